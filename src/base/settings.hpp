@@ -1,0 +1,95 @@
+// Everything a user can set, with its default, and how the sources are put together:
+//
+//   built-in default  <  TOML file  <  environment  <  --set key=value
+//
+// A key that no setting has and a value that is not allowed are errors that name the key, its place
+// and what would do; nothing is skipped in silence. The members below are the whole list; what each
+// is called outside, and what it may be, stands in settings_table.cpp. docs/settings.md is the manual.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/log.hpp"
+#include "base/paths.hpp"
+#include "base/secret.hpp"
+#include "plimsoll/result.hpp"
+#include "plimsoll/tokens.hpp"
+
+namespace plimsoll::base {
+
+struct Settings {
+  // The window.
+  Tokens default_context_window = 4096;      // when nothing else tells the model's window
+  std::optional<Tokens> llm_context_window;  // stands above whatever was detected
+  std::int64_t cache_ttl_seconds = 3600;     // how long a detected window is believed
+  double context_safety_margin = 0.75;       // share of the window that rule B1 may fill
+  Tokens generation_buffer = 512;            // kept free for the answer by rule B1
+
+  // Retrieved passages.
+  std::int64_t min_top_k = 2;
+  std::int64_t max_top_k = 10;
+  Tokens avg_chunk_tokens = 200;           // what rule B1 takes a chunk to cost
+  bool reverse_context_for_ollama = true;  // best passage last: Ollama cuts from the top
+  Tokens rag_document_node_token_approximation = 500;
+  double rag_similarity_threshold = 0.85;     // squared distance; farther passages are dropped
+  double rag_context_token_fill_ratio = 0.5;  // rule B4, where a request names no ratio
+  Tokens addition_prompt_tokens = 150;        // what rule B4 keeps for its prompt's own words
+  std::int64_t rag_max_top_k = 300;
+
+  // History and fallback.
+  std::optional<std::int64_t> max_history_turns;  // none: as many as fit
+  std::int64_t memory_compression_threshold_pct = 85;
+  bool llm_fallback_enabled = false;
+  std::vector<std::string> llm_allowed_fallback_models;
+
+  // Upstreams.
+  std::string ollama_llm_base_url = "http://localhost:11434";
+  std::string llm_inference_url;  // empty: none
+  Secret llm_access_secret;
+
+  // Files.
+  std::filesystem::path assets_dir;     // what set-up fetched; <cache folder>/assets
+  std::filesystem::path tokenizer_dir;  // compiled tokenizers; <cache folder>/tokenizers
+  std::filesystem::path models_file;    // adds to the catalogue of models; empty: none
+
+  // Telling.
+  bool debug = false;  // raises log_level to debug
+  log::Level log_level = log::Level::info;
+  log::Format log_format = log::Format::text;
+
+  // Where each value that is not a default came from, by key: "file /etc/plimsoll/plimsoll.toml:12",
+  // "environment MIN_TOP_K", "flag".
+  std::map<std::string, std::string, std::less<>> origins;
+
+  std::string_view origin_of(std::string_view key) const;  // "default" where nobody said otherwise
+  log::Level effective_log_level() const;                  // with `debug` taken into account
+  Result<void> check() const;                              // what has to hold between two settings
+};
+
+struct ConfigFile {
+  std::string path;  // as errors and origins show it
+  std::string text;
+};
+
+struct SettingSources {
+  std::optional<ConfigFile> file;
+  Environment environment;
+  std::vector<std::string> assignments;  // "key=value", as given to --set; a later one wins
+};
+
+// Pure. unknown_setting or bad_setting, with a sentence for the user.
+Result<Settings> resolve_settings(const SettingSources& sources);
+
+// Reads the real environment and the file: `config_file` if not empty, else what PLIMSOLL_CONFIG names,
+// else plimsoll.toml in the config folder if there is one.
+Result<Settings> load_settings(const std::filesystem::path& config_file,
+                               std::span<const std::string> assignments);
+
+}  // namespace plimsoll::base

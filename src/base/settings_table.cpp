@@ -1,0 +1,326 @@
+#include "base/settings_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.hpp"
+
+namespace plimsoll::base {
+namespace {
+
+constexpr std::int64_t most_tokens = 100'000'000;  // beyond every model; catches a value in bytes or a slip
+
+// In the order of log::Level and log::Format.
+constexpr std::array<std::string_view, 6> level_words{"trace", "debug", "info", "warning", "error", "off"};
+constexpr std::array<std::string_view, 2> format_words{"text", "json"};
+
+template <auto member>
+constexpr Choice choice(std::span<const std::string_view> words) {
+  using Enum = std::remove_cvref_t<decltype(std::declval<Settings>().*member)>;
+  return {words, [](Settings& settings, std::size_t index) { settings.*member = static_cast<Enum>(index); },
+          [](const Settings& settings) { return static_cast<std::size_t>(settings.*member); }};
+}
+
+const std::array table{
+    Setting{"default_context_window", "DEFAULT_CONTEXT_WINDOW",
+            Whole{&Settings::default_context_window, 1, most_tokens},
+            "Window in tokens of a model about which nothing else is known."},
+    Setting{"llm_context_window", "LLM_CONTEXT_WINDOW",
+            OptionalWhole{&Settings::llm_context_window, 1, most_tokens, "auto"},
+            "Window in tokens that stands above whatever was detected."},
+    Setting{"cache_ttl_seconds", "cache_ttl_seconds", Whole{&Settings::cache_ttl_seconds, 0, 31'536'000},
+            "How long a detected window is believed before the server is asked again."},
+    Setting{"context_safety_margin", "CONTEXT_SAFETY_MARGIN",
+            Real{&Settings::context_safety_margin, 0.1, 1.0},
+            "Share of the window that the top_k rule (B1) may fill."},
+    Setting{"generation_buffer", "GENERATION_BUFFER", Whole{&Settings::generation_buffer, 0, most_tokens},
+            "Tokens that the top_k rule (B1) keeps free for the answer."},
+    Setting{"min_top_k", "MIN_TOP_K", Whole{&Settings::min_top_k, 1, 10'000},
+            "Fewest passages that the top_k rule (B1) asks for, as long as they fit."},
+    Setting{"max_top_k", "MAX_TOP_K", Whole{&Settings::max_top_k, 1, 10'000},
+            "Most passages that the top_k rule (B1) asks for."},
+    Setting{"avg_chunk_tokens", "AVG_CHUNK_TOKENS", Whole{&Settings::avg_chunk_tokens, 1, most_tokens},
+            "Tokens that the top_k rule (B1) takes a passage to cost."},
+    Setting{"reverse_context_for_ollama", "REVERSE_CONTEXT_FOR_OLLAMA",
+            Flag{&Settings::reverse_context_for_ollama},
+            "Put the best passage last for Ollama, which cuts from the top."},
+    Setting{"rag_document_node_token_approximation", "RAG_DOCUMENT_NODE_TOKEN_APPROXIMATION",
+            Whole{&Settings::rag_document_node_token_approximation, 1, most_tokens},
+            "Tokens that a stored passage is taken to cost when candidates are fetched (K3)."},
+    Setting{"rag_similarity_threshold", "RAG_SIMILARITY_THRESHOLD",
+            Real{&Settings::rag_similarity_threshold, 0.0, 4.0},
+            "Squared distance beyond which a passage is dropped; 0 keeps all of them."},
+    Setting{"rag_context_token_fill_ratio", "RAG_CONTEXT_TOKEN_FILL_RATIO",
+            Real{&Settings::rag_context_token_fill_ratio, 0.2, 0.8},
+            "Share of the room that passages get by rule B4 when a request names none."},
+    Setting{"addition_prompt_tokens", "ADDITION_PROMPT_TOKENS",
+            Whole{&Settings::addition_prompt_tokens, 0, most_tokens},
+            "Tokens that rule B4 sets aside for the words around the passages."},
+    Setting{"rag_max_top_k", "RAG_MAX_TOP_K", Whole{&Settings::rag_max_top_k, 1, 10'000},
+            "Most passages that one retrieval request may ask for."},
+    Setting{"max_history_turns", "max_history_turns",
+            OptionalWhole{&Settings::max_history_turns, 0, 1'000'000, "unlimited"},
+            "How many of the last turns of a conversation are looked at."},
+    Setting{"memory_compression_threshold_pct", "MEMORY_COMPRESSION_THRESHOLD_PCT",
+            Whole{&Settings::memory_compression_threshold_pct, 1, 100},
+            "Per cent of the window above which old turns are compressed (F1)."},
+    Setting{"llm_fallback_enabled", "LLM_FALLBACK_ENABLED", Flag{&Settings::llm_fallback_enabled},
+            "Let a request that is too large go to another model."},
+    Setting{"llm_allowed_fallback_models", "LLM_ALLOWED_FALLBACK_MODELS",
+            Names{&Settings::llm_allowed_fallback_models},
+            "Those models, in the order in which they are tried."},
+    Setting{"ollama_llm_base_url", "OLLAMA_LLM_BASE_URL", Url{&Settings::ollama_llm_base_url},
+            "Where Ollama answers."},
+    Setting{"llm_inference_url", "LLM_INFERENCE_URL", Url{&Settings::llm_inference_url},
+            "Where an OpenAI-style server answers."},
+    Setting{"llm_access_secret", "LLM_ACCESS_SECRET", SecretText{&Settings::llm_access_secret},
+            "Key that is sent to that server. Never shown."},
+    Setting{"assets_dir", "", Path{&Settings::assets_dir}, "Folder of the files that set-up fetched."},
+    Setting{"tokenizer_dir", "", Path{&Settings::tokenizer_dir}, "Folder of the compiled tokenizers."},
+    Setting{"models_file", "", Path{&Settings::models_file},
+            "TOML file whose entries add to the catalogue of models and stand above it."},
+    Setting{"debug", "DEBUG", Flag{&Settings::debug}, "Log at level debug, whatever log_level says."},
+    Setting{"log_level", "", choice<&Settings::log_level>(level_words),
+            "Least important lines that are logged."},
+    Setting{"log_format", "", choice<&Settings::log_format>(format_words),
+            "Log lines for people, or one JSON object a line."},
+};
+
+template <typename... Visitors>
+struct Overloaded : Visitors... {
+  using Visitors::operator()...;
+};
+template <typename... Visitors>
+Overloaded(Visitors...) -> Overloaded<Visitors...>;
+
+template <typename Number>
+std::optional<Number> number_from(const std::string& text) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || stopped != end) return std::nullopt;
+  return number;
+}
+
+// The setting's reading of a raw value, or nothing if it is not of that kind.
+template <typename Number>
+std::optional<Number> as_number(const RawValue& raw) {
+  if (const auto* number = std::get_if<Number>(&raw.held)) return *number;
+  if constexpr (std::is_same_v<Number, double>)
+    if (const auto* whole = std::get_if<std::int64_t>(&raw.held)) return static_cast<double>(*whole);
+  if (const auto* text = std::get_if<std::string>(&raw.held); text != nullptr && !raw.typed)
+    return number_from<Number>(*text);
+  return std::nullopt;
+}
+
+template <typename Number>
+std::optional<Number> within(std::optional<Number> number, Number least, Number most) {
+  // Written so that NaN is outside.
+  if (number && *number >= least && *number <= most) return number;
+  return std::nullopt;
+}
+
+std::optional<bool> as_flag(const RawValue& raw) {
+  if (const auto* flag = std::get_if<bool>(&raw.held)) return *flag;
+  const auto* text = std::get_if<std::string>(&raw.held);
+  if (text == nullptr || raw.typed) return std::nullopt;
+  const std::string word = to_lower_ascii(*text);
+  if (word == "true" || word == "yes" || word == "on" || word == "1") return true;
+  if (word == "false" || word == "no" || word == "off" || word == "0") return false;
+  return std::nullopt;
+}
+
+const std::string* as_text(const RawValue& raw) {
+  return std::get_if<std::string>(&raw.held);
+}
+
+bool has_control(std::string_view text) {
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7F'; });
+}
+
+bool is_url(std::string_view text) {
+  for (const std::string_view scheme : {"http://", "https://"})
+    if (text.starts_with(scheme) && text.size() > scheme.size() && text[scheme.size()] != '/' &&
+        text.find(' ') == std::string_view::npos && !has_control(text))
+      return true;
+  return false;
+}
+
+std::optional<std::vector<std::string>> as_names(const RawValue& raw) {
+  std::vector<std::string> names;
+  if (const auto* list = std::get_if<std::vector<std::string>>(&raw.held)) {
+    for (const std::string& name : *list)
+      if (!trim(name).empty()) names.emplace_back(trim(name));
+    return names;
+  }
+  const std::string* text = as_text(raw);
+  if (text == nullptr) return std::nullopt;
+  for (std::string_view rest = *text;;) {
+    const std::size_t comma = rest.find(',');
+    if (const std::string_view name = trim(rest.substr(0, comma)); !name.empty()) names.emplace_back(name);
+    if (comma == std::string_view::npos) return names;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+// True if the value was taken.
+bool take(Settings& settings, const Binding& binding, const RawValue& raw) {
+  const auto put = [&](auto member, auto value) {
+    if (value) settings.*member = *std::move(value);
+    return value.has_value();
+  };
+  return std::visit(
+      Overloaded{
+          [&](const Whole& w) {
+            return put(w.member, within(as_number<std::int64_t>(raw), w.least, w.most));
+          },
+          [&](const OptionalWhole& w) {
+            if (const std::string* word = as_text(raw);
+                word != nullptr && to_lower_ascii(*word) == w.absent) {
+              settings.*w.member = std::nullopt;
+              return true;
+            }
+            return put(w.member, within(as_number<std::int64_t>(raw), w.least, w.most));
+          },
+          [&](const Real& r) { return put(r.member, within(as_number<double>(raw), r.least, r.most)); },
+          [&](const Flag& f) { return put(f.member, as_flag(raw)); },
+          [&](const Url& u) {
+            const std::string* text = as_text(raw);
+            if (text == nullptr || !(text->empty() || is_url(*text))) return false;
+            settings.*u.member = *text;
+            return true;
+          },
+          [&](const Names& n) { return put(n.member, as_names(raw)); },
+          [&](const Path& p) {
+            const std::string* text = as_text(raw);
+            if (text == nullptr || text->find('\0') != std::string::npos) return false;
+            settings.*p.member = *text;
+            return true;
+          },
+          [&](const SecretText& s) {
+            const std::string* text = as_text(raw);
+            if (text == nullptr || has_control(*text)) return false;  // it becomes part of a header
+            settings.*s.member = Secret(*text);
+            return true;
+          },
+          [&](const Choice& c) {
+            const std::string* text = as_text(raw);
+            if (text == nullptr) return false;
+            const auto found = std::find(c.words.begin(), c.words.end(), to_lower_ascii(*text));
+            if (found == c.words.end()) return false;
+            c.set(settings, static_cast<std::size_t>(found - c.words.begin()));
+            return true;
+          },
+      },
+      binding);
+}
+
+std::string shown_raw(const RawValue& raw) {
+  return std::visit(
+      Overloaded{
+          [](const std::string& text) { return text; },
+          [](const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ",")); },
+          [](const auto& value) { return fmt::format("{}", value); },
+      },
+      raw.held);
+}
+
+// http://ann:secret@host -> http://***@host
+std::string without_password(const std::string& url) {
+  const std::size_t scheme = url.find("://");
+  const std::size_t host = scheme == std::string::npos ? 0 : scheme + 3;
+  const std::size_t at = url.substr(0, url.find_first_of("/?#", host)).rfind('@');
+  if (at == std::string::npos || at < host) return url;
+  return url.substr(0, host) + "***" + url.substr(at);
+}
+
+}  // namespace
+
+std::string Setting::prefixed_environment() const {
+  return "PLIMSOLL_" + to_upper_ascii(key);
+}
+
+std::span<const Setting> all_settings() {
+  return table;
+}
+
+const Setting* find_setting(std::string_view key) {
+  for (const Setting& setting : table)
+    if (key == setting.key || key == to_upper_ascii(setting.key)) return &setting;
+  return nullptr;
+}
+
+std::string allowed_values(const Setting& setting) {
+  return std::visit(
+      Overloaded{
+          [](const Whole& w) {
+            return fmt::format("a whole number from {} to {}", with_thousands(w.least),
+                               with_thousands(w.most));
+          },
+          [](const OptionalWhole& w) {
+            return fmt::format("a whole number from {} to {}, or {}", with_thousands(w.least),
+                               with_thousands(w.most), w.absent);
+          },
+          [](const Real& r) { return fmt::format("a number from {} to {}", r.least, r.most); },
+          [](const Flag&) { return std::string("true or false"); },
+          [](const Url&) { return std::string("an address that starts with http:// or https://"); },
+          [](const Names&) { return std::string("names, separated by commas"); },
+          [](const Path&) { return std::string("a path"); },
+          [](const SecretText&) { return std::string("one line of text"); },
+          [](const Choice& c) { return fmt::format("one of {}", fmt::join(c.words, ", ")); },
+      },
+      setting.binding);
+}
+
+tl::unexpected<Error> bad_value(const Setting& setting, std::string_view shown, std::string_view origin) {
+  std::string value(shown);
+  if (std::holds_alternative<Url>(setting.binding)) value = without_password(value);
+  if (value.size() > 80) value = value.substr(0, 80) + "...";
+  return fail(Errc::bad_setting, "bad value '{}' for {} ({}): allowed is {}",
+              setting.is_secret() ? "***" : value, setting.key, origin, allowed_values(setting));
+}
+
+Result<void> assign(Settings& settings, const Setting& setting, const RawValue& raw,
+                    std::string_view origin) {
+  if (!take(settings, setting.binding, raw)) return bad_value(setting, shown_raw(raw), origin);
+  settings.origins.insert_or_assign(std::string(setting.key), std::string(origin));
+  return {};
+}
+
+ShownValue shown_value(const Settings& settings, const Setting& setting) {
+  const auto text_or_none = [](std::string text) {
+    return text.empty() ? ShownValue{} : ShownValue{std::move(text)};
+  };
+  return std::visit(
+      Overloaded{
+          [&](const OptionalWhole& w) {
+            const auto& value = settings.*w.member;
+            return value ? ShownValue{*value} : ShownValue{std::string(w.absent)};
+          },
+          [&](const Url& u) { return text_or_none(without_password(settings.*u.member)); },
+          [&](const Path& p) { return text_or_none((settings.*p.member).string()); },
+          [&](const SecretText& s) { return text_or_none((settings.*s.member).empty() ? "" : "***"); },
+          [&](const Choice& c) { return ShownValue{std::string(c.words[c.get(settings)])}; },
+          [&](const auto& plain) { return ShownValue{settings.*plain.member}; },
+      },
+      setting.binding);
+}
+
+std::string shown_text(const Settings& settings, const Setting& setting) {
+  const std::string text = std::visit(
+      Overloaded{
+          [](std::monostate) { return std::string(); },
+          [](const std::string& value) { return value; },
+          [](const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ",")); },
+          [](const auto& value) { return fmt::format("{}", value); },
+      },
+      shown_value(settings, setting));
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace plimsoll::base
