@@ -16,29 +16,6 @@ constexpr std::string_view prefix = "PLIMSOLL_";
 constexpr std::string_view config_variable = "PLIMSOLL_CONFIG";  // names the file, so it is no setting
 constexpr std::uint64_t config_limit_bytes = 1'000'000;          // a settings file has a few kilobytes
 
-// "unknown setting 'min_topk' (file a.toml:3); did you mean 'min_top_k'?"
-tl::unexpected<Error> unknown(std::string_view name, std::string_view origin,
-                              std::span<const std::string_view> known) {
-  const auto meant = nearest(name, known);
-  return fail(Errc::unknown_setting, "unknown setting '{}' ({}); {}", name, origin,
-              meant ? fmt::format("did you mean '{}'?", *meant) : "'plimsoll config' lists all of them");
-}
-
-std::vector<std::string_view> known_keys() {
-  std::vector<std::string_view> keys;
-  for (const Setting& setting : all_settings()) keys.push_back(setting.key);
-  return keys;
-}
-
-// Somebody who writes in capitals is answered in capitals.
-tl::unexpected<Error> unknown_key(std::string_view key, std::string_view origin) {
-  const bool capitals = key == to_upper_ascii(key);
-  std::vector<std::string> spelled;
-  for (const std::string_view known : known_keys())
-    spelled.push_back(capitals ? to_upper_ascii(known) : std::string(known));
-  return unknown(key, origin, std::vector<std::string_view>(spelled.begin(), spelled.end()));
-}
-
 std::string origin_in(const ConfigFile& file, const toml::source_region& region) {
   return fmt::format("file {}:{}", file.path, region.begin.line);
 }
@@ -77,7 +54,7 @@ Result<void> apply_file(Settings& settings, const ConfigFile& file) {
   for (const auto& [key, node] : table) {
     const std::string origin = origin_in(file, key.source());
     const Setting* setting = find_setting(key.str());
-    if (setting == nullptr) return unknown_key(key.str(), origin);
+    if (setting == nullptr) return unknown_setting(key.str(), origin);
     if (const auto before = settings.origins.find(setting->key); before != settings.origins.end())
       return fail(Errc::bad_setting, "{} is set twice ({} and {})", setting->key, before->second, origin);
     const std::optional<RawValue> raw = raw_from(node);
@@ -90,10 +67,10 @@ Result<void> apply_file(Settings& settings, const ConfigFile& file) {
 Result<void> refuse_unknown_variables(const Environment& environment) {
   for (auto entry = environment.lower_bound(prefix);
        entry != environment.end() && entry->first.starts_with(prefix); ++entry) {
-    std::vector<std::string> known{std::string(config_variable)};
-    for (const Setting& setting : all_settings()) known.push_back(setting.prefixed_environment());
-    if (std::find(known.begin(), known.end(), entry->first) == known.end())
-      return unknown(entry->first, "environment", std::vector<std::string_view>(known.begin(), known.end()));
+    const std::string_view key = std::string_view(entry->first).substr(prefix.size());
+    const Setting* setting = find_setting(key);
+    const bool known = setting != nullptr && setting->prefixed_environment() == entry->first;
+    if (!known && entry->first != config_variable) return unknown_setting(key, "environment", prefix);
   }
   return {};
 }
@@ -128,7 +105,7 @@ Result<void> apply_flags(Settings& settings, std::span<const std::string> assign
       return fail(Errc::bad_setting, "--set takes key=value, but was given '{}'", assignment.substr(0, 80));
     const std::string_view key = trim(std::string_view(assignment).substr(0, equals));
     const Setting* setting = find_setting(key);
-    if (setting == nullptr) return unknown_key(key, "flag --set");
+    if (setting == nullptr) return unknown_setting(key, "flag --set");
     TRY_VOID(assign(settings, *setting, RawValue{assignment.substr(equals + 1)}, "flag"));
   }
   return {};

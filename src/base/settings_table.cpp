@@ -83,7 +83,7 @@ const std::array table{
     Setting{"tokenizer_dir", "", Path{&Settings::tokenizer_dir}, "Folder of the compiled tokenizers."},
     Setting{"models_file", "", Path{&Settings::models_file},
             "TOML file whose entries add to the catalogue of models and stand above it."},
-    Setting{"debug", "DEBUG", Flag{&Settings::debug}, "Log at level debug, whatever log_level says."},
+    Setting{"debug", "DEBUG", Flag{&Settings::debug}, "Log debug lines too, whatever log_level says."},
     Setting{"log_level", "", choice<&Settings::log_level>(level_words),
             "Least important lines that are logged."},
     Setting{"log_format", "", choice<&Settings::log_format>(format_words),
@@ -253,6 +253,20 @@ const Setting* find_setting(std::string_view key) {
   for (const Setting& setting : table)
     if (key == setting.key || key == to_upper_ascii(setting.key)) return &setting;
   return nullptr;
+}
+
+tl::unexpected<Error> unknown_setting(std::string_view name, std::string_view origin,
+                                      std::string_view prefix) {
+  const std::string upper = to_upper_ascii(name);
+  const bool capitals = name == upper || !prefix.empty();  // a variable is spelled in capitals
+  std::vector<std::string> known;
+  for (const Setting& setting : table)
+    known.push_back(capitals ? to_upper_ascii(setting.key) : std::string(setting.key));
+  const auto meant = nearest(capitals ? std::string_view(upper) : name,
+                             std::vector<std::string_view>(known.begin(), known.end()));
+  return fail(
+      Errc::unknown_setting, "unknown setting '{}{}' ({}); {}", prefix, name, origin,
+      meant ? fmt::format("did you mean '{}{}'?", prefix, *meant) : "'plimsoll config' lists all of them");
 }
 
 std::string allowed_values(const Setting& setting) {

@@ -77,6 +77,12 @@ struct RawValue {
 Result<void> assign(Settings& settings, const Setting& setting, const RawValue& raw, std::string_view origin);
 tl::unexpected<Error> bad_value(const Setting& setting, std::string_view shown, std::string_view origin);
 
+// unknown_setting, in one sentence: "unknown setting 'min_topk' (file a.toml:3); did you mean 'min_top_k'?".
+// `prefix` stands before the name and the guess alike, and does not make two names any nearer. A name in
+// capitals is answered in capitals.
+tl::unexpected<Error> unknown_setting(std::string_view name, std::string_view origin,
+                                      std::string_view prefix = {});
+
 // "a whole number from 1 to 300".
 std::string allowed_values(const Setting& setting);
 

@@ -1,0 +1,33 @@
+#include "globals.hpp"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "base/log.hpp"
+
+namespace plimsoll {
+
+Result<base::Settings> load_settings(const Globals& globals) {
+  auto settings = base::load_settings(globals.config_file, globals.set);
+  if (settings) log::start(settings->effective_log_level(), settings->log_format);
+  return settings;
+}
+
+int complain(const Error& error) {
+  fmt::print(stderr, "plimsoll: {}\n", error.what);
+  switch (error.code) {
+    case Errc::bad_input:
+    case Errc::not_found:
+    case Errc::unknown_setting:
+    case Errc::bad_setting:
+    case Errc::unknown_model:
+    case Errc::unsupported: return 2;
+    case Errc::over_budget:
+    case Errc::damaged:
+    case Errc::io_failed: return 1;
+  }
+  return 1;
+}
+
+}  // namespace plimsoll
