@@ -22,19 +22,28 @@ std::string origin_in(const ConfigFile& file, const toml::source_region& region)
 
 // A TOML value in the form that settings read, or nothing for a kind that none of them has.
 std::optional<RawValue> raw_from(const toml::node& node) {
-  if (const auto* text = node.as_string()) return RawValue{text->get(), true};
-  if (const auto* whole = node.as_integer()) return RawValue{whole->get(), true};
-  if (const auto* real = node.as_floating_point()) return RawValue{real->get(), true};
-  if (const auto* flag = node.as_boolean()) return RawValue{flag->get(), true};
-  const toml::array* array = node.as_array();
-  if (array == nullptr) return std::nullopt;
-  std::vector<std::string> names;
-  for (const toml::node& element : *array) {
-    const auto* text = element.as_string();
-    if (text == nullptr) return std::nullopt;
-    names.push_back(text->get());
+  RawValue raw;
+  raw.typed = true;
+  if (const auto* text = node.as_string()) {
+    raw.held = text->get();
+  } else if (const auto* whole = node.as_integer()) {
+    raw.held = whole->get();
+  } else if (const auto* real = node.as_floating_point()) {
+    raw.held = real->get();
+  } else if (const auto* flag = node.as_boolean()) {
+    raw.held = flag->get();
+  } else if (const toml::array* array = node.as_array()) {
+    std::vector<std::string> names;
+    for (const toml::node& element : *array) {
+      const auto* name = element.as_string();
+      if (name == nullptr) return std::nullopt;
+      names.push_back(name->get());
+    }
+    raw.held = std::move(names);
+  } else {
+    return std::nullopt;
   }
-  return RawValue{std::move(names), true};
+  return raw;
 }
 
 std::string_view kind_of(const toml::node& node) {
