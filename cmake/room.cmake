@@ -1,0 +1,40 @@
+# plimsoll_room(NAME SOURCES ... [TESTS ...] [BENCHES ...] [FUZZERS ...] DEPENDS ...)
+#
+# One library per room, `plimsoll::NAME`, from the sources of the folder it is called in. Its tests
+# become one executable, NAME_test; each bench and fuzzer its own. A room lists whom it knows in
+# DEPENDS; tools/check_layers.py checks that its includes say the same.
+function(plimsoll_room NAME)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;TESTS;BENCHES;FUZZERS;DEPENDS;PRIVATE;TEST_DEPENDS" ${ARGN})
+
+  add_library(plimsoll_${NAME} STATIC ${ROOM_SOURCES})
+  add_library(plimsoll::${NAME} ALIAS plimsoll_${NAME})
+  target_include_directories(plimsoll_${NAME} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
+  target_link_libraries(plimsoll_${NAME} PUBLIC plimsoll::api ${ROOM_DEPENDS}
+    PRIVATE $<BUILD_INTERFACE:plimsoll_warnings> ${ROOM_PRIVATE})
+
+  if(PLIMSOLL_TESTS AND ROOM_TESTS)
+    add_executable(${NAME}_test ${ROOM_TESTS})
+    target_link_libraries(${NAME}_test PRIVATE plimsoll::${NAME} ${ROOM_TEST_DEPENDS} plimsoll_warnings
+      GTest::gtest GTest::gtest_main)
+    target_compile_definitions(${NAME}_test PRIVATE PLIMSOLL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    add_test(NAME ${NAME} COMMAND ${NAME}_test)
+  endif()
+
+  if(PLIMSOLL_BENCHES)
+    foreach(FILE ${ROOM_BENCHES})
+      get_filename_component(TARGET ${FILE} NAME_WE)
+      add_executable(${TARGET} ${FILE})
+      target_link_libraries(${TARGET} PRIVATE plimsoll::${NAME} plimsoll_warnings benchmark::benchmark_main)
+    endforeach()
+  endif()
+
+  if(PLIMSOLL_FUZZ)
+    target_compile_options(plimsoll_${NAME} PRIVATE -fsanitize=fuzzer-no-link)
+    foreach(FILE ${ROOM_FUZZERS})
+      get_filename_component(TARGET ${FILE} NAME_WE)
+      add_executable(${TARGET} ${FILE})
+      target_link_libraries(${TARGET} PRIVATE plimsoll::${NAME} plimsoll_warnings)
+      target_link_options(${TARGET} PRIVATE -fsanitize=fuzzer)
+    endforeach()
+  endif()
+endfunction()

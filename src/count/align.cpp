@@ -1,0 +1,38 @@
+#include "count/align.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "count/normalize.hpp"
+#include "count/unicode.hpp"
+
+namespace plimsoll::count {
+
+Alignment::Alignment(const Normalizer& normalizer, std::string_view text, bool first) {
+  // Grow cluster by cluster: a character and all that follow it and normalise together with it.
+  Normalizer inner = normalizer;
+  inner.prefix_space = inner.collapse_spaces = false;
+  std::string storage;
+  std::size_t normalized = normalize(normalizer, text.substr(0, text.empty() ? 0 : decode(text).length), first, storage).size();
+  normalized -= normalize(inner, text.substr(0, text.empty() ? 0 : decode(text).length), first, storage).size();
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at + decode(text.substr(at)).length;
+    while (end < text.size()) {
+      const std::size_t next = end + decode(text.substr(end)).length;
+      const std::string apart = std::string(normalize(inner, text.substr(at, end - at), false, storage)) +
+                                std::string(normalize(inner, text.substr(end, next - end), false, storage));
+      if (normalize(inner, text.substr(at, next - at), false, storage) == apart) break;
+      end = next;
+    }
+    normalized += normalize(inner, text.substr(at, end - at), false, storage).size();
+    steps_.push_back({normalized, end});
+    at = end;
+  }
+}
+
+std::size_t Alignment::original(std::size_t normalized) const {
+  const auto step = std::ranges::lower_bound(steps_, normalized, {}, &Step::normalized);
+  return step == steps_.end() ? (steps_.empty() ? 0 : steps_.back().original) : step->original;
+}
+
+}  // namespace plimsoll::count

@@ -1,0 +1,108 @@
+#include "count/compiled.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <type_traits>
+
+namespace plimsoll::count {
+namespace {
+
+// The version changes with any change of layout or of what compiling does: an older file is made anew.
+constexpr std::array<char, 8> magic{'P', 'T', 'O', 'K', '0', '0', '0', '1'};
+constexpr std::size_t alignment = 64;
+constexpr std::size_t section_count = 17;
+
+struct Section {
+  std::uint64_t offset, size;
+};
+struct Header {
+  std::array<char, 8> magic;
+  std::uint64_t file_size;
+  std::array<Section, section_count> sections;
+  std::uint64_t check;  // of all above
+};
+
+std::uint64_t check_of(const Header& header) {
+  std::uint64_t sum = 0xcbf29ce484222325ULL;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(&header);
+  for (std::size_t i = 0; i < offsetof(Header, check); ++i) sum = (sum ^ bytes[i]) * 0x100000001b3ULL;
+  return sum;
+}
+
+// One list of the sections, for reading and for writing.
+template <typename C, typename F>
+void each_section(C& c, F&& f) {
+  f(c.info), f(c.split_steps), f(c.bytes), f(c.offsets), f(c.ids), f(c.numbers), f(c.trie), f(c.pairs), f(c.left),
+      f(c.right), f(c.prefix), f(c.seams), f(c.scores), f(c.added_trie), f(c.added), f(c.added_offsets), f(c.added_bytes);
+}
+
+constexpr std::size_t aligned(std::size_t size) {
+  return (size + alignment - 1) / alignment * alignment;
+}
+
+}  // namespace
+
+Result<Compiled> view_compiled(std::string_view file) {
+  static_assert(std::is_trivially_copyable_v<CompiledConfig> && std::is_trivially_copyable_v<TrieNode>);
+  constexpr std::size_t config_at = aligned(sizeof(Header));
+  if (file.size() < config_at + sizeof(CompiledConfig)) return fail(Errc::damaged, "the file has {} bytes, too few for a compiled tokenizer", file.size());
+  Header header;
+  std::memcpy(&header, file.data(), sizeof header);
+  if (header.magic != magic) return fail(Errc::damaged, "the file is no compiled tokenizer of this version");
+  if (header.check != check_of(header)) return fail(Errc::damaged, "the header of the compiled tokenizer is damaged");
+  if (header.file_size != file.size()) return fail(Errc::damaged, "the compiled tokenizer has {} bytes instead of {}", file.size(), header.file_size);
+
+  Compiled compiled;
+  std::memcpy(&compiled.config, file.data() + config_at, sizeof compiled.config);
+  std::size_t i = 0;
+  bool whole = true;
+  each_section(compiled, [&](auto& view) {
+    const Section section = header.sections[i++];
+    using View = std::remove_cvref_t<decltype(view)>;
+    using Element = std::remove_cvref_t<decltype(*view.data())>;
+    if (section.offset % alignment != 0 || section.size % sizeof(Element) != 0 || section.offset > file.size() ||
+        section.size > file.size() - section.offset) {
+      whole = false;
+      return;
+    }
+    view = View(reinterpret_cast<const Element*>(file.data() + section.offset), section.size / sizeof(Element));
+  });
+  const bool counts_agree = compiled.offsets.size() == compiled.ids.size() + 1 && std::has_single_bit(std::max<std::size_t>(1, compiled.pairs.size())) &&
+                            compiled.added_offsets.size() == compiled.added.size() + 1;
+  if (!whole || !counts_agree) return fail(Errc::damaged, "the sections of the compiled tokenizer do not fit its file");
+  return compiled;
+}
+
+std::string write_compiled(const Compiled& compiled) {
+  Header header{};
+  header.magic = magic;
+  std::string file(aligned(sizeof header), '\0');
+  file.append(reinterpret_cast<const char*>(&compiled.config), sizeof compiled.config);
+  std::size_t i = 0;
+  each_section(compiled, [&](const auto& view) {
+    file.resize(aligned(file.size()));
+    const std::size_t size = view.size() * sizeof(*view.data());
+    header.sections[i++] = {file.size(), size};
+    if (size != 0) file.append(reinterpret_cast<const char*>(view.data()), size);
+  });
+  header.file_size = file.size();
+  header.check = check_of(header);
+  std::memcpy(file.data(), &header, sizeof header);
+  return file;
+}
+
+std::vector<std::uint64_t> PairTable::build(std::span<const Entry> entries) {
+  // At most 5 slots of 8 are taken: most look-ups are for pairs that do not merge, and end at a gap.
+  std::vector<std::uint64_t> slots(std::bit_ceil(std::max<std::size_t>(2, entries.size() * 8 / 5)), empty);
+  for (const Entry& entry : entries) {
+    const std::uint64_t wanted = key(entry.left, entry.right);
+    std::size_t i = hash(wanted) & (slots.size() - 1);
+    while (slots[i] != empty && slots[i] >> number_bits != wanted) i = (i + 1) & (slots.size() - 1);
+    if (slots[i] == empty) slots[i] = wanted << number_bits | entry.result;
+  }
+  return slots;
+}
+
+}  // namespace plimsoll::count

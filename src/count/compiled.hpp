@@ -1,0 +1,116 @@
+// The compiled tokenizer: one file, used where it is mapped. Everything in it is an array at an
+// aligned offset, so that opening costs the header and a page fault here and there.
+//
+// Tokens have internal numbers, in the order in which merging would make them: a token is always
+// later than its two halves, and of two merges the earlier result goes first. `ids` gives the
+// number the model knows.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plimsoll/result.hpp"
+#include "count/definition.hpp"
+#include "count/double_array.hpp"
+
+namespace plimsoll::count {
+
+inline constexpr std::uint32_t no_token = 0xffffffff;
+// In the trie: a token only where it is the whole piece, for merging never makes it.
+inline constexpr std::uint32_t whole_only = 0x80000000;
+
+struct CompiledAdded {
+  TokenId id;
+  std::uint8_t special, strips_left, strips_right, whole_word, normalized, unused[3];
+};
+
+struct CompiledConfig {
+  ModelKind kind;
+  Splitter splitter;
+  Normalizer normalizer;
+  bool whole_piece_first;
+  bool regular;  // backtracking is proven against plain merging for this vocabulary
+  bool fuse_unknown;
+  std::uint32_t longest_token;    // bytes
+  std::uint32_t longest_added;    // bytes
+  std::uint32_t longest_word;     // wordpiece
+  std::int64_t unknown;
+  std::int64_t byte_tokens[256];
+};
+
+struct Compiled {
+  CompiledConfig config{};
+  std::string_view info;                        // TokenizerInfo as JSON
+  std::string_view split_steps;                 // JSON
+  std::string_view bytes;                       // of all tokens, one after the other
+  std::span<const std::uint32_t> offsets;       // where each token's bytes begin; one more than tokens
+  std::span<const TokenId> ids;                 // internal number to the model's id
+  std::span<const std::uint32_t> numbers;       // the model's id to internal number, or no_token
+  std::span<const TrieNode> trie;               // bytes to internal number
+  std::span<const std::uint64_t> pairs;         // see PairTable
+  std::span<const std::uint32_t> left, right;   // the halves a token was made from; itself where it has none
+  std::span<const std::uint32_t> prefix;        // the longest token that is a proper prefix, or no_token
+  std::span<const std::uint64_t> seams;
+  std::span<const double> scores;
+  std::span<const TrieNode> added_trie;         // texts to indexes of `added`
+  std::span<const CompiledAdded> added;
+  std::span<const std::uint32_t> added_offsets;
+  std::string_view added_bytes;
+
+  std::string_view token(std::uint32_t number) const {
+    return bytes.substr(offsets[number], offsets[number + 1] - offsets[number]);
+  }
+  std::uint32_t length(std::uint32_t number) const { return offsets[number + 1] - offsets[number]; }
+  std::string_view added_text(std::size_t i) const {
+    return added_bytes.substr(added_offsets[i], added_offsets[i + 1] - added_offsets[i]);
+  }
+};
+
+// Views into a compiled file; the bytes must outlive them. `damaged` if header or sizes are wrong.
+Result<Compiled> view_compiled(std::string_view file);
+
+// The file for these arrays.
+std::string write_compiled(const Compiled& compiled);
+
+// (left, right) to the token that the two merge into: an open-addressed table of 64-bit slots, each
+// 21 bits left, 21 bits right, 21 bits result.
+class PairTable {
+ public:
+  static constexpr unsigned number_bits = 21;
+  static constexpr std::uint64_t empty = ~std::uint64_t{0};
+
+  PairTable() = default;
+  explicit PairTable(std::span<const std::uint64_t> slots)
+      : slots_(slots.data()), mask_(slots.empty() ? 0 : slots.size() - 1) {}
+
+  static std::uint64_t key(std::uint32_t left, std::uint32_t right) {
+    return static_cast<std::uint64_t>(left) << number_bits | right;
+  }
+  static std::size_t hash(std::uint64_t key) {
+    return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15ULL) >> 32);
+  }
+
+  std::uint32_t find(std::uint32_t left, std::uint32_t right) const {
+    const std::uint64_t wanted = key(left, right);
+    for (std::size_t i = hash(wanted) & mask_;; i = (i + 1) & mask_) {
+      const std::uint64_t slot = slots_[i];
+      if (slot >> number_bits == wanted) return static_cast<std::uint32_t>(slot & ((1U << number_bits) - 1));
+      if (slot == empty) return no_token;
+    }
+  }
+
+  struct Entry {
+    std::uint32_t left, right, result;
+  };
+  static std::vector<std::uint64_t> build(std::span<const Entry> entries);
+
+ private:
+  const std::uint64_t* slots_ = nullptr;
+  std::size_t mask_ = 0;
+};
+
+}  // namespace plimsoll::count

@@ -1,0 +1,45 @@
+// One tokenizer's model over its compiled arrays: tokens of a pre-token.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "plimsoll/tokens.hpp"
+#include "count/bpe.hpp"
+#include "count/compiled.hpp"
+#include "count/unigram.hpp"
+#include "count/wordpiece.hpp"
+
+namespace plimsoll::count {
+
+// A token of a text: the model's id, and where it ends.
+struct Placed {
+  TokenId id;
+  std::size_t end;
+};
+
+class Model {
+ public:
+  struct Scratch {
+    Bpe::Scratch bpe;
+    Unigram::Scratch unigram;
+  };
+
+  Model() = default;
+  explicit Model(const Compiled& compiled);
+
+  std::size_t count(std::string_view piece, Scratch& scratch) const;
+  // Appends the piece's tokens; ends are offsets from the piece's front plus `from`.
+  void encode(std::string_view piece, std::size_t from, Scratch& scratch, std::vector<Placed>& out) const;
+  // counts[i]: tokens of the piece's first i bytes.
+  void prefix_counts(std::string_view piece, Scratch& scratch, std::vector<std::uint32_t>& counts) const;
+
+ private:
+  const Compiled* compiled_ = nullptr;
+  ModelKind kind_ = ModelKind::bpe_bytes;
+  Bpe bpe_;
+  Unigram unigram_;
+  WordPiece wordpiece_;
+};
+
+}  // namespace plimsoll::count

@@ -1,0 +1,200 @@
+#include "count/normalize.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include <utf8proc.h>
+
+#include "count/scan.hpp"
+#include "count/unicode.hpp"
+
+namespace plimsoll::count {
+namespace {
+
+constexpr std::string_view bar = "\xE2\x96\x81";  // U+2581
+using Form = Normalizer::Form;
+
+struct Range {
+  char32_t first;
+  std::uint8_t value;
+};
+constexpr Range ranges[] = {
+#include "count/normal_ranges.inc"
+};
+
+// 0: stands under every composing form, 1: not under NFC, 2: not under NFKC.
+std::uint8_t instability(char32_t code_point) {
+  return std::prev(std::ranges::upper_bound(ranges, code_point, {}, &Range::first))->value;
+}
+
+// The two hot blocks, Latin and what lies before the symbols, are looked up flat.
+constexpr char32_t flat_limit = 0x20000;
+std::vector<std::uint8_t> make_flat() {
+  std::vector<std::uint8_t> flat(flat_limit);
+  for (char32_t c = 0; c < flat_limit; ++c) flat[c] = instability(c);
+  return flat;
+}
+
+bool is_stable(Form form, std::string_view text) {
+  if (form == Form::nfd || form == Form::nfkd) return std::ranges::all_of(text, [](char c) { return static_cast<signed char>(c) >= 0; });
+  static const std::vector<std::uint8_t> flat = make_flat();
+  const auto* p = reinterpret_cast<const unsigned char*>(text.data());
+  const auto* end = p + text.size();
+  const std::uint8_t least = form == Form::nfkc ? 2 : 1;
+  while (p < end) {
+    if (*p < 0x80) {
+      std::uint64_t eight;
+      while (end - p >= 8 && (std::memcpy(&eight, p, 8), (eight & 0x8080808080808080ULL) == 0)) p += 8;
+      while (p < end && *p < 0x80) ++p;
+      continue;
+    }
+    const Decoded character = decode(p, end);
+    if (character.valid) {
+      const std::uint8_t mine = character.code_point < flat_limit ? flat[character.code_point] : instability(character.code_point);
+      if (mine != 0 && mine <= least) return false;
+    }
+    p += character.length;
+  }
+  return true;
+}
+
+utf8proc_option_t options_of(Form form) {
+  int options = UTF8PROC_STABLE;
+  options |= form == Form::nfc || form == Form::nfkc ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE;
+  if (form == Form::nfkc || form == Form::nfkd) options |= UTF8PROC_COMPAT;
+  return static_cast<utf8proc_option_t>(options);
+}
+
+// Valid stretches in normal form, invalid bytes as they are.
+std::string in_form(Form form, std::string_view text) {
+  std::string out;
+  const auto flush = [&](std::string_view valid) {
+    if (valid.empty()) return;
+    utf8proc_uint8_t* mapped = nullptr;
+    const auto size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(valid.data()), static_cast<utf8proc_ssize_t>(valid.size()), &mapped, options_of(form));
+    const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
+    if (size < 0)
+      out += valid;
+    else
+      out.append(reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(size));
+  };
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    const Decoded character = decode(text.substr(i));
+    if (!character.valid) {
+      flush(text.substr(begin, i - begin));
+      out += text[i];
+      begin = i + 1;
+    }
+    i += character.length;
+  }
+  flush(text.substr(begin));
+  return out;
+}
+
+void append(std::string& out, char32_t code_point) {
+  std::array<utf8proc_uint8_t, 4> bytes;
+  const auto size = utf8proc_encode_char(static_cast<utf8proc_int32_t>(code_point), bytes.data());
+  out.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(size));
+}
+
+bool is_han(char32_t c) {
+  return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x20000 && c <= 0x2A6DF) || (c >= 0x2A700 && c <= 0x2B73F) ||
+         (c >= 0x2B740 && c <= 0x2B81F) || (c >= 0x2B920 && c <= 0x2CEAF) || (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
+}
+
+// The rules of BERT's own normaliser, character by character.
+std::string bert(const Normalizer& normalizer, std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const Decoded character = decode(text.substr(i));
+    const char32_t c = character.code_point;
+    const auto category = static_cast<std::uint8_t>(category_of(c) & ~cjk);
+    i += character.length;
+    if (normalizer.clean_text) {
+      if (c == 0 || c == 0xFFFD || ((category == cc || category == cf || category == co || category == cn || category == cc_space) && c != '\t' && c != '\n' && c != '\r')) continue;
+      if (is_space(category)) {
+        out += ' ';
+        continue;
+      }
+    }
+    if (normalizer.strip_accents && category == mn) continue;
+    if (normalizer.split_han && is_han(c)) {
+      out += ' ';
+      append(out, c);
+      out += ' ';
+      continue;
+    }
+    append(out, normalizer.lower_case ? static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))) : c);
+  }
+  return out;
+}
+
+std::string collapse(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c != ' ' || (!out.empty() && out.back() != ' ')) out += c;
+  }
+  if (!out.empty() && out.back() == ' ') out.pop_back();
+  return out;
+}
+
+bool has_prefix(const Normalizer& n, std::string_view text, bool first) {
+  return n.prefix_space && (first || !n.prefix_first_only) && !text.empty() && !(n.prefix_unless_space && text.front() == ' ');
+}
+
+}  // namespace
+
+bool is_identity(const Normalizer& n) {
+  return n.form == Form::none && !n.bar_is_space && !n.prefix_space && !n.lower_case && !n.strip_accents && !n.clean_text && !n.split_han && !n.collapse_spaces;
+}
+
+std::string_view normalize(const Normalizer& n, std::string_view text, bool first, std::string& storage) {
+  if (is_identity(n)) return text;
+  const auto keep = [&](std::string changed) {
+    storage = std::move(changed);
+    text = storage;
+  };
+  if (n.form != Form::none && !is_stable(n.form, text)) keep(in_form(n.form, text));
+  if (n.clean_text || n.split_han || n.lower_case || n.strip_accents) {
+    // Accents come off decomposed text, and cleaning goes before decomposing.
+    if (n.strip_accents) {
+      Normalizer cleaning = n;
+      cleaning.strip_accents = cleaning.lower_case = false;
+      keep(in_form(Form::nfd, bert(cleaning, text)));
+      Normalizer rest{.lower_case = n.lower_case, .strip_accents = true};
+      keep(bert(rest, text));
+    } else {
+      keep(bert(n, text));
+    }
+  }
+  if (n.bar_is_space && text.find(bar) != std::string_view::npos) {
+    std::string spaced;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t found = std::min(text.find(bar, at), text.size());
+      spaced += text.substr(at, found - at);
+      if (found < text.size()) spaced += ' ';
+      at = found + bar.size();
+    }
+    keep(std::move(spaced));
+  }
+  if (n.collapse_spaces) keep(collapse(text));
+  if (has_prefix(n, text, first)) keep(" " + std::string(text));
+  return text;
+}
+
+std::size_t normalization_border(const Normalizer& n, std::string_view text) {
+  if (n.form == Form::none && !n.bar_is_space && !n.collapse_spaces && !n.strip_accents) return text.size();
+  // Between two letters, digits or signs of ASCII nothing composes and no space is folded.
+  const auto plain = [](char c) { return c > ' ' && c < 0x7F; };
+  for (std::size_t i = text.size(); i > 1; --i) {
+    if (plain(text[i - 1]) && plain(text[i - 2])) return i - 1;
+  }
+  return 0;
+}
+
+}  // namespace plimsoll::count

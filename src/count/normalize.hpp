@@ -1,0 +1,21 @@
+// What a definition does to a text before cutting it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "count/definition.hpp"
+
+namespace plimsoll::count {
+
+// The text as it will be cut: itself where nothing changes, which is found out quickly, else in
+// `storage`. `first`: the text opens the sequence, for a prefix that goes there only.
+std::string_view normalize(const Normalizer& normalizer, std::string_view text, bool first, std::string& storage);
+
+// Whether no rule of this normalizer can change any text.
+bool is_identity(const Normalizer& normalizer);
+
+// Where an open text can be cut so that both parts normalise apart: the largest such place, or 0.
+std::size_t normalization_border(const Normalizer& normalizer, std::string_view text);
+
+}  // namespace plimsoll::count

@@ -1,0 +1,132 @@
+// Counts of pre-tokens seen before. A key is one pre-token, compared whole: a hit is exact.
+//
+// Pieces of up to 15 bytes, nearly all, lie in sets of two entries of 16 bytes: the text, its length
+// and its count in four bits each. Longer ones go by hash into a table that points at their bytes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+namespace plimsoll::count {
+
+// Which bits of the two words of a piece of n bytes are its own.
+struct PieceMask {
+  std::uint64_t low, high;
+};
+inline constexpr std::array<PieceMask, 16> piece_masks = [] {
+  std::array<PieceMask, 16> all{};
+  for (std::size_t n = 0; n < 16; ++n) {
+    all[n].low = n >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * n)) - 1;
+    all[n].high = n <= 8 ? 0 : (std::uint64_t{1} << (8 * (n - 8))) - 1;
+  }
+  return all;
+}();
+
+class PieceCache {
+ public:
+  static constexpr std::size_t longest_short = 15;
+  static constexpr std::size_t longest_long = 1024;
+
+  struct Key {
+    std::uint64_t low, high;  // bytes 0–7; bytes 8–14 and the length in bits 56–59
+  };
+
+  PieceCache() : sets_(std::size_t{1} << set_bits) {}
+
+  // `readable`: bytes that may be read at p, at least `length`.
+  static Key key_of(const char* p, std::size_t length, std::size_t readable) {
+    std::array<std::uint64_t, 2> words;
+    if (readable >= 16) {
+      std::memcpy(words.data(), p, 16);
+    } else {
+      words = {};
+      std::memcpy(words.data(), p, length);
+    }
+    const PieceMask& mask = piece_masks[length];
+    return {words[0] & mask.low, (words[1] & mask.high) | static_cast<std::uint64_t>(length) << 56};
+  }
+
+  // The set of a short piece, for find_short and put_short.
+  static std::size_t set_of(Key key) {
+    const std::uint64_t mixed = (key.low ^ (key.high * 0x9E3779B97F4A7C15ULL)) * 0xD6E8FEB86659FD93ULL;
+    return static_cast<std::size_t>(mixed >> (64 - set_bits));
+  }
+
+  // 0: not here.
+  unsigned find_short(Key key, std::size_t set) const {
+    const Set& s = sets_[set];
+    if (s[0].low == key.low && (s[0].high & text_bits) == key.high) return static_cast<unsigned>(s[0].high >> 60);
+    if (s[1].low == key.low && (s[1].high & text_bits) == key.high) return static_cast<unsigned>(s[1].high >> 60);
+    return 0;
+  }
+
+  void put_short(Key key, std::size_t set, std::size_t count) {
+    if (count == 0 || count > 15) return;  // 0 stands for "not here"
+    Set& s = sets_[set];
+    s[1] = s[0];
+    s[0] = {key.low, key.high | static_cast<std::uint64_t>(count) << 60};
+  }
+
+  static std::uint64_t hash_of(std::string_view piece) {
+    std::uint64_t hash = piece.size() * 0x9E3779B97F4A7C15ULL;
+    std::size_t i = 0;
+    std::uint64_t word;
+    for (; i + 8 <= piece.size(); i += 8) {
+      std::memcpy(&word, piece.data() + i, 8);
+      hash = fold(hash ^ word);
+    }
+    if (i < piece.size()) {
+      std::memcpy(&word, piece.data() + piece.size() - 8, 8);  // a long piece has eight bytes
+      hash = fold(hash ^ word);
+    }
+    return hash;
+  }
+
+  unsigned find_long(std::string_view piece, std::uint64_t hash) const {
+    if (longs_.empty()) return 0;
+    const Long& entry = longs_[hash >> (64 - long_bits)];
+    const bool ours = entry.tag == static_cast<std::uint32_t>(hash) && entry.length == piece.size() &&
+                      std::memcmp(arena_.data() + entry.offset, piece.data(), piece.size()) == 0;
+    return ours ? entry.count : 0;
+  }
+
+  void put_long(std::string_view piece, std::uint64_t hash, std::size_t count);
+
+ private:
+  static constexpr unsigned set_bits = 16;
+  static constexpr unsigned long_bits = 16;
+  static constexpr std::size_t arena_limit = std::size_t{8} << 20;
+  static constexpr std::uint64_t text_bits = ~std::uint64_t{0} >> 4;
+
+  static std::uint64_t fold(std::uint64_t x) {
+    x *= 0xD6E8FEB86659FD93ULL;
+    return x ^ (x >> 29);
+  }
+
+  using Set = std::array<Key, 2>;
+  struct Long {
+    std::uint32_t tag = 0, offset = 0;
+    std::uint32_t length = 0, count = 0;
+  };
+
+  std::vector<Set> sets_;
+  std::vector<Long> longs_;  // made at the first long piece
+  std::vector<char> arena_;
+};
+
+inline void PieceCache::put_long(std::string_view piece, std::uint64_t hash, std::size_t count) {
+  if (longs_.empty()) longs_.resize(std::size_t{1} << long_bits);
+  if (arena_.size() + piece.size() > arena_limit) {
+    arena_.clear();
+    longs_.assign(longs_.size(), {});
+  }
+  longs_[hash >> (64 - long_bits)] = {static_cast<std::uint32_t>(hash), static_cast<std::uint32_t>(arena_.size()),
+                                      static_cast<std::uint32_t>(piece.size()), static_cast<std::uint32_t>(count)};
+  arena_.insert(arena_.end(), piece.begin(), piece.end());
+}
+
+}  // namespace plimsoll::count

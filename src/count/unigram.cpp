@@ -1,0 +1,58 @@
+#include "count/unigram.hpp"
+
+#include <algorithm>
+
+#include "count/unicode.hpp"
+
+namespace plimsoll::count {
+namespace {
+
+// SentencePiece scores an unknown character this much below its least probable token.
+constexpr double unknown_penalty = 10.0;
+
+}  // namespace
+
+Unigram::Unigram(const Compiled& compiled) : compiled_(&compiled), trie_(compiled.trie) {
+  if (!compiled.scores.empty()) unknown_score_ = *std::ranges::min_element(compiled.scores) - unknown_penalty;
+}
+
+std::uint32_t Unigram::unknown_cost(std::string_view character) const {
+  for (const char c : character) {
+    if (compiled_->config.byte_tokens[static_cast<unsigned char>(c)] < 0) return 1;
+  }
+  return static_cast<std::uint32_t>(character.size());
+}
+
+std::size_t Unigram::solve(std::string_view piece, Scratch& scratch) const {
+  auto& steps = scratch.steps;
+  steps.assign(piece.size() + 1, {});
+  steps[0].reached = true;
+  const auto offer = [&](std::size_t from, std::size_t to, double score, std::uint32_t token) {
+    Step& step = steps[to];
+    const double total = steps[from].score + score;
+    if (step.reached && step.score >= total) return;
+    // Unknown characters in a row are one unknown, unless they go by bytes.
+    const bool fused = token == no_token && from > 0 && steps[from].token == no_token;
+    const std::uint32_t cost = token != no_token ? 1 : unknown_cost(piece.substr(from, to - from));
+    const bool by_bytes = token == no_token && compiled_->config.byte_tokens[0] >= 0;
+    step = {total, from, token, steps[from].count + (fused && !by_bytes ? 0 : cost), true};
+  };
+  for (std::size_t at = 0; at < piece.size(); ++at) {
+    if (!steps[at].reached) continue;
+    const std::size_t character = decode(piece.substr(at)).length;
+    bool single = false;
+    std::uint32_t node = Trie::root;
+    for (std::size_t i = at; i < piece.size(); ++i) {
+      node = trie_.step(node, static_cast<unsigned char>(piece[i]));
+      if (node == Trie::none) break;
+      const std::uint32_t token = trie_.value(node);
+      if (token == Trie::none) continue;
+      offer(at, i + 1, compiled_->scores[token], token);
+      single = single || i + 1 - at == character;
+    }
+    if (!single) offer(at, at + character, unknown_score_, no_token);
+  }
+  return steps[piece.size()].count;
+}
+
+}  // namespace plimsoll::count

@@ -1,0 +1,30 @@
+// BERT's WordPiece: from the front of a word the longest token, then the longest continuation.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "count/compiled.hpp"
+#include "count/double_array.hpp"
+
+namespace plimsoll::count {
+
+class WordPiece {
+ public:
+  WordPiece() = default;
+  explicit WordPiece(const Compiled& compiled, std::string_view continuing_prefix);
+
+  struct Part {
+    std::uint32_t token;  // no_token: the word is unknown
+    std::size_t end;
+  };
+  // The parts of a word; none for white space, one unknown where any part is missing.
+  std::vector<Part> cut(std::string_view word) const;
+
+ private:
+  const Compiled* compiled_ = nullptr;
+  Trie trie_;
+  std::uint32_t continuing_ = Trie::none;  // the node after the prefix of a continuation
+};
+
+}  // namespace plimsoll::count
