@@ -193,8 +193,8 @@ def check(root):
     return problems, len(files)
 
 
-def main():
-    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent)
+def main(arguments):
+    root = Path(arguments[0] if arguments else Path(__file__).resolve().parent.parent)
     problems, files = check(root)
     for problem in problems:
         print(problem)
@@ -205,4 +205,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,92 @@
+# The front door. `make` alone says what there is; every target does the set-up that it needs.
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo serve test test-full test-live bench bench-count fuzz lint format vectors install clean
+
+PREFIX ?= /usr/local
+# How long `make fuzz` gives each target.
+FUZZ_SECONDS ?= 60
+
+PLIMSOLL := build/plimsoll
+REFS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plimsoll/venv-refs/bin/python
+
+help:
+	@echo 'Plimsoll counts, plans and shows what goes into an LLM'"'"'s context window.'
+	@echo
+	@echo '  make build        set up this machine and build $(PLIMSOLL) (the first time fetches 0.4 GB)'
+	@echo '  make demo         count the tokens of these documents, and show those of a sentence'
+	@echo '  make serve        run the gateway'
+	@echo
+	@echo '  make test         unit tests, the same under sanitizers, the commands of the docs, lint'
+	@echo '  make test-full    and ThreadSanitizer, fuzzing, and everything on aarch64 in an emulator'
+	@echo '  make test-live    tests that need a real server'
+	@echo '  make lint         layout, layers and likely mistakes; `make format` mends the layout'
+	@echo '  make fuzz         each fuzzer for FUZZ_SECONDS=$(FUZZ_SECONDS) s'
+	@echo
+	@echo '  make bench        microbenchmarks of every room'
+	@echo '  make bench-count  counting, side by side with gigatoken, tiktoken and bpe-openai'
+	@echo '  make vectors      make the test vectors anew from the reference tokenizers'
+	@echo
+	@echo '  make install      install into PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
+	@echo '  make clean        remove build/; the cache of assets stays'
+	@echo
+	@echo 'Start with `make build`, then `make demo`. CONTRIBUTING.md says how to go on.'
+
+build:
+	@tools/setup build assets
+	@cmake --preset release --log-level=WARNING
+	@cmake --build build
+	@$(PLIMSOLL) tokenizers --compile
+
+demo: build
+	$(PLIMSOLL) count --model gpt-4o README.md docs/*.md
+	@echo
+	echo 'A Plimsoll line shows how deep a ship may be loaded.' | $(PLIMSOLL) count --model gpt-4o --show -
+
+serve: build
+	@if $(PLIMSOLL) serve --help >/dev/null 2>&1; then exec $(PLIMSOLL) serve; \
+	else echo 'This build has no gateway yet: `$(PLIMSOLL) --help` lists what it can do.' >&2; exit 2; fi
+
+test: build
+	@tools/setup test
+	@python3 tools/run_tests.py quick
+
+test-full: build
+	@tools/setup full
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) python3 tools/run_tests.py full
+
+test-live:
+	@echo 'Nothing needs a real server yet. 0 passed, 0 failed'
+
+lint:
+	@tools/setup build assets lint
+	@cmake --preset release --log-level=WARNING
+	@python3 tools/lint.py
+
+format:
+	@tools/setup lint
+	@python3 tools/lint.py mend
+
+fuzz: build
+	@tools/setup fuzz refs
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) python3 tools/run_tests.py fuzz
+
+bench: build
+	@cmake --preset release -B build/bench --log-level=WARNING -DPLIMSOLL_BENCHES=ON -DPLIMSOLL_TESTS=OFF \
+	  -DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$(CURDIR)/build/bench
+	@cmake --build build/bench
+	@for bench in build/bench/*_bench; do echo "$$bench"; "$$bench" || exit 1; done
+
+bench-count: build
+	@tools/setup bench
+	@python3 bench/bench_count.py
+
+vectors: build
+	@tools/setup refs assets
+	@$(REFS) tools/make_vectors.py
+
+install: build
+	@cmake --install build --prefix $(PREFIX)
+
+clean:
+	@rm -rf build

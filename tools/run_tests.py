@@ -1,0 +1,198 @@
+"""Runs the tests a step at a time and adds them up.
+
+  python3 tools/run_tests.py quick | full | STEP...
+
+Each step prints a line; its whole output is in build/logs/<step>.log and is shown when it fails. The last line
+is `N passed, N failed`, and the exit status is 1 if anything failed. build/plimsoll must be there (`make build`).
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+LOGS = BUILD / "logs"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "plimsoll"
+CORES = str(os.cpu_count() or 1)
+
+SANITIZERS = {"UBSAN_OPTIONS": "print_stacktrace=1", "ASAN_OPTIONS": "detect_stack_use_after_return=1",
+              "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"}
+
+
+class Failed(Exception):
+    """A step could not be done; its log says why."""
+
+
+class Step:
+    """Runs the commands of one step into one log, and counts what passed and failed."""
+
+    def __init__(self, name):
+        self.name = name
+        self.passed = self.failed = 0
+        self.log = LOGS / f"{name}.log"
+
+    def run(self, command, env=None, check=True):
+        with open(self.log, "a+", errors="replace") as log:
+            print("$", *command, file=log, flush=True)
+            start = log.tell()
+            done = subprocess.run([str(part) for part in command], cwd=ROOT, env=os.environ | (env or {}),
+                                  stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, check=False)
+            log.seek(start)
+            output = log.read()
+        if check and done.returncode:
+            raise Failed(f"`{' '.join(map(str, command))}` ended with {done.returncode}")
+        return done.returncode, output
+
+    def verdict(self, good):
+        """Counts one thing."""
+        if good:
+            self.passed += 1
+        else:
+            self.failed += 1
+
+
+def lint(which):
+    def run(step):
+        status, _ = step.run([sys.executable, "tools/lint.py", which], check=False)
+        step.verdict(status == 0)
+    return run
+
+
+def python_tests(step):
+    """Every tests/<folder> with test_*.py in it."""
+    folders = sorted({path.parent for path in (ROOT / "tests").glob("*/test_*.py")})
+    env = {"PATH": f"{BUILD}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT / "tools"), "PYTHONDONTWRITEBYTECODE": "1"}
+    for folder in folders:
+        status, output = step.run([sys.executable, "-m", "unittest", "discover", "-s", folder, "-t", folder],
+                                  env=env, check=False)
+        ran = re.search(r"^Ran (\d+) tests?", output, re.M)
+        bad = sum(int(number) for number in re.findall(r"(?:failures|errors|unexpected successes)=(\d+)", output))
+        skipped = sum(int(number) for number in re.findall(r"skipped=(\d+)", output))
+        if not ran or (status and not bad):
+            bad += 1
+        step.failed += bad
+        step.passed += max(0, int(ran[1] if ran else 0) - bad - skipped)
+
+
+def ctest(step, folder, arguments=(), env=None):
+    """Runs the unit tests of a build folder and counts gtest's cases; a program that died counts as a failure."""
+    reports = folder / "reports"
+    shutil.rmtree(reports, ignore_errors=True)
+    reports.mkdir(parents=True)
+    status, output = step.run(
+        ["ctest", "--test-dir", folder, "--output-on-failure", "--timeout", "900", "--no-tests=error", *arguments],
+        env=SANITIZERS | {"GTEST_OUTPUT": f"xml:{reports}/"} | (env or {}), check=False)
+    failed = 0
+    for report in reports.glob("*.xml"):
+        suites = xml.etree.ElementTree.parse(report).getroot()
+        bad = int(suites.get("failures")) + int(suites.get("errors", 0))
+        skipped = sum(int(suite.get("skipped", 0)) for suite in suites)
+        failed += bad
+        step.passed += int(suites.get("tests")) - bad - int(suites.get("disabled", 0)) - skipped
+    summary = re.search(r"(\d+) tests? failed out of (\d+)", output)
+    programs = int(summary[2]) if summary else 0
+    step.passed += max(0, programs - len(list(reports.glob("*.xml"))) - (int(summary[1]) if summary else 0))
+    if status and not failed:
+        failed = max(1, int(summary[1]) if summary else 1)
+    step.failed += failed
+
+
+def preset(name):
+    def run(step):
+        step.run(["cmake", "--preset", name, "--log-level=WARNING"])
+        step.run(["cmake", "--build", BUILD / name])
+        ctest(step, BUILD / name)
+    return run
+
+
+def release(step):
+    ctest(step, BUILD)
+
+
+def fuzz(step):
+    """Each fuzzer for FUZZ_SECONDS, going on from the inputs that earlier runs found."""
+    seconds = int(os.environ.get("FUZZ_SECONDS", "60"))
+    step.run(["cmake", "--preset", "fuzz", "--log-level=WARNING"])
+    step.run(["cmake", "--build", BUILD / "fuzz"])
+    fuzzers = sorted(path for path in (BUILD / "fuzz").rglob("*_fuzz") if path.is_file() and os.access(path, os.X_OK))
+    if not fuzzers:
+        raise Failed("no fuzzer was built")
+    for fuzzer in fuzzers:
+        corpus, crashes = CACHE / "fuzz" / fuzzer.name, BUILD / "fuzz" / "crashes" / fuzzer.name
+        for folder in (corpus, crashes):
+            folder.mkdir(parents=True, exist_ok=True)
+        seeds = [path for path in [ROOT / "tests" / "corpus" / fuzzer.name] if path.is_dir()]
+        print(f"      {fuzzer.name}, {seconds} s", flush=True)
+        status, output = step.run([fuzzer, f"-max_total_time={seconds}", "-timeout=20", "-rss_limit_mb=3000",
+                                   "-print_final_stats=1", f"-artifact_prefix={crashes}/", corpus, *seeds],
+                                  env=SANITIZERS, check=False)
+        if status:
+            found = re.search(r"Test unit written to (\S+)", output)
+            print(f"      failed; run again with: {fuzzer.relative_to(ROOT)} {found[1] if found else ''}")
+        step.verdict(status == 0)
+
+
+def aarch64(step):
+    """The counting core, cross-compiled, its tests run in an emulator."""
+    folder = BUILD / "aarch64"
+    step.run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, "--log-level=WARNING", "-DCMAKE_BUILD_TYPE=Release",
+              "--toolchain", ROOT / "tools" / "aarch64.cmake"])
+    step.run(["cmake", "--build", folder])
+    ctest(step, folder, ["--timeout", "3600"])
+
+
+STEPS = {
+    "format": ("layout of the code", lint("format")),
+    "layers": ("who includes whom", lint("layers")),
+    "unit": ("unit tests", release),
+    "python": ("set-up, command line and docs", python_tests),
+    "asan": ("unit tests under AddressSanitizer and UBSan", preset("asan")),
+    "tidy": ("likely mistakes", lint("tidy")),
+    "tsan": ("unit tests under ThreadSanitizer", preset("tsan")),
+    "fuzz": ("fuzzers", fuzz),
+    "aarch64": ("unit tests on aarch64", aarch64),
+}
+QUICK = ["format", "layers", "unit", "python", "asan", "tidy"]
+SETS = {"quick": QUICK, "full": [*QUICK, "tsan", "fuzz", "aarch64"]}
+
+
+def main():
+    names = [name for word in sys.argv[1:] or ["quick"] for name in SETS.get(word, [word])]
+    for name in names:
+        if name not in STEPS:
+            raise SystemExit(f"run_tests: no step is called '{name}'; there are {', '.join([*SETS, *STEPS])}")
+    LOGS.mkdir(parents=True, exist_ok=True)
+    passed = failed = 0
+    for name in names:
+        about, action = STEPS[name]
+        step = Step(name)
+        step.log.unlink(missing_ok=True)
+        print(f"....  {name}: {about}", flush=True)
+        started = time.monotonic()
+        reason = ""
+        try:
+            action(step)
+        except Failed as error:
+            step.failed += 1
+            reason = f": {error}"
+        took = time.monotonic() - started
+        print(f"{'FAIL' if step.failed else 'ok  '}  {name}: {step.passed} passed, {step.failed} failed, "
+              f"{took:.0f} s{reason}", flush=True)
+        if step.failed:
+            lines = step.log.read_text(errors="replace").splitlines()
+            print("\n".join(f"      {line}" for line in lines[-60:]))
+            print(f"      all of it: {step.log.relative_to(ROOT)}", flush=True)
+        passed += step.passed
+        failed += step.failed
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
