@@ -1,7 +1,8 @@
 #include "base/log.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
-#include <regex>
 #include <sstream>
 #include <thread>
 #include <vector>
@@ -16,6 +17,13 @@ namespace plimsoll::log {
 namespace {
 
 static_assert(!std::is_constructible_v<Value, base::Secret>, "a secret must not be loggable");
+
+// Every digit as 0.
+std::string shape_of(std::string text) {
+  for (char& c : text)
+    if (c >= '0' && c <= '9') c = '0';
+  return text;
+}
 
 class Log : public testing::Test {
  protected:
@@ -38,10 +46,9 @@ class Log : public testing::Test {
 TEST_F(Log, TextLinesHaveTimeLevelMessageAndFields) {
   start_on(out_, Level::info, Format::text);
   info("window found", {{"model", "llama3.2:3b"}, {"window", 8192}, {"exact", true}, {"ratio", 0.5}});
-  EXPECT_TRUE(std::regex_match(out_.str(),
-                               std::regex(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z info    window found  )"
-                                          R"(model=llama3\.2:3b window=8192 exact=true ratio=0\.5\n)")))
-      << out_.str();
+  EXPECT_EQ(shape_of(out_.str().substr(0, 24)), "0000-00-00T00:00:00.000Z");
+  EXPECT_EQ(out_.str().substr(24),
+            " info    window found  model=llama3.2:3b window=8192 exact=true ratio=0.5\n");
 }
 
 TEST_F(Log, AMessageWithoutFieldsEndsWithItself) {
@@ -95,8 +102,7 @@ TEST_F(Log, JsonLinesKeepTypesAndEscapeEverything) {
   EXPECT_EQ(line["share"], 0.25);
   EXPECT_EQ(line["on"], false);
   EXPECT_TRUE(line["no number"].is_null());
-  EXPECT_TRUE(std::regex_match(line["time"].get<std::string>(),
-                               std::regex(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)")));
+  EXPECT_EQ(shape_of(line["time"]), "0000-00-00T00:00:00.000Z");
 }
 
 TEST_F(Log, PercentSignsAndBracesAreOrdinary) {
