@@ -171,8 +171,9 @@ std::optional<std::vector<std::string>> as_names(const RawValue& raw) {
 // True if the value was taken.
 bool take(Settings& settings, const Binding& binding, const RawValue& raw) {
   const auto put = [&](auto member, auto value) {
-    if (value) settings.*member = *std::move(value);
-    return value.has_value();
+    if (!value) return false;
+    settings.*member = *std::move(value);
+    return true;
   };
   return std::visit(
       Overloaded{
