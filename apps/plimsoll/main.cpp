@@ -1,1 +1,46 @@
-int main() { return 0; }
+// plimsoll: one file a command; this one lists them.
+#include <CLI/CLI.hpp>
+
+#include "config_command.hpp"
+#include "count_command.hpp"
+#include "globals.hpp"
+#include "tokenizers_command.hpp"
+
+namespace {
+
+constexpr const char* about =
+    "Plimsoll: the load line of an LLM's context window.\n"
+    "It counts what wants to go in with the model's own tokenizer, exactly.\n";
+
+constexpr const char* examples =
+    "Examples:\n"
+    "  plimsoll count README.md --model gpt-4o       how many tokens a file has, and its share of the window\n"
+    "  plimsoll count docs/*.md --tokenizer qwen3    a table with a total\n"
+    "  plimsoll count --chat request.json --model llama3.1:8b\n"
+    "  plimsoll tokenizers                           every tokenizer, its source and its licence\n"
+    "  plimsoll config                               every setting, its value and where that came from\n";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(about, "plimsoll");
+  app.footer(examples);
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "plimsoll " PLIMSOLL_VERSION);
+
+  plimsoll::Globals globals;
+  int exit_code = 0;
+  app.add_option("--config", globals.config_file, "Settings file (default: plimsoll.toml in the user's configuration folder)")->type_name("FILE");
+  app.add_option("--set", globals.set, "Set one setting, as often as needed")->type_name("KEY=VALUE")->expected(1)->allow_extra_args(false);
+  plimsoll::add_count_command(app, globals, exit_code);
+  plimsoll::add_tokenizers_command(app, globals, exit_code);
+  plimsoll::add_config_command(app, globals, exit_code);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? 0 : 2;  // 2: what was given is wrong, as everywhere here
+  }
+  return exit_code;
+}

@@ -11,7 +11,7 @@
 namespace plimsoll::count {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;  // not the ordered one: its objects take linear time to look up
 
 constexpr std::string_view bar = "\xE2\x96\x81";
 

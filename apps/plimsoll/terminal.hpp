@@ -1,0 +1,38 @@
+// What standard output is, and how to draw on it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plimsoll/result.hpp"
+
+namespace plimsoll {
+
+struct Terminal {
+  std::size_t columns = 0;  // 0: a pipe or file, which has no width
+  bool colour = false;      // a terminal that shows colours, and NO_COLOR is not set
+};
+Terminal terminal_of_stdout();
+
+// All of it, or io_failed.
+Result<void> print_out(std::string_view text);
+
+// Rows of cells as an aligned table with a header. Columns named in `right` are numbers.
+struct Table {
+  std::vector<std::string> header;
+  std::vector<bool> right;
+  std::vector<std::vector<std::string>> rows;
+  bool total = false;  // the last row stands under a rule
+};
+// Wider than the terminal: the first column is cut, from the left, with an ellipsis.
+std::string draw(const Table& table, const Terminal& terminal);
+
+// A share of one as a bar of `width` cells, to an eighth of a cell; more than one fills it and ends in '!'.
+std::string bar(double share, std::size_t width);
+
+// Cells that a text takes: characters, wide ones twice, marks not at all.
+std::size_t display_width(std::string_view text);
+
+}  // namespace plimsoll

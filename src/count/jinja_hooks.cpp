@@ -1,0 +1,51 @@
+#include "count/jinja_hooks.hpp"
+
+#include <cmath>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace plimsoll::count::hooks {
+namespace {
+
+thread_local Budget* current = nullptr;
+
+}  // namespace
+
+Budget::Budget(std::uint64_t request_bytes)
+    : steps_limit(most_steps + 4 * request_bytes), bytes_limit(most_bytes + 16 * request_bytes), outer_(current) {
+  const char here = 0;
+  stack = &here;
+  current = this;
+}
+
+Budget::~Budget() {
+  current = outer_;
+}
+
+void step(std::uint64_t weight) {
+  if (current == nullptr) return;
+  current->steps += weight;
+  if (current->steps > current->steps_limit)
+    throw std::runtime_error(fmt::format("it takes more than {} steps", current->steps_limit));
+  const char here = 0;
+  const auto depth = current->stack > &here ? current->stack - &here : &here - current->stack;
+  if (static_cast<std::size_t>(depth) > most_stack) throw std::runtime_error("it is nested too deep");
+}
+
+void grow(std::size_t bytes) {
+  if (current == nullptr) return;
+  current->bytes += bytes;
+  if (current->bytes > current->bytes_limit)
+    throw std::runtime_error(fmt::format("it makes more than {} bytes of text", current->bytes_limit));
+}
+
+std::string python_float(double number) {
+  if (std::isnan(number)) return "NaN";
+  if (std::isinf(number)) return number > 0 ? "Infinity" : "-Infinity";
+  std::string text = fmt::format("{}", number);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+}  // namespace plimsoll::count::hooks
