@@ -150,9 +150,11 @@ Rendered render(const std::string& text, const TemplateInput& input, const std::
   const jinja::program program = jinja::parse_from_tokens(tokens);
 
   jinja::context context(text);
-  for (const auto& [name, value] : input.variables.items()) context.set_val(name, value_of(value, RenderedPart::of_template));
   context.set_val("messages", messages_value(*input.messages));
-  if (input.tools != nullptr) context.set_val("tools", value_of(*input.tools, static_cast<int>(input.messages->size())));
+  // Hugging Face passes both always, so that "is defined" holds.
+  context.set_val("tools", input.tools != nullptr ? value_of(*input.tools, static_cast<int>(input.messages->size())) : value_of(Json(), RenderedPart::of_template));
+  context.set_val("documents", value_of(Json(), RenderedPart::of_template));
+  for (const auto& [name, value] : input.variables.items()) context.set_val(name, value_of(value, RenderedPart::of_template));
   context.set_val("range", function("range", range_of));
   context.set_val("strftime_now", function("strftime_now", [&](const jinja::func_args& args) {
                     rendered.used_date = true;

@@ -1,0 +1,191 @@
+#include "plimsoll/chat.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "count/chat_request.hpp"
+#include "count/chat_segments.hpp"
+#include "count/chat_templates.hpp"
+#include "count/images.hpp"
+#include "count/jinja.hpp"
+#include "count/openai_overhead.hpp"
+
+namespace plimsoll {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using count::ChatRequest;
+using count::MessageShape;
+using count::NamedTemplate;
+using count::Rendered;
+
+// ---- Which format ----
+
+struct Format {
+  std::string text;                      // Jinja, or empty for OpenAI's
+  const NamedTemplate* named = nullptr;  // where it is one of ours
+  std::string_view origin;               // for the answer: its name, or where it came from
+  bool guessed = false;                  // by the tokenizer's name alone
+};
+
+Format format_of(const NamedTemplate& named) {
+  return {std::string(named.text), &named, named.name, false};
+}
+
+Result<Format> choose_format(const Tokenizer& tokenizer, const ChatOptions& options) {
+  const std::string& wanted = options.chat_template;
+  const bool is_jinja = wanted.find("{{") != std::string::npos || wanted.find("{%") != std::string::npos;
+  if (is_jinja) return Format{wanted, nullptr, "given", false};
+  if (!wanted.empty()) {
+    if (const NamedTemplate* named = count::find_template(wanted)) return format_of(*named);
+    return fail(Errc::not_found, "no chat template is called '{}'; there are {}", wanted, fmt::join(chat_templates(), ", "));
+  }
+  if (!tokenizer.info().chat_template.empty()) return Format{tokenizer.info().chat_template, nullptr, "tokenizer's own", false};
+  const NamedTemplate* named = count::template_for_tokenizer(tokenizer.info().name);
+  Format format = format_of(named != nullptr ? *named : *count::find_template("chatml"));
+  format.guessed = named == nullptr;
+  return format;
+}
+
+void weaken(ChatCount& counted, Exactness exactness, std::string_view why) {
+  counted.exactness = worse(counted.exactness, exactness);
+  if (!counted.why.empty()) counted.why += "; ";
+  counted.why += why;
+}
+
+// ---- Rendering ----
+
+count::TemplateInput input_of(const Tokenizer& tokenizer, const Format& format, const ChatRequest& request, const ChatOptions& options) {
+  const TokenizerInfo& info = tokenizer.info();
+  count::TemplateInput input;
+  if (format.named != nullptr) {
+    if (!format.named->bos.empty()) input.variables["bos_token"] = format.named->bos;
+    if (!format.named->eos.empty()) input.variables["eos_token"] = format.named->eos;
+  }
+  if (request.tools.is_array()) input.tools = &request.tools;
+  input.variables.update(request.variables);
+  input.variables["add_generation_prompt"] = true;
+  if (!info.bos.empty()) input.variables["bos_token"] = info.bos;
+  if (!info.eos.empty()) input.variables["eos_token"] = info.eos;
+  input.date = options.date;
+  return input;
+}
+
+// Whether the template walks a list of content by itself, asked by trying.
+bool takes_lists(const std::string& text, count::TemplateInput input) {
+  constexpr std::string_view probe = "plimsoll-probe";
+  const Json messages = {{{"role", "user"}, {"content", {{{"type", "text"}, {"text", probe}}}}}};
+  input.messages = &messages;
+  input.tools = nullptr;
+  const auto rendered = render_template(text, input);
+  return rendered && rendered->text.find(probe) != std::string::npos && rendered->text.find("'text'") == std::string::npos;
+}
+
+// Templates disagree on what they are given, and servers adapt: the first shape that renders is taken.
+Result<Rendered> render(const std::string& text, const ChatRequest& request, count::TemplateInput input) {
+  const bool lists = has_listed_content(request) && takes_lists(text, input);
+  const bool no_developer = text.find("developer") == std::string::npos;
+  Result<Rendered> first = fail(Errc::bad_input, "there is nothing to render");
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    const MessageShape shape{.content_as_list = lists,
+                             .arguments_as_text = (attempt & 1) != 0,
+                             .null_as_empty = (attempt & 2) != 0,
+                             .developer_as_system = no_developer};
+    const Json messages = shaped_messages(request, shape);
+    input.messages = &messages;
+    auto rendered = render_template(text, input);
+    if (rendered) return rendered;
+    if (attempt == 0) first = std::move(rendered);
+  }
+  return first;
+}
+
+Result<void> count_rendered(const Tokenizer& tokenizer, const Format& format, const ChatRequest& request, const ChatOptions& options, ChatCount& counted) {
+  TRY(Rendered rendered, render(format.text, request, input_of(tokenizer, format, request, options)));
+  const std::size_t messages = request.messages.size();
+  const std::vector<Tokens> parts = count_parts(tokenizer, rendered, messages + 1, options.specials);
+  counted.template_tokens = parts[0];
+  counted.messages.assign(parts.begin() + 1, parts.begin() + 1 + static_cast<std::ptrdiff_t>(messages));
+  counted.tools = parts[messages + 1];
+  const TokenizerInfo& info = tokenizer.info();
+  if (options.server_adds_bos && info.adds_bos && !info.bos.empty() && !rendered.text.starts_with(info.bos)) ++counted.template_tokens;
+  if (request.tools.is_array() && counted.tools == 0) weaken(counted, Exactness::calibrated, "the template shows the model no tools; a server may add them in its own way");
+  if (rendered.used_date && options.date.empty()) weaken(counted, Exactness::calibrated, "the template writes the day, and 2025-01-01 was taken for it");
+  if (format.guessed) weaken(counted, Exactness::estimated, "the tokenizer carries no template and its name says nothing; ChatML was taken");
+  if (format.named != nullptr && format.named->name == "anthropic") weaken(counted, Exactness::estimated, "Anthropic does not publish its format");
+  if (format.named != nullptr && request.tools.is_array()) weaken(counted, Exactness::calibrated, "tools are shown as the family's models were trained, a server may differ");
+  if (options.keep_rendered) counted.rendered = std::move(rendered.text);
+  return {};
+}
+
+// ---- OpenAI's rules ----
+
+void count_by_rule(const Tokenizer& tokenizer, const Format& format, const ChatRequest& request, ChatCount& counted) {
+  const bool old = format.named->name == "openai-0301";
+  count::OpenaiCount parts = count_openai(tokenizer, request, old ? count::openai_0301_rule : count::openai_rule);
+  counted.template_tokens = parts.format;
+  counted.messages = std::move(parts.messages);
+  counted.tools = parts.tools;
+  if (!parts.certain) weaken(counted, Exactness::calibrated, "OpenAI does not publish how tools are shown to the model; the form that fits its reports was counted");
+}
+
+// ---- Images ----
+
+count::Detail detail_of(std::string_view text) {
+  return text == "low" ? count::Detail::low : text == "high" ? count::Detail::high : count::Detail::automatic;
+}
+
+Result<void> count_images(const Format& format, const ChatRequest& request, const ChatOptions& options, ChatCount& counted) {
+  for (const std::string& type : request.unknown_parts) weaken(counted, Exactness::estimated, "content of type '" + type + "' was not counted");
+  if (request.images.empty()) return {};
+  std::string_view name = options.images;
+  if (name.empty() && format.named != nullptr) name = format.named->images;
+  const bool guessed = name.empty();
+  const count::ImageRule* rule = count::find_image_rule(guessed ? "ollama" : name);
+  if (rule == nullptr) return fail(Errc::not_found, "no image rule is called '{}'; there are {}", name, fmt::join(image_rules(), ", "));
+  std::size_t unseen = 0;
+  for (const count::ChatImage& image : request.images) {
+    const auto size = count::data_url_image_size(image.url);
+    const count::Detail detail = detail_of(image.detail);
+    unseen += size || rule->method == count::ImageMethod::flat ? 0 : 1;
+    counted.images += rule->wrapper + (size ? image_tokens(*rule, *size, detail) : most_image_tokens(*rule, detail));
+  }
+  if (guessed) weaken(counted, Exactness::estimated, "no image rule is known for this format; 768 tokens an image were taken");
+  else weaken(counted, rule->exactness, "images by the rule " + std::string(rule->name));
+  if (unseen > 0) weaken(counted, Exactness::estimated, fmt::format("the size of {} of {} images cannot be seen; the most was taken", unseen, request.images.size()));
+  return {};
+}
+
+}  // namespace
+
+Result<ChatCount> count_chat(const Tokenizer& tokenizer, std::string_view text, const ChatOptions& options) {
+  TRY(const ChatRequest request, count::read_chat_request(text));
+  TRY(const Format format, choose_format(tokenizer, options));
+  ChatCount counted;
+  counted.template_used = format.origin;
+  if (format.text.empty()) {
+    count_by_rule(tokenizer, format, request, counted);
+  } else {
+    TRY_VOID(count_rendered(tokenizer, format, request, options, counted));
+  }
+  TRY_VOID(count_images(format, request, options, counted));
+  counted.total = std::accumulate(counted.messages.begin(), counted.messages.end(), counted.template_tokens + counted.tools + counted.images);
+  if (counted.why.empty()) counted.why = format.text.empty() ? "OpenAI's published rule" : "rendered with the template and counted with the tokenizer";
+  return counted;
+}
+
+std::vector<std::string_view> chat_templates() {
+  std::vector<std::string_view> names;
+  for (const NamedTemplate& named : count::named_templates()) names.push_back(named.name);
+  return names;
+}
+
+std::vector<std::string_view> image_rules() {
+  std::vector<std::string_view> names;
+  for (const count::ImageRule& rule : count::all_image_rules()) names.push_back(rule.name);
+  return names;
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,174 @@
+#include "count/chat_request.hpp"
+
+#include <algorithm>
+
+#include "base/try.hpp"
+
+namespace plimsoll::count {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t deepest = 100;
+constexpr std::string_view known_roles[] = {"system", "developer", "user", "assistant", "tool", "function"};
+
+// Nesting, found before parsing: what is read later walks it by recursion.
+std::size_t depth_of(std::string_view text) {
+  std::size_t depth = 0, most = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      most = std::max(most, ++depth);
+    } else if ((c == ']' || c == '}') && depth > 0) {
+      --depth;
+    }
+  }
+  return most;
+}
+
+std::string text_of(const Json& object, const char* key) {
+  return object.is_object() && object.contains(key) && object[key].is_string() ? object[key].get<std::string>() : std::string();
+}
+
+const Json& part_of(const Json& object, const char* key) {
+  static const Json none;
+  return object.is_object() && object.contains(key) ? object[key] : none;
+}
+
+bool is_text_type(std::string_view type) {
+  return type == "text" || type == "input_text" || type == "output_text" || type == "refusal";
+}
+
+std::string part_text(const Json& part) {
+  const std::string text = text_of(part, "text");
+  return text.empty() ? text_of(part, "refusal") : text;
+}
+
+Result<void> read_part(const Json& part, std::size_t message, ChatRequest& request) {
+  if (!part.is_object()) return fail(Errc::bad_input, "messages[{}].content holds something that is not an object", message);
+  const std::string type = text_of(part, "type");
+  if (is_text_type(type)) return {};
+  if (type != "image_url" && type != "input_image" && type != "image") {
+    request.unknown_parts.push_back(type.empty() ? "without a type" : type);
+    return {};
+  }
+  const Json& image = part_of(part, "image_url");
+  ChatImage read{image.is_string() ? image.get<std::string>() : text_of(image, "url"), text_of(image, "detail")};
+  if (read.detail.empty()) read.detail = text_of(part, "detail");
+  request.images.push_back(std::move(read));
+  return {};
+}
+
+Result<void> read_message(const Json& message, std::size_t index, ChatRequest& request) {
+  if (!message.is_object()) return fail(Errc::bad_input, "messages[{}] is not an object", index);
+  const std::string role = text_of(message, "role");
+  if (std::ranges::find(known_roles, role) == std::end(known_roles))
+    return fail(Errc::bad_input, "messages[{}].role is '{}', not one of system, developer, user, assistant, tool", index, role);
+  const Json& content = part_of(message, "content");
+  if (content.is_array()) {
+    for (const Json& part : content) TRY_VOID(read_part(part, index, request));
+  } else if (!content.is_string() && !content.is_null()) {
+    return fail(Errc::bad_input, "messages[{}].content is neither text nor a list", index);
+  }
+  const Json& calls = part_of(message, "tool_calls");
+  if (!calls.is_array() && !calls.is_null()) return fail(Errc::bad_input, "messages[{}].tool_calls is not a list", index);
+  request.messages.push_back(message);
+  return {};
+}
+
+Result<void> read_tools(const Json& body, ChatRequest& request) {
+  const Json& tools = part_of(body, "tools");
+  const Json& functions = part_of(body, "functions");
+  if (!tools.is_array() && !tools.is_null()) return fail(Errc::bad_input, "tools is not a list");
+  if (!functions.is_array() && !functions.is_null()) return fail(Errc::bad_input, "functions is not a list");
+  if (tools.is_array() && !tools.empty()) request.tools = tools;
+  if (request.tools.is_null() && functions.is_array() && !functions.empty()) {
+    request.tools = Json::array();
+    for (const Json& function : functions) request.tools.push_back({{"type", "function"}, {"function", function}});
+  }
+  if (request.tools.is_array()) {
+    for (std::size_t i = 0; i < request.tools.size(); ++i)
+      if (!request.tools[i].is_object()) return fail(Errc::bad_input, "tools[{}] is not an object", i);
+  }
+  request.tool_choice = part_of(body, "tool_choice");
+  return {};
+}
+
+void shape_calls(Json& message, const MessageShape& shape) {
+  if (!message.contains("tool_calls") || !message["tool_calls"].is_array() || shape.arguments_as_text) return;
+  for (Json& call : message["tool_calls"]) {
+    if (!call.is_object() || !call.contains("function") || !call["function"].is_object()) continue;
+    Json& function = call["function"];
+    if (!function.contains("arguments") || !function["arguments"].is_string()) continue;
+    const std::string& text = function["arguments"].get_ref<const std::string&>();
+    if (depth_of(text) > deepest) continue;
+    Json parsed = Json::parse(text, nullptr, false);
+    if (!parsed.is_discarded()) function["arguments"] = std::move(parsed);
+  }
+}
+
+void shape_content(Json& message, const MessageShape& shape) {
+  Json& content = message["content"];  // a missing one becomes null, as in Hugging Face's examples
+  if (content.is_null() && shape.null_as_empty) content = "";
+  if (!content.is_array()) return;
+  if (!shape.content_as_list) {
+    content = joined_text(content);
+    return;
+  }
+  Json kept = Json::array();
+  for (const Json& part : content)
+    if (is_text_type(text_of(part, "type"))) kept.push_back({{"type", "text"}, {"text", part_text(part)}});
+  content = std::move(kept);
+}
+
+}  // namespace
+
+std::string joined_text(const Json& content) {
+  if (content.is_string()) return content.get<std::string>();
+  std::string joined;
+  bool first = true;
+  for (const Json& part : content) {
+    if (!is_text_type(text_of(part, "type"))) continue;
+    if (!first) joined += '\n';
+    first = false;
+    joined += part_text(part);
+  }
+  return joined;
+}
+
+bool has_listed_content(const ChatRequest& request) {
+  return std::ranges::any_of(request.messages, [](const Json& message) { return part_of(message, "content").is_array(); });
+}
+
+Json shaped_messages(const ChatRequest& request, const MessageShape& shape) {
+  Json messages = request.messages;
+  for (Json& message : messages) {
+    shape_content(message, shape);
+    shape_calls(message, shape);
+    if (shape.developer_as_system && message["role"] == "developer") message["role"] = "system";
+  }
+  return messages;
+}
+
+Result<ChatRequest> read_chat_request(std::string_view text) {
+  if (depth_of(text) > deepest) return fail(Errc::bad_input, "the request is nested more than {} deep", deepest);
+  const Json body = Json::parse(text, nullptr, false);
+  if (body.is_discarded()) return fail(Errc::bad_input, "the request is not JSON");
+  const Json& messages = body.is_array() ? body : part_of(body, "messages");
+  if (!messages.is_array()) return fail(Errc::bad_input, "the request has no list of messages");
+  ChatRequest request;
+  for (std::size_t i = 0; i < messages.size(); ++i) TRY_VOID(read_message(messages[i], i, request));
+  TRY_VOID(read_tools(body, request));
+  const Json& given = part_of(body, "chat_template_kwargs");
+  if (given.is_object()) request.variables = given;
+  if (const std::string effort = text_of(body, "reasoning_effort"); !effort.empty()) request.variables["reasoning_effort"] = effort;
+  return request;
+}
+
+}  // namespace plimsoll::count

@@ -1,0 +1,45 @@
+// An OpenAI chat request, checked and brought into the shapes that templates take.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "plimsoll/result.hpp"
+
+namespace plimsoll::count {
+
+struct ChatImage {
+  std::string url;     // http(s), or data:
+  std::string detail;  // "low", "high", "auto", or empty
+};
+
+struct ChatRequest {
+  nlohmann::ordered_json messages = nlohmann::ordered_json::array();  // as given; each an object with a role
+  nlohmann::ordered_json tools;                                       // an array, or null
+  nlohmann::ordered_json tool_choice;                                 // as given, or null
+  nlohmann::ordered_json variables = nlohmann::ordered_json::object();  // chat_template_kwargs and the like
+  std::vector<ChatImage> images;
+  std::vector<std::string> unknown_parts;  // types of content that nobody can count here: "input_audio"
+};
+
+Result<ChatRequest> read_chat_request(std::string_view text);
+
+// Servers differ in how they hand a request to a template; these are the choices they make.
+struct MessageShape {
+  bool content_as_list = false;      // else the texts of a list, joined by line ends
+  bool arguments_as_text = false;    // else the JSON in a tool call's arguments becomes an object
+  bool null_as_empty = false;        // content that is null or missing becomes ""
+  bool developer_as_system = false;
+};
+
+nlohmann::ordered_json shaped_messages(const ChatRequest& request, const MessageShape& shape);
+
+bool has_listed_content(const ChatRequest& request);
+
+// All text of a message's content.
+std::string joined_text(const nlohmann::ordered_json& content);
+
+}  // namespace plimsoll::count

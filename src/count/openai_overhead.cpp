@@ -1,0 +1,118 @@
+#include "count/openai_overhead.hpp"
+
+#include <algorithm>
+
+namespace plimsoll::count {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr Tokens tools_frame = 9;         // what stands around the namespace
+constexpr Tokens tools_with_system = -4;  // both share one turn
+constexpr Tokens call_frame = 3;          // around a name and its arguments
+constexpr Tokens tool_turn = -2;          // a tool's turn has no header of its own
+constexpr Tokens forced_frame = 4;        // around the name that tool_choice forces
+
+const Json& part_of(const Json& object, const char* key) {
+  static const Json none;
+  return object.is_object() && object.contains(key) ? object[key] : none;
+}
+
+std::string text_of(const Json& json) {
+  return json.is_string() ? json.get<std::string>() : std::string();
+}
+
+std::string fields_of(const Json& schema, std::size_t indent);
+
+std::string choices_of(const Json& values) {
+  std::string text;
+  for (const Json& value : values) text += (text.empty() ? "" : " | ") + value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return text;
+}
+
+std::string type_of(const Json& schema, std::size_t indent) {
+  const std::string type = text_of(part_of(schema, "type"));
+  const Json& choices = part_of(schema, "enum");
+  if (choices.is_array() && !choices.empty()) return choices_of(choices);
+  if (type == "integer" || type == "number") return "number";
+  if (type == "string" || type == "boolean" || type == "null") return type;
+  if (type == "object") return "{\n" + fields_of(schema, indent + 2) + "\n}";
+  if (type == "array") return part_of(schema, "items").is_object() ? type_of(part_of(schema, "items"), indent) + "[]" : "any[]";
+  return "any";
+}
+
+// One line a property, with its description above it; deeper ones go without.
+std::string fields_of(const Json& schema, std::size_t indent) {
+  std::string text;
+  const Json& required = part_of(schema, "required");
+  const std::string margin(indent, ' ');
+  for (const auto& [name, field] : part_of(schema, "properties").items()) {
+    const std::string about = text_of(part_of(field, "description"));
+    if (!text.empty()) text += '\n';
+    if (!about.empty() && indent < 2) text += margin + "// " + about + '\n';
+    const bool needed = required.is_array() && std::ranges::find(required, Json(name)) != required.end();
+    text += margin + name + (needed ? ": " : "?: ") + type_of(field, indent) + ',';
+  }
+  return text;
+}
+
+Tokens calls_of(const Tokenizer& tokenizer, const Json& message) {
+  Tokens tokens = 0;
+  const auto add = [&](const Json& function) {
+    tokens += tokenizer.count(text_of(part_of(function, "name"))) + tokenizer.count(text_of(part_of(function, "arguments"))) + call_frame;
+  };
+  for (const Json& call : part_of(message, "tool_calls")) add(part_of(call, "function"));
+  if (part_of(message, "function_call").is_object()) add(part_of(message, "function_call"));
+  return tokens;
+}
+
+Tokens forced_choice(const Tokenizer& tokenizer, const Json& choice) {
+  if (choice == "none") return 1;
+  const std::string name = text_of(part_of(part_of(choice, "function"), "name"));
+  return name.empty() ? 0 : tokenizer.count(name) + forced_frame;
+}
+
+}  // namespace
+
+std::string openai_tools_text(const Json& tools) {
+  std::string text = "namespace functions {\n\n";
+  for (const Json& tool : tools) {
+    const Json& function = part_of(tool, "function");
+    const Json& parameters = part_of(function, "parameters");
+    const std::string about = text_of(part_of(function, "description"));
+    if (!about.empty()) text += "// " + about + '\n';
+    text += "type " + text_of(part_of(function, "name")) + " = (";
+    if (!part_of(parameters, "properties").empty()) text += "_: {\n" + fields_of(parameters, 0) + "\n}";
+    text += ") => any;\n\n";
+  }
+  return text + "} // namespace functions";
+}
+
+OpenaiCount count_openai(const Tokenizer& tokenizer, const ChatRequest& request, const OpenaiRule& rule) {
+  OpenaiCount counted;
+  counted.format = rule.reply;
+  bool system_opens = request.tools.is_array();  // tools follow the first system text, behind a line end
+  for (const Json& message : request.messages) {
+    const std::string role = message["role"].get<std::string>();
+    const std::string name = text_of(part_of(message, "name"));
+    std::string text = joined_text(part_of(message, "content"));
+    if (system_opens && role == "system") {
+      text += '\n';
+      counted.tools += tools_with_system;
+      system_opens = false;
+    }
+    Tokens tokens = tokenizer.count(text) + tokenizer.count(name);
+    const Tokens calls = calls_of(tokenizer, message);
+    counted.format += rule.per_message + tokenizer.count(role) + (name.empty() ? 0 : rule.per_name);
+    if (role == "tool" || role == "function") counted.format += tool_turn;
+    if (calls > 0 || role == "tool" || role == "function") counted.certain = false;
+    counted.messages.push_back(tokens + calls);
+  }
+  if (request.tools.is_array()) {
+    counted.tools += tokenizer.count(openai_tools_text(request.tools)) + tools_frame + forced_choice(tokenizer, request.tool_choice);
+    counted.certain = false;
+  }
+  return counted;
+}
+
+}  // namespace plimsoll::count
