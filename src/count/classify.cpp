@@ -36,10 +36,10 @@ ClassTable ClassTable::of(const std::array<std::uint8_t, 64>& by_category) {
 }
 
 void Classes::reserve(std::size_t size) {
-  const std::size_t words = size / 64 + 4;
-  if (letter.size() >= words) return;
-  bytes.resize(words * 64);
-  for (auto* mask : {&letter, &space, &sign, &upper, &lower}) mask->resize(words);
+  const std::size_t wanted = size / 64 + 4;
+  if (words.size() >= wanted) return;
+  bytes.resize(wanted * 64);
+  words.resize(wanted);
 }
 
 std::span<const NamedClassify> all_classifiers() {

@@ -4,9 +4,9 @@
 
 #include <array>
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -27,27 +27,37 @@ struct ClassTable {
   static ClassTable of(const std::array<std::uint8_t, 64>& by_category);
 };
 
+// The masks of 64 bytes: one bit a byte, the first byte lowest.
+struct ClassWord {
+  std::uint64_t letter, digit, space, newline, sign, upper, lower, inner;  // by class
+  std::uint64_t blank, quote, slash;                                       // the bytes ' ', '\'' and '/'
+};
+
 // One stretch of text, classified. Reused from stretch to stretch.
 class Classes {
  public:
   std::uint8_t at(std::size_t i) const { return bytes[i]; }
 
-  // First position at or after i whose mask bit is not set.
-  static std::size_t run_end(const std::vector<std::uint64_t>& mask, std::size_t i) {
+  // First position at or after i where the mask that `of` makes of a word has no bit.
+  template <typename Of>
+    requires std::invocable<Of, const ClassWord&>
+  std::size_t run_end(Of of, std::size_t i) const {
     for (;;) {
-      std::uint64_t bits;
-      std::memcpy(&bits, reinterpret_cast<const char*>(mask.data()) + (i >> 3), sizeof bits);
-      const std::size_t offset = i & 7;
-      const auto ones = static_cast<std::size_t>(std::countr_one(bits >> offset));
+      const std::size_t offset = i & 63;
+      const auto ones = static_cast<std::size_t>(std::countr_one(of(words[i >> 6]) >> offset));
       i += ones;
       if (ones < 64 - offset) return i;
     }
+  }
+  std::size_t run_end(std::uint64_t ClassWord::*mask, std::size_t i) const {
+    return run_end([mask](const ClassWord& word) { return word.*mask; }, i);
   }
 
   void reserve(std::size_t size);  // room for `size` bytes of text
 
   std::vector<std::uint8_t> bytes;  // readable past the text's end: no class
-  std::vector<std::uint64_t> letter, space, sign, upper, lower;
+  std::vector<ClassWord> words;     // likewise
+  std::vector<std::uint64_t> starts, doubtful;  // the pre-tokeniser's (pretokenize.cpp)
 };
 
 // Classifies text into `out`, which has room for it. Cuts no character: the caller ends the

@@ -40,6 +40,13 @@ struct Avx2Lanes {
     return join(_mm256_movemask_epi8(a), _mm256_movemask_epi8(b));
   }
 
+  std::uint64_t mask_equal(const unsigned char* in, unsigned char wanted) const {
+    const __m256i all = _mm256_set1_epi8(static_cast<char>(wanted));
+    const __m256i a = _mm256_cmpeq_epi8(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(in)), all);
+    const __m256i b = _mm256_cmpeq_epi8(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + 32)), all);
+    return join(_mm256_movemask_epi8(a), _mm256_movemask_epi8(b));
+  }
+
   static std::uint64_t join(int low, int high) {
     return static_cast<std::uint32_t>(low) | static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32;
   }

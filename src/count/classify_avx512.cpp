@@ -21,6 +21,10 @@ struct Avx512Lanes {
     return _mm512_test_epi8_mask(_mm512_loadu_si512(bytes), _mm512_set1_epi8(static_cast<char>(bit)));
   }
 
+  std::uint64_t mask_equal(const unsigned char* in, unsigned char wanted) const {
+    return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(in), _mm512_set1_epi8(static_cast<char>(wanted)));
+  }
+
   __m512i low, high;
 };
 

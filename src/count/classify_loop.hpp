@@ -1,6 +1,6 @@
 // The loop over blocks of 64 bytes that every classifier shares; included once per instruction set.
-// A Lanes type gives: look_up (64 bytes through a table of 128, returning where bytes are not ASCII)
-// and mask_of (which of 64 class bytes have a bit).
+// A Lanes type gives: look_up (64 bytes through a table of 128, returning where bytes are not ASCII),
+// mask_of (which of 64 class bytes have a bit) and mask_equal (which of 64 bytes are this one).
 #pragma once
 
 #include <bit>
@@ -23,15 +23,15 @@ void classify_with(std::string_view text, const ClassTable& table, Classes& out)
   std::size_t done = 0;  // a character of several bytes reaches up to here, perhaps into the next block
   std::uint8_t done_class = 0;
   for (std::size_t block = 0; block < text.size(); block += 64) {
-    std::uint64_t wide;
-    if (text.size() - block >= 64) {
-      wide = lanes.look_up(begin + block, bytes + block);
-    } else {
-      alignas(64) unsigned char padded[64] = {};
-      std::memcpy(padded, begin + block, text.size() - block);
-      wide = lanes.look_up(padded, bytes + block);
-      std::memset(bytes + text.size(), 0, block + 64 - text.size());
+    alignas(64) unsigned char padded[64];
+    const unsigned char* in = begin + block;
+    if (text.size() - block < 64) {
+      std::memset(padded, 0, sizeof padded);
+      std::memcpy(padded, in, text.size() - block);
+      in = padded;
     }
+    std::uint64_t wide = lanes.look_up(in, bytes + block);
+    if (in == padded) std::memset(bytes + text.size(), 0, block + 64 - text.size());
     if (wide != 0) {
       for (std::size_t i = block; i < done; ++i) bytes[i] = done_class | cls::inner;
       if (done > block) wide &= done - block >= 64 ? 0 : ~std::uint64_t{0} << (done - block);
@@ -46,17 +46,16 @@ void classify_with(std::string_view text, const ClassTable& table, Classes& out)
         wide = next >= 64 ? 0 : wide & (~std::uint64_t{0} << next);
       }
     }
-    const std::size_t word = block / 64;
-    out.letter[word] = lanes.mask_of(bytes + block, cls::letter);
-    out.space[word] = lanes.mask_of(bytes + block, cls::space);
-    out.sign[word] = lanes.mask_of(bytes + block, cls::sign);
-    out.upper[word] = lanes.mask_of(bytes + block, cls::upper);
-    out.lower[word] = lanes.mask_of(bytes + block, cls::lower);
+    const std::uint8_t* own = bytes + block;
+    out.words[block / 64] = {lanes.mask_of(own, cls::letter), lanes.mask_of(own, cls::digit), lanes.mask_of(own, cls::space),
+                             lanes.mask_of(own, cls::newline), lanes.mask_of(own, cls::sign), lanes.mask_of(own, cls::upper),
+                             lanes.mask_of(own, cls::lower), lanes.mask_of(own, cls::inner), lanes.mask_equal(in, ' '),
+                             lanes.mask_equal(in, '\''), lanes.mask_equal(in, '/')};
   }
-  // What lies behind the text has no class; two words, as a run is read eight bytes at a time.
+  // What lies behind the text has no class.
   const std::size_t words = (text.size() + 63) / 64;
   std::memset(bytes + words * 64, 0, 64);
-  for (auto* mask : {&out.letter, &out.space, &out.sign, &out.upper, &out.lower}) (*mask)[words] = (*mask)[words + 1] = 0;
+  out.words[words] = {};
 }
 
 }  // namespace

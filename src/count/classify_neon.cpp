@@ -27,6 +27,12 @@ struct NeonLanes {
     return gather(set);
   }
 
+  std::uint64_t mask_equal(const unsigned char* in, unsigned char wanted) const {
+    uint8x16_t set[4];
+    for (int i = 0; i < 4; ++i) set[i] = vceqq_u8(vld1q_u8(in + i * 16), vdupq_n_u8(wanted));
+    return gather(set);
+  }
+
   // 64 bytes of all ones or zeros to 64 bits: weight each by its place in eight, then add in pairs.
   static std::uint64_t gather(const uint8x16_t* set) {
     static constexpr std::uint8_t weights[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};

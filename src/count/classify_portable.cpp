@@ -21,6 +21,12 @@ struct PortableLanes {
     return mask;
   }
 
+  std::uint64_t mask_equal(const unsigned char* in, unsigned char wanted) const {
+    std::uint64_t mask = 0;
+    for (unsigned i = 0; i < 64; ++i) mask |= static_cast<std::uint64_t>(in[i] == wanted) << i;
+    return mask;
+  }
+
   const std::uint8_t* table;
 };
 

@@ -58,10 +58,8 @@ struct Counter::State {
     count::PieceWalk walk(impl.pre, scratch.classes, cut, true);
     std::size_t begin = 0;
     for (auto ends = walk.next(); !ends.empty(); ends = walk.next()) {
-      for (const std::size_t end : ends) {
-        closed += impl.count_piece(cut.data(), begin, end, cut.size(), scratch);
-        begin = end;
-      }
+      closed += impl.count_batch(cut, begin, ends, scratch);
+      begin = walk.position();
     }
     if (begin > prefix) at_front = false;
     return begin > prefix ? begin - prefix : 0;

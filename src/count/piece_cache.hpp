@@ -17,8 +17,8 @@ namespace plimsoll::count {
 struct PieceMask {
   std::uint64_t low, high;
 };
-inline constexpr std::array<PieceMask, 16> piece_masks = [] {
-  std::array<PieceMask, 16> all{};
+inline constexpr std::array<PieceMask, 17> piece_masks = [] {
+  std::array<PieceMask, 17> all{};  // none of a piece of 16 or more
   for (std::size_t n = 0; n < 16; ++n) {
     all[n].low = n >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * n)) - 1;
     all[n].high = n <= 8 ? 0 : (std::uint64_t{1} << (8 * (n - 8))) - 1;
@@ -37,17 +37,13 @@ class PieceCache {
 
   PieceCache() : sets_(std::size_t{1} << set_bits) {}
 
-  // `readable`: bytes that may be read at p, at least `length`.
-  static Key key_of(const char* p, std::size_t length, std::size_t readable) {
+  // Reads 16 bytes at p whatever the length. A long piece gets a key that finds nothing.
+  static Key key_of(const char* p, std::size_t length) {
     std::array<std::uint64_t, 2> words;
-    if (readable >= 16) {
-      std::memcpy(words.data(), p, 16);
-    } else {
-      words = {};
-      std::memcpy(words.data(), p, length);
-    }
-    const PieceMask& mask = piece_masks[length];
-    return {words[0] & mask.low, (words[1] & mask.high) | static_cast<std::uint64_t>(length) << 56};
+    std::memcpy(words.data(), p, 16);
+    const std::size_t capped = length < 16 ? length : 16;
+    const PieceMask& mask = piece_masks[capped];
+    return {words[0] & mask.low, (words[1] & mask.high) | static_cast<std::uint64_t>(capped & 15) << 56};
   }
 
   // The set of a short piece, for find_short and put_short.
@@ -56,12 +52,16 @@ class PieceCache {
     return static_cast<std::size_t>(mixed >> (64 - set_bits));
   }
 
-  // 0: not here.
+  void prefetch(std::size_t set) const { __builtin_prefetch(&sets_[set]); }
+
+  // 0: not here. Without branches, for which entry of a set it is cannot be foretold.
   unsigned find_short(Key key, std::size_t set) const {
     const Set& s = sets_[set];
-    if (s[0].low == key.low && (s[0].high & text_bits) == key.high) return static_cast<unsigned>(s[0].high >> 60);
-    if (s[1].low == key.low && (s[1].high & text_bits) == key.high) return static_cast<unsigned>(s[1].high >> 60);
-    return 0;
+    const auto count_in = [&](const Key& entry) {
+      const bool ours = ((entry.low ^ key.low) | ((entry.high & text_bits) ^ key.high)) == 0;
+      return static_cast<unsigned>(entry.high >> 60) & (0U - static_cast<unsigned>(ours));
+    };
+    return count_in(s[0]) | count_in(s[1]);
   }
 
   void put_short(Key key, std::size_t set, std::size_t count) {
@@ -97,7 +97,7 @@ class PieceCache {
   void put_long(std::string_view piece, std::uint64_t hash, std::size_t count);
 
  private:
-  static constexpr unsigned set_bits = 16;
+  static constexpr unsigned set_bits = 16;  // 2 MB, a second-level cache
   static constexpr unsigned long_bits = 16;
   static constexpr std::size_t arena_limit = std::size_t{8} << 20;
   static constexpr std::uint64_t text_bits = ~std::uint64_t{0} >> 4;

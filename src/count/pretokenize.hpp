@@ -65,6 +65,8 @@ struct PreTokenizer {
 // follows, and position() says where the rest begins.
 class PieceWalk {
  public:
+  static constexpr std::size_t batch = 256;
+
   PieceWalk(const PreTokenizer& pre, Classes& scratch, std::string_view text, bool open = false);
 
   // Ends of the next pieces, as offsets in the text, ascending; each begins where the one before it
@@ -74,7 +76,11 @@ class PieceWalk {
 
  private:
   template <typename Rule>
-  std::size_t fill(const Rule& rule);
+  std::size_t fill(const Rule& rule);                 // piece by piece
+  template <typename Rule, typename Marker>
+  std::size_t fill_by_starts(const Rule& rule);       // a window at a time
+  template <typename Rule, typename Marker>
+  std::size_t mark_starts(const Rule& rule);
   std::size_t fill_seams();
   bool slide();
 
@@ -87,9 +93,12 @@ class PieceWalk {
   std::size_t window_begin_ = 0;  // what is classified at the moment
   std::size_t window_end_ = 0;
   std::size_t window_size_;
+  std::size_t decided_ = 0;       // starts are marked in the window up to here
+  std::size_t next_start_ = 0;    // from here on they were not given yet
+  std::vector<std::uint64_t>& starts_;
   std::vector<std::size_t> regex_ends_;
   std::size_t regex_next_ = 0;
-  std::array<std::size_t, 256> ends_;
+  std::array<std::size_t, batch> ends_;
 };
 
 }  // namespace plimsoll::count

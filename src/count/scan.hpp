@@ -96,24 +96,24 @@ struct Cl100kRule {
 
   Piece operator()(const Classes& c, const unsigned char* text, std::size_t p) const {
     const std::uint8_t kind = c.at(p);
-    if (kind & cls::letter) return {Classes::run_end(c.letter, p)};
+    if (kind & cls::letter) return {c.run_end(&ClassWord::letter, p)};
     if (text[p] == ' ') {
       const std::uint8_t next = c.at(p + 1);
-      if (next & cls::letter) return {Classes::run_end(c.letter, p + 1)};
-      if (next & cls::sign) return {newlines_end(c, Classes::run_end(c.sign, p + 1))};
+      if (next & cls::letter) return {c.run_end(&ClassWord::letter, p + 1)};
+      if (next & cls::sign) return {newlines_end(c, c.run_end(&ClassWord::sign, p + 1))};
     }
     if (kind & cls::digit) return {digits_end<digits>(c, p)};
     if (kind & cls::sign) {
       if (const std::size_t end = contraction_end<true>(c, text, p); end != p) return {end};
       const std::size_t next = character_end(c, p);
-      if (c.at(next) & cls::letter) return {Classes::run_end(c.letter, next)};
-      return {newlines_end(c, Classes::run_end(c.sign, p))};
+      if (c.at(next) & cls::letter) return {c.run_end(&ClassWord::letter, next)};
+      return {newlines_end(c, c.run_end(&ClassWord::sign, p))};
     }
     if (!(kind & cls::newline)) {
       const std::size_t next = character_end(c, p);
-      if (c.at(next) & cls::letter) return {Classes::run_end(c.letter, next)};
+      if (c.at(next) & cls::letter) return {c.run_end(&ClassWord::letter, next)};
     }
-    const std::size_t run = Classes::run_end(c.space, p);
+    const std::size_t run = c.run_end(&ClassWord::space, p);
     return spaces_by_lines(c, p, run, c.at(run) == 0);
   }
 };
@@ -138,9 +138,9 @@ struct O200kRule {
 
   // The two first alternatives from the first character of the word proper.
   static std::size_t word_end(const Classes& c, const unsigned char* text, std::size_t p) {
-    std::size_t end = Classes::run_end(c.upper, p);
+    std::size_t end = c.run_end(&ClassWord::upper, p);
     if (c.at(end) & cls::lower) {
-      end = Classes::run_end(c.lower, end);
+      end = c.run_end(&ClassWord::lower, end);
     } else {
       // Nothing of lower case follows: the upper run gives back down to its last character that is both.
       std::size_t both = end;
@@ -151,7 +151,7 @@ struct O200kRule {
   }
 
   static std::size_t signs_end(const Classes& c, const unsigned char* text, std::size_t p) {
-    p = Classes::run_end(c.sign, p);
+    p = c.run_end(&ClassWord::sign, p);
     while ((c.at(p) & cls::newline) || (c.at(p) != 0 && text[p] == '/')) ++p;
     return p;
   }
@@ -170,7 +170,7 @@ struct O200kRule {
       if (c.at(next) & word) return {word_end(c, text, next)};
       if (kind & cls::sign) return {signs_end(c, text, p)};
     }
-    const std::size_t run = Classes::run_end(c.space, p);
+    const std::size_t run = c.run_end(&ClassWord::space, p);
     return spaces_by_lines(c, p, run, c.at(run) == 0);
   }
 };
@@ -186,66 +186,81 @@ struct Gpt2Rule {
     if (digits_apart && (c.at(p) & cls::digit)) return {character_end(c, p)};
     const std::size_t first = text[p] == ' ' ? p + 1 : p;
     const std::uint8_t kind = c.at(first);
-    if (kind & cls::letter) return {Classes::run_end(c.letter, first)};
-    if (kind & cls::sign) return {Classes::run_end(c.sign, first)};
+    if (kind & cls::letter) return {c.run_end(&ClassWord::letter, first)};
+    if (kind & cls::sign) return {c.run_end(&ClassWord::sign, first)};
     if (!digits_apart && (kind & cls::digit)) {
       std::size_t end = first;
       while (c.at(end) & cls::digit) ++end;
       return {end};
     }
-    const std::size_t run = Classes::run_end(c.space, p);
+    const std::size_t run = c.run_end(&ClassWord::space, p);
     return spaces(c, p, run, c.at(run) == 0 || (digits_apart && (c.at(run) & cls::digit)));
   }
 };
 
-// First \p{N}{1,3} and then [一-龥぀-ゟ゠-ヿ]+ are taken out; on each stretch between them:
+// First \p{N}{1,3} and then [一-龥぀-ゟ゠-ヿ]+ are set apart; on each stretch that this leaves:
 // [!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
-// and what no alternative takes stays together between its neighbours. `upper` marks Han and kana,
-// `lower` what no alternative takes by itself.
+// and what no alternative takes stays together between its neighbours. `upper` marks the range of Han
+// and kana, at whose borders every run ends; `lower` marks what no alternative takes by itself.
 struct DeepseekRule {
   static std::uint8_t class_of(std::uint8_t flagged) {
     const auto category = static_cast<std::uint8_t>(flagged & ~cjk);
-    if (flagged & cjk) return cls::upper;
-    if (is_letter(category) || is_mark(category)) return cls::letter;
-    if (is_number(category)) return cls::digit;
-    if (is_sign(category)) return cls::sign;
-    return is_space(category) ? cls::space : cls::lower;
+    const std::uint8_t range = flagged & cjk ? cls::upper : 0;
+    if (is_letter(category) || is_mark(category)) return cls::letter | range;
+    if (is_number(category)) return cls::digit | range;
+    if (is_sign(category)) return cls::sign | range;
+    return (is_space(category) ? cls::space : cls::lower) | range;
   }
   static auto classes() { return classes_by(class_of); }
 
   static bool is_ascii_letter(unsigned char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
 
+  // The end of a run of this class that keeps to its side of the range's border.
+  static std::size_t run(const Classes& c, std::uint64_t ClassWord::*mask, std::size_t p) {
+    if (c.at(p) & cls::upper) return c.run_end([mask](const ClassWord& w) { return w.*mask & w.upper; }, p);
+    return c.run_end([mask](const ClassWord& w) { return w.*mask & ~w.upper; }, p);
+  }
+
+  // Whether the character at q is of this class, on the same side as the one at p.
+  static bool follows(const Classes& c, std::size_t p, std::size_t q, std::uint8_t kind) {
+    return (c.at(q) & kind) && ((c.at(p) ^ c.at(q)) & cls::upper) == 0;
+  }
+
+  static std::size_t signs_end(const Classes& c, std::size_t p) {
+    const std::size_t end = run(c, &ClassWord::sign, p);
+    return c.at(p) & cls::upper ? end : newlines_end(c, end);
+  }
+
   Piece operator()(const Classes& c, const unsigned char* text, std::size_t p) const {
     const std::uint8_t kind = c.at(p);
-    if (kind & cls::letter) return {Classes::run_end(c.letter, p)};
+    if (kind & cls::letter) return {run(c, &ClassWord::letter, p)};
     if (kind & cls::digit) return {digits_end<3>(c, p)};
-    if (kind & cls::upper) return {Classes::run_end(c.upper, p)};
     if (kind & cls::sign) {
       if (text[p] < 0x80 && c.at(p + 1) != 0 && is_ascii_letter(text[p + 1])) {
         std::size_t end = p + 1;
         while (c.at(end) != 0 && is_ascii_letter(text[end])) ++end;
         return {end};
       }
-      return {newlines_end(c, Classes::run_end(c.sign, p))};
+      return {signs_end(c, p)};
     }
     if (!(kind & cls::newline)) {
       const std::size_t next = character_end(c, p);
-      if (c.at(next) & cls::letter) return {Classes::run_end(c.letter, next)};
+      if (follows(c, p, next, cls::letter)) return {run(c, &ClassWord::letter, next)};
     }
     if (kind & cls::lower) return gap(c, p);
-    if (text[p] == ' ' && (c.at(p + 1) & cls::sign)) return {newlines_end(c, Classes::run_end(c.sign, p + 1))};
-    const std::size_t run = Classes::run_end(c.space, p);
-    const bool at_end = c.at(run) == 0 || (c.at(run) & (cls::digit | cls::upper));
-    return spaces_by_lines(c, p, run, at_end);
+    if (text[p] == ' ' && follows(c, p, p + 1, cls::sign)) return {signs_end(c, p + 1)};
+    const std::size_t end = c.run_end(&ClassWord::space, p);
+    const bool at_end = c.at(end) == 0 || (c.at(end) & (cls::digit | cls::upper));
+    return spaces_by_lines(c, p, end, at_end);
   }
 
   // Characters that nothing takes, up to one that opens a word as its first character.
   static Piece gap(const Classes& c, std::size_t p) {
-    const std::size_t run = Classes::run_end(c.lower, p);
-    if (!(c.at(run) & cls::letter)) return {run, run + 1};
-    std::size_t last = run - 1;
+    const std::size_t end = run(c, &ClassWord::lower, p);
+    if (!follows(c, p, end, cls::letter)) return {end, end + 1};
+    std::size_t last = end - 1;
     while (c.at(last) & cls::inner) --last;
-    return {last, run + 1};
+    return {last, end + 1};
   }
 };
 

@@ -65,7 +65,7 @@ std::size_t Tokenizer::split_at(std::string_view text, Tokens limit, Specials sp
           }
           kept.push_back({begin, total});
           if (kept.size() > pieces_kept) kept.pop_front();
-          total += impl_->count_piece(part.data(), begin, end, part.size(), *scratch);
+          total += impl_->count_piece(part.substr(begin, end - begin), *scratch);
           if (total > limit) passed = end;
           begin = end;
         }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "plimsoll/count.hpp"
 #include "base/try.hpp"
@@ -47,18 +48,18 @@ void Tokenizer::Impl::give_back(std::unique_ptr<Scratch> scratch) const {
 
 // ---- Counting ----
 
-Tokens Tokenizer::Impl::count_piece(const char* text, std::size_t begin, std::size_t end, std::size_t size, Scratch& scratch) const {
-  const std::size_t length = end - begin;
-  const std::string_view piece(text + begin, length);
-  if (length <= PieceCache::longest_short) {
-    const PieceCache::Key key = PieceCache::key_of(text + begin, length, size - begin);
+Tokens Tokenizer::Impl::count_piece(std::string_view piece, Scratch& scratch) const {
+  if (piece.size() <= PieceCache::longest_short) {
+    std::array<char, 16> padded{};
+    std::ranges::copy(piece, padded.begin());
+    const PieceCache::Key key = PieceCache::key_of(padded.data(), piece.size());
     const std::size_t set = PieceCache::set_of(key);
     if (const unsigned known = scratch.cache.find_short(key, set); known != 0) return known;
     const std::size_t counted = model.count(piece, scratch.model);
     scratch.cache.put_short(key, set, counted);
     return static_cast<Tokens>(counted);
   }
-  if (length > PieceCache::longest_long) return static_cast<Tokens>(model.count(piece, scratch.model));
+  if (piece.size() > PieceCache::longest_long) return static_cast<Tokens>(model.count(piece, scratch.model));
   const std::uint64_t hash = PieceCache::hash_of(piece);
   if (const unsigned known = scratch.cache.find_long(piece, hash); known != 0) return known;
   const std::size_t counted = model.count(piece, scratch.model);
@@ -66,15 +67,34 @@ Tokens Tokenizer::Impl::count_piece(const char* text, std::size_t begin, std::si
   return static_cast<Tokens>(counted);
 }
 
+// In two passes, so that the cache's lines are on their way while the keys are still being made.
+Tokens Tokenizer::Impl::count_batch(std::string_view text, std::size_t begin, std::span<const std::size_t> ends, Scratch& scratch) const {
+  std::array<PieceCache::Key, count::PieceWalk::batch> keys;
+  std::array<std::uint32_t, count::PieceWalk::batch> sets;
+  const std::size_t readable = text.size() < 16 ? 0 : text.size() - 16;  // last place where 16 bytes can be read
+  std::size_t quick = 0;
+  for (std::size_t at = begin; quick < ends.size() && at <= readable && readable != 0; ++quick) {
+    keys[quick] = PieceCache::key_of(text.data() + at, ends[quick] - at);
+    sets[quick] = static_cast<std::uint32_t>(PieceCache::set_of(keys[quick]));
+    scratch.cache.prefetch(sets[quick]);
+    at = ends[quick];
+  }
+  Tokens total = 0;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const unsigned known = i < quick ? scratch.cache.find_short(keys[i], sets[i]) : 0;
+    total += known != 0 ? known : count_piece(text.substr(begin, ends[i] - begin), scratch);
+    begin = ends[i];
+  }
+  return total;
+}
+
 Tokens Tokenizer::Impl::count_pieces_of(std::string_view text, Tokens limit, Scratch& scratch) const {
   count::PieceWalk walk(pre, scratch.classes, text);
   Tokens total = 0;
-  std::size_t begin = 0;
-  for (auto ends = walk.next(); !ends.empty() && total <= limit; ends = walk.next()) {
-    for (const std::size_t end : ends) {
-      total += count_piece(text.data(), begin, end, text.size(), scratch);
-      begin = end;
-    }
+  for (std::size_t begin = 0; total <= limit; begin = walk.position()) {
+    const auto ends = walk.next();
+    if (ends.empty()) break;
+    total += count_batch(text, begin, ends, scratch);
   }
   return total;
 }

@@ -67,7 +67,8 @@ struct Tokenizer::Impl {
 
   // Tokens of text that is normalised and has no added tokens; stops soon after the limit is passed.
   Tokens count_pieces_of(std::string_view text, Tokens limit, Scratch& scratch) const;
-  Tokens count_piece(const char* text, std::size_t begin, std::size_t end, std::size_t size, Scratch& scratch) const;
+  Tokens count_batch(std::string_view text, std::size_t begin, std::span<const std::size_t> ends, Scratch& scratch) const;
+  Tokens count_piece(std::string_view piece, Scratch& scratch) const;
   Tokens count(std::string_view text, Specials specials, Tokens limit, bool first, Scratch& scratch) const;
   // The text's tokens with the ends they have in the text itself.
   std::vector<count::Placed> encode(std::string_view text, Specials specials) const;
