@@ -9,21 +9,16 @@
 namespace plimsoll::count {
 
 Alignment::Alignment(const Normalizer& normalizer, std::string_view text, bool first) {
-  // Grow cluster by cluster: a character and all that follow it and normalise together with it.
+  // Cluster by cluster: a character and all that follow it and may join with it.
   Normalizer inner = normalizer;
   inner.prefix_space = inner.collapse_spaces = false;
   std::string storage;
-  std::size_t normalized = normalize(normalizer, text.substr(0, text.empty() ? 0 : decode(text).length), first, storage).size();
-  normalized -= normalize(inner, text.substr(0, text.empty() ? 0 : decode(text).length), first, storage).size();
+  const std::string_view front = text.substr(0, text.empty() ? 0 : decode(text).length);
+  std::size_t normalized = normalize(normalizer, front, first, storage).size();
+  normalized -= normalize(inner, front, first, storage).size();
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = at + decode(text.substr(at)).length;
-    while (end < text.size()) {
-      const std::size_t next = end + decode(text.substr(end)).length;
-      const std::string apart = std::string(normalize(inner, text.substr(at, end - at), false, storage)) +
-                                std::string(normalize(inner, text.substr(end, next - end), false, storage));
-      if (normalize(inner, text.substr(at, next - at), false, storage) == apart) break;
-      end = next;
-    }
+    while (end < text.size() && !stands_apart(inner, text.substr(end))) end += decode(text.substr(end)).length;
     normalized += normalize(inner, text.substr(at, end - at), false, storage).size();
     steps_.push_back({normalized, end});
     at = end;

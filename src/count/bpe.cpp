@@ -30,7 +30,8 @@ std::uint32_t Bpe::longest(std::string_view text) const {
 // whether the two that then meet there would have merged before. `limit` is the merge undone last:
 // what merges only after it did not happen. On the left side of the border a merge of the same
 // result goes first, being further left; hence the + 1 on the right.
-bool Bpe::stay_apart(std::uint32_t left, std::uint32_t right) const {
+bool Bpe::stay_apart(std::uint32_t left, std::uint32_t right, Scratch& scratch) const {
+  if ((compiled_->odd[left] & odd_spine::right) | (compiled_->odd[right] & odd_spine::left)) return stay_apart_by_merging(left, right, scratch);
   std::uint32_t limit = no_token;
   for (;;) {
     const std::uint32_t merged = pairs_.find(left, right);
@@ -55,6 +56,18 @@ bool Bpe::stay_apart(std::uint32_t left, std::uint32_t right) const {
   }
 }
 
+// A few vocabularies have some dozens of tokens whose order cannot be read off their numbers: for
+// those the question is put as it stands, once.
+bool Bpe::stay_apart_by_merging(std::uint32_t left, std::uint32_t right, Scratch& scratch) const {
+  constexpr std::size_t most_kept = 1 << 16;
+  const std::uint64_t key = PairTable::key(left, right);
+  if (const auto known = scratch.apart.find(key); known != scratch.apart.end()) return known->second;
+  if (scratch.apart.size() >= most_kept) scratch.apart.clear();
+  std::vector<std::uint32_t> merged;
+  merge_by_heap(std::string(compiled_->token(left)).append(compiled_->token(right)), scratch, merged);
+  return scratch.apart[key] = merged == std::vector<std::uint32_t>{left, right};
+}
+
 std::size_t Bpe::backtrack(std::string_view text, Scratch& scratch) const {
   auto& tokens = scratch.tokens;
   const std::size_t floor = tokens.size();
@@ -69,7 +82,7 @@ std::size_t Bpe::backtrack(std::string_view text, Scratch& scratch) const {
   while (token != no_token) {
     const std::size_t end = at + compiled_->length(token);
     const bool may_end = (open[end >> 6] >> (end & 63)) & 1;
-    if (may_end && (tokens.size() == floor || stay_apart(tokens.back(), token))) {
+    if (may_end && (tokens.size() == floor || stay_apart(tokens.back(), token, scratch))) {
       tokens.push_back(token);
       at = end;
       token = at < text.size() ? longest(text.substr(at)) : no_token;
@@ -86,10 +99,11 @@ std::size_t Bpe::backtrack(std::string_view text, Scratch& scratch) const {
   return at;
 }
 
-std::size_t Bpe::merge_by_heap(std::string_view text, Scratch& scratch) const {
-  auto& next = scratch.heap_next;
-  auto& previous = scratch.heap_previous;
-  std::vector<std::uint32_t> symbols;
+std::size_t Bpe::merge_by_heap(std::string_view text, Scratch& scratch, std::vector<std::uint32_t>& out) const {
+  auto& symbols = scratch.symbols;
+  auto& next = scratch.next;
+  auto& previous = scratch.previous;
+  symbols.clear();
   std::size_t at = 0;
   while (at < text.size()) {
     const std::size_t length = chars_ ? decode(text.substr(at)).length : 1;
@@ -127,7 +141,7 @@ std::size_t Bpe::merge_by_heap(std::string_view text, Scratch& scratch) const {
     offer(previous[i]);
   }
   for (const std::uint32_t symbol : symbols) {
-    if (symbol != no_token) scratch.tokens.push_back(symbol);
+    if (symbol != no_token) out.push_back(symbol);
   }
   return at;
 }
@@ -156,7 +170,7 @@ std::size_t Bpe::encode(std::string_view piece, Scratch& scratch) const {
     }
   }
   while (!piece.empty()) {
-    piece.remove_prefix(regular_ ? backtrack(piece, scratch) : merge_by_heap(piece, scratch));
+    piece.remove_prefix(regular_ ? backtrack(piece, scratch) : merge_by_heap(piece, scratch, scratch.tokens));
     if (!piece.empty()) piece.remove_prefix(say_unknown(piece, scratch));
   }
   return scratch.tokens.size();
@@ -183,7 +197,7 @@ void Bpe::prefix_counts(std::string_view piece, Scratch& scratch, std::vector<st
       const std::uint32_t token = trie_.value(node);
       if ((token & whole_only) != 0) continue;
       any = true;
-      if (counts[i + 1] != no_token || (last[at] != no_token && !stay_apart(last[at], token))) continue;
+      if (counts[i + 1] != no_token || (last[at] != no_token && !stay_apart(last[at], token, scratch))) continue;
       counts[i + 1] = counts[at] + 1;
       last[i + 1] = token;
     }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "plimsoll/tokens.hpp"
@@ -22,7 +23,8 @@ class Bpe {
   struct Scratch {
     std::vector<std::uint32_t> tokens;
     std::vector<std::uint64_t> open;  // positions that may still be a token's end
-    std::vector<std::uint32_t> heap_next, heap_previous;
+    std::vector<std::uint32_t> symbols, next, previous;      // of merge_by_heap
+    std::unordered_map<std::uint64_t, bool> apart;           // what was found out about odd pairs
   };
 
   Bpe() = default;
@@ -43,7 +45,7 @@ class Bpe {
   }
 
   // Whether merging the joined text of these two gives these two back.
-  bool stay_apart(std::uint32_t left, std::uint32_t right) const;
+  bool stay_apart(std::uint32_t left, std::uint32_t right, Scratch& scratch) const;
 
   static constexpr std::uint32_t literal = 0x40000000;
   static constexpr std::uint32_t unknown = 0x40000100;
@@ -52,7 +54,9 @@ class Bpe {
   std::uint32_t longest(std::string_view text) const;
   // Encodes from the front until the end or a character the vocabulary lacks; gives the bytes taken.
   std::size_t backtrack(std::string_view text, Scratch& scratch) const;
-  std::size_t merge_by_heap(std::string_view text, Scratch& scratch) const;
+  bool stay_apart_by_merging(std::uint32_t left, std::uint32_t right, Scratch& scratch) const;
+  // Appends what merging makes of the text to `out`; stops as backtrack does.
+  std::size_t merge_by_heap(std::string_view text, Scratch& scratch, std::vector<std::uint32_t>& out) const;
   std::size_t say_unknown(std::string_view rest, Scratch& scratch) const;
 
   const Compiled* compiled_ = nullptr;

@@ -21,6 +21,7 @@ constexpr std::uint32_t never = PlainMerger::absent;
 struct Arrays {
   std::string info, split_steps, bytes, added_bytes;
   std::vector<std::uint32_t> offsets, numbers, left, right, prefix, added_offsets;
+  std::vector<std::uint8_t> odd;
   std::vector<TokenId> ids;
   std::vector<TrieNode> trie, added_trie;
   std::vector<std::uint64_t> pairs, seams;
@@ -41,6 +42,7 @@ struct Arrays {
     compiled.pairs = pairs;
     compiled.left = left;
     compiled.right = right;
+    compiled.odd = odd;
     compiled.prefix = prefix;
     compiled.seams = seams;
     compiled.scores = scores;
@@ -82,6 +84,26 @@ void lay_out_tokens(const Definition& definition, const std::vector<std::uint32_
   for (std::uint32_t number = 0; number < a.ids.size(); ++number) a.numbers[a.ids[number]] = number;
 }
 
+void mark_odd(Arrays& a) {
+  const std::size_t count = a.left.size();
+  // When merging really makes a token: not before its halves. Halves are shorter, so by length.
+  std::vector<std::uint32_t> by_length(count);
+  std::iota(by_length.begin(), by_length.end(), 0U);
+  std::ranges::stable_sort(by_length, {}, [&](std::uint32_t t) { return a.offsets[t + 1] - a.offsets[t]; });
+  std::vector<std::uint32_t> when(count);
+  a.odd.assign(count, 0);
+  for (const std::uint32_t t : by_length) {
+    const std::uint32_t l = a.left[t];
+    const std::uint32_t r = a.right[t];
+    const bool made = l != t;
+    when[t] = made ? std::max({t, when[l], when[r]}) : t;
+    const bool odd = when[t] != t;
+    const bool left = odd || (made && (a.odd[l] & odd_spine::left));
+    const bool right = odd || (made && (a.odd[r] & odd_spine::right));
+    a.odd[t] = static_cast<std::uint8_t>((left ? odd_spine::left : 0) | (right ? odd_spine::right : 0));
+  }
+}
+
 // Halves, trie, prefixes and seams of a BPE vocabulary. A token that merging never makes can only be a
 // whole piece, and only where the definition lets a whole piece go first.
 void lay_out_merges(const Definition& definition, const PlainMerger& merger, const std::vector<std::uint32_t>& order, Arrays& a) {
@@ -108,7 +130,6 @@ void lay_out_merges(const Definition& definition, const PlainMerger& merger, con
     const bool made = reachable[number] && halves.first != never;
     a.left.push_back(made ? number_of[halves.first] : number);
     a.right.push_back(made ? number_of[halves.second] : number);
-    if (made && (a.left.back() >= number || a.right.back() >= number)) a.config.regular = false;
     if (reachable[number]) {
       entries.push_back({text, number});
       for (std::size_t i = 1; i < text.size(); ++i) {
@@ -120,6 +141,7 @@ void lay_out_merges(const Definition& definition, const PlainMerger& merger, con
     }
   }
   a.trie = build_trie(entries);
+  mark_odd(a);
 
   const Trie trie(a.trie);
   for (std::uint32_t number = 0; number < count; ++number) {

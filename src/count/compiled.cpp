@@ -10,9 +10,9 @@ namespace plimsoll::count {
 namespace {
 
 // The version changes with any change of layout or of what compiling does: an older file is made anew.
-constexpr std::array<char, 8> magic{'P', 'T', 'O', 'K', '0', '0', '0', '1'};
+constexpr std::array<char, 8> magic{'P', 'T', 'O', 'K', '0', '0', '0', '2'};
 constexpr std::size_t alignment = 64;
-constexpr std::size_t section_count = 17;
+constexpr std::size_t section_count = 18;
 
 struct Section {
   std::uint64_t offset, size;
@@ -35,7 +35,7 @@ std::uint64_t check_of(const Header& header) {
 template <typename C, typename F>
 void each_section(C& c, F&& f) {
   f(c.info), f(c.split_steps), f(c.bytes), f(c.offsets), f(c.ids), f(c.numbers), f(c.trie), f(c.pairs), f(c.left),
-      f(c.right), f(c.prefix), f(c.seams), f(c.scores), f(c.added_trie), f(c.added), f(c.added_offsets), f(c.added_bytes);
+      f(c.right), f(c.odd), f(c.prefix), f(c.seams), f(c.scores), f(c.added_trie), f(c.added), f(c.added_offsets), f(c.added_bytes);
 }
 
 constexpr std::size_t aligned(std::size_t size) {

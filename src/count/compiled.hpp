@@ -23,6 +23,13 @@ inline constexpr std::uint32_t no_token = 0xffffffff;
 // In the trie: a token only where it is the whole piece, for merging never makes it.
 inline constexpr std::uint32_t whole_only = 0x80000000;
 
+// A token is odd that merging makes later than its number says, because one of its halves is made
+// later still. What meets the border of two tokens is their spines: the right halves of the left one,
+// the left halves of the right one. Only where no odd token is among them do numbers tell the order.
+namespace odd_spine {
+inline constexpr std::uint8_t left = 1, right = 2;
+}
+
 struct CompiledAdded {
   TokenId id;
   std::uint8_t special, strips_left, strips_right, whole_word, normalized, unused[3];
@@ -53,6 +60,7 @@ struct Compiled {
   std::span<const TrieNode> trie;               // bytes to internal number
   std::span<const std::uint64_t> pairs;         // see PairTable
   std::span<const std::uint32_t> left, right;   // the halves a token was made from; itself where it has none
+  std::span<const std::uint8_t> odd;            // odd_spine bits of each token
   std::span<const std::uint32_t> prefix;        // the longest token that is a proper prefix, or no_token
   std::span<const std::uint64_t> seams;
   std::span<const double> scores;

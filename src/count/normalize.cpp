@@ -26,7 +26,8 @@ constexpr Range ranges[] = {
 #include "count/normal_ranges.inc"
 };
 
-// 0: stands under every composing form, 1: not under NFC, 2: not under NFKC.
+// 0: stands under every composing form, 1: not under NFC, 2: not under NFKC, 3: not under NFKC, but NFC as
+// Hugging Face has it, with tables of 2017, takes it for a character without properties.
 std::uint8_t instability(char32_t code_point) {
   return std::prev(std::ranges::upper_bound(ranges, code_point, {}, &Range::first))->value;
 }
@@ -44,7 +45,6 @@ bool is_stable(Form form, std::string_view text) {
   static const std::vector<std::uint8_t> flat = make_flat();
   const auto* p = reinterpret_cast<const unsigned char*>(text.data());
   const auto* end = p + text.size();
-  const std::uint8_t least = form == Form::nfkc ? 2 : 1;
   while (p < end) {
     if (*p < 0x80) {
       std::uint64_t eight;
@@ -55,7 +55,7 @@ bool is_stable(Form form, std::string_view text) {
     const Decoded character = decode(p, end);
     if (character.valid) {
       const std::uint8_t mine = character.code_point < flat_limit ? flat[character.code_point] : instability(character.code_point);
-      if (mine != 0 && mine <= least) return false;
+      if (mine == 1 || (mine > 1 && form == Form::nfkc)) return false;
     }
     p += character.length;
   }
@@ -69,7 +69,13 @@ utf8proc_option_t options_of(Form form) {
   return static_cast<utf8proc_option_t>(options);
 }
 
-// Valid stretches in normal form, invalid bytes as they are.
+bool is_inert(Form form, char32_t code_point) {
+  if (form != Form::nfc || code_point < 0x300) return false;
+  const std::uint8_t mine = instability(code_point);
+  return mine == 3 || (mine == 0 && utf8proc_get_property(static_cast<utf8proc_int32_t>(code_point))->combining_class != 0);
+}
+
+// Valid stretches in normal form; invalid bytes, and what the form does not know, as they are.
 std::string in_form(Form form, std::string_view text) {
   std::string out;
   const auto flush = [&](std::string_view valid) {
@@ -85,10 +91,10 @@ std::string in_form(Form form, std::string_view text) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i < text.size();) {
     const Decoded character = decode(text.substr(i));
-    if (!character.valid) {
+    if (!character.valid || is_inert(form, character.code_point)) {
       flush(text.substr(begin, i - begin));
-      out += text[i];
-      begin = i + 1;
+      out += text.substr(i, character.length);
+      begin = i + character.length;
     }
     i += character.length;
   }
@@ -185,6 +191,21 @@ std::string_view normalize(const Normalizer& n, std::string_view text, bool firs
   if (n.collapse_spaces) keep(collapse(text));
   if (has_prefix(n, text, first)) keep(" " + std::string(text));
   return text;
+}
+
+bool stands_apart(const Normalizer& n, std::string_view text) {
+  if (n.form == Form::none && !n.strip_accents) return true;
+  const Decoded character = decode(text);
+  if (character.code_point < 0x300 || !character.valid || is_inert(n.form, character.code_point)) return true;
+  const bool composes = n.form == Form::nfc || n.form == Form::nfkc;
+  if (composes && instability(character.code_point) == 0) return true;
+  // What it begins with when it is taken to pieces decides.
+  const bool compat = n.form == Form::nfkc || n.form == Form::nfkd;
+  const std::string parts = in_form(compat ? Form::nfkd : Form::nfd, text.substr(0, character.length));
+  const char32_t first = decode(parts).code_point;
+  if (utf8proc_get_property(static_cast<utf8proc_int32_t>(first))->combining_class != 0) return false;
+  // A second half that is no mark, such as a vowel of Hangul, is in the table of what composes.
+  return !composes || instability(first) == 0 || instability(first) == 2;
 }
 
 std::size_t normalization_border(const Normalizer& n, std::string_view text) {
