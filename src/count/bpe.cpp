@@ -10,7 +10,8 @@ namespace plimsoll::count {
 Bpe::Bpe(const Compiled& compiled)
     : compiled_(&compiled),
       trie_(compiled.trie),
-      pairs_(compiled.pairs),
+      pairs_(compiled.pairs, compiled.pair_filter),
+      rows_(compiled.rows.data()),
       regular_(compiled.config.regular),
       chars_(compiled.config.kind == ModelKind::bpe_chars) {}
 
@@ -31,25 +32,25 @@ std::uint32_t Bpe::longest(std::string_view text) const {
 // what merges only after it did not happen. On the left side of the border a merge of the same
 // result goes first, being further left; hence the + 1 on the right.
 bool Bpe::stay_apart(std::uint32_t left, std::uint32_t right, Scratch& scratch) const {
-  if ((compiled_->odd[left] & odd_spine::right) | (compiled_->odd[right] & odd_spine::left)) return stay_apart_by_merging(left, right, scratch);
+  if ((rows_[left].odd & odd_spine::right) | (rows_[right].odd & odd_spine::left)) return stay_apart_by_merging(left, right, scratch);
   std::uint32_t limit = no_token;
   for (;;) {
     const std::uint32_t merged = pairs_.find(left, right);
     if (merged < limit) return false;
     if (left > right) {
       limit = left;
-      left = compiled_->right[left];
+      left = rows_[left].right;
       if (left == limit) {
         limit = right + 1;
-        right = compiled_->left[right];
+        right = rows_[right].left;
         if (right + 1 == limit) return true;
       }
     } else {
       limit = right + 1;
-      right = compiled_->left[right];
+      right = rows_[right].left;
       if (right + 1 == limit) {
         limit = left;
-        left = compiled_->right[left];
+        left = rows_[left].right;
         if (left == limit) return true;
       }
     }
@@ -80,7 +81,7 @@ std::size_t Bpe::backtrack(std::string_view text, Scratch& scratch) const {
   std::size_t at = 0;
   std::uint32_t token = longest(text);
   while (token != no_token) {
-    const std::size_t end = at + compiled_->length(token);
+    const std::size_t end = at + rows_[token].length;
     const bool may_end = (open[end >> 6] >> (end & 63)) & 1;
     if (may_end && (tokens.size() == floor || stay_apart(tokens.back(), token, scratch))) {
       tokens.push_back(token);
@@ -88,12 +89,12 @@ std::size_t Bpe::backtrack(std::string_view text, Scratch& scratch) const {
       token = at < text.size() ? longest(text.substr(at)) : no_token;
       continue;
     }
-    token = compiled_->prefix[token];
+    token = rows_[token].prefix;
     if (token == no_token && tokens.size() > floor) {
       open[at >> 6] &= ~(std::uint64_t{1} << (at & 63));
       token = tokens.back();
       tokens.pop_back();
-      at -= compiled_->length(token);
+      at -= rows_[token].length;
     }
   }
   return at;

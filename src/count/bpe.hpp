@@ -62,6 +62,7 @@ class Bpe {
   const Compiled* compiled_ = nullptr;
   Trie trie_;
   PairTable pairs_;
+  const TokenRow* rows_ = nullptr;
   bool regular_ = true;
   bool chars_ = false;
 };

@@ -20,11 +20,11 @@ constexpr std::uint32_t never = PlainMerger::absent;
 // Owns the arrays that a Compiled looks at while it is being made.
 struct Arrays {
   std::string info, split_steps, bytes, added_bytes;
-  std::vector<std::uint32_t> offsets, numbers, left, right, prefix, added_offsets;
-  std::vector<std::uint8_t> odd;
+  std::vector<std::uint32_t> offsets, numbers, added_offsets;
+  std::vector<TokenRow> rows;
   std::vector<TokenId> ids;
   std::vector<TrieNode> trie, added_trie;
-  std::vector<std::uint64_t> pairs, seams;
+  std::vector<std::uint64_t> pairs, pair_filter, seams;
   std::vector<double> scores;
   std::vector<CompiledAdded> added;
   CompiledConfig config{};
@@ -40,10 +40,8 @@ struct Arrays {
     compiled.numbers = numbers;
     compiled.trie = trie;
     compiled.pairs = pairs;
-    compiled.left = left;
-    compiled.right = right;
-    compiled.odd = odd;
-    compiled.prefix = prefix;
+    compiled.pair_filter = pair_filter;
+    compiled.rows = rows;
     compiled.seams = seams;
     compiled.scores = scores;
     compiled.added_trie = added_trie;
@@ -85,22 +83,21 @@ void lay_out_tokens(const Definition& definition, const std::vector<std::uint32_
 }
 
 void mark_odd(Arrays& a) {
-  const std::size_t count = a.left.size();
+  const std::size_t count = a.rows.size();
   // When merging really makes a token: not before its halves. Halves are shorter, so by length.
   std::vector<std::uint32_t> by_length(count);
   std::iota(by_length.begin(), by_length.end(), 0U);
   std::ranges::stable_sort(by_length, {}, [&](std::uint32_t t) { return a.offsets[t + 1] - a.offsets[t]; });
   std::vector<std::uint32_t> when(count);
-  a.odd.assign(count, 0);
   for (const std::uint32_t t : by_length) {
-    const std::uint32_t l = a.left[t];
-    const std::uint32_t r = a.right[t];
+    const std::uint32_t l = a.rows[t].left;
+    const std::uint32_t r = a.rows[t].right;
     const bool made = l != t;
     when[t] = made ? std::max({t, when[l], when[r]}) : t;
     const bool odd = when[t] != t;
-    const bool left = odd || (made && (a.odd[l] & odd_spine::left));
-    const bool right = odd || (made && (a.odd[r] & odd_spine::right));
-    a.odd[t] = static_cast<std::uint8_t>((left ? odd_spine::left : 0) | (right ? odd_spine::right : 0));
+    const bool left = odd || (made && (a.rows[l].odd & odd_spine::left));
+    const bool right = odd || (made && (a.rows[r].odd & odd_spine::right));
+    a.rows[t].odd = static_cast<std::uint8_t>((left ? odd_spine::left : 0) | (right ? odd_spine::right : 0));
   }
 }
 
@@ -117,7 +114,9 @@ void lay_out_merges(const Definition& definition, const PlainMerger& merger, con
     pairs.push_back({number_of[key >> 32], number_of[key & 0xffffffff], number_of[merge.result]});
   }
   std::ranges::sort(pairs, {}, [](const auto& p) { return PairTable::key(p.left, p.right); });
-  a.pairs = PairTable::build(pairs);
+  PairTable::Built table = PairTable::build(pairs);
+  a.pairs = std::move(table.slots);
+  a.pair_filter = std::move(table.filter);
 
   std::vector<bool> reachable(count);
   std::vector<TrieEntry> entries, all_entries;
@@ -128,8 +127,11 @@ void lay_out_merges(const Definition& definition, const PlainMerger& merger, con
     const auto parts = merger.merge(text, halves);
     reachable[number] = parts.size() == 1 && parts[0] == order[number];
     const bool made = reachable[number] && halves.first != never;
-    a.left.push_back(made ? number_of[halves.first] : number);
-    a.right.push_back(made ? number_of[halves.second] : number);
+    a.rows.push_back({.left = made ? number_of[halves.first] : number,
+                      .right = made ? number_of[halves.second] : number,
+                      .prefix = no_token,
+                      .length = static_cast<std::uint16_t>(text.size()),
+                      .odd = 0});
     if (reachable[number]) {
       entries.push_back({text, number});
       for (std::size_t i = 1; i < text.size(); ++i) {
@@ -153,7 +155,7 @@ void lay_out_merges(const Definition& definition, const PlainMerger& merger, con
       if (node == Trie::none) break;
       if ((trie.value(node) & whole_only) == 0) best = trie.value(node);
     }
-    a.prefix.push_back(best);
+    a.rows[number].prefix = best;
   }
 }
 
@@ -200,6 +202,7 @@ Result<void> check(const Definition& definition) {
     return fail(Errc::unsupported, "the tokenizer '{}' has {} tokens; more than {} cannot be compiled", definition.info.name,
                 base::with_thousands(static_cast<std::int64_t>(definition.tokens.size())), base::with_thousands((1 << PairTable::number_bits) - 1));
   for (const VocabularyEntry& token : definition.tokens) {
+    if (token.bytes.size() > 0xffff) return fail(Errc::bad_input, "the tokenizer '{}' has a token of {} bytes, which no model has", definition.info.name, token.bytes.size());
     if (token.id >= (1U << 24)) return fail(Errc::bad_input, "the tokenizer '{}' has a token with id {}, which no model has", definition.info.name, token.id);
   }
   for (const auto& [left, right] : definition.merges) {

@@ -10,9 +10,9 @@ namespace plimsoll::count {
 namespace {
 
 // The version changes with any change of layout or of what compiling does: an older file is made anew.
-constexpr std::array<char, 8> magic{'P', 'T', 'O', 'K', '0', '0', '0', '2'};
+constexpr std::array<char, 8> magic{'P', 'T', 'O', 'K', '0', '0', '0', '3'};
 constexpr std::size_t alignment = 64;
-constexpr std::size_t section_count = 18;
+constexpr std::size_t section_count = 16;
 
 struct Section {
   std::uint64_t offset, size;
@@ -34,8 +34,8 @@ std::uint64_t check_of(const Header& header) {
 // One list of the sections, for reading and for writing.
 template <typename C, typename F>
 void each_section(C& c, F&& f) {
-  f(c.info), f(c.split_steps), f(c.bytes), f(c.offsets), f(c.ids), f(c.numbers), f(c.trie), f(c.pairs), f(c.left),
-      f(c.right), f(c.odd), f(c.prefix), f(c.seams), f(c.scores), f(c.added_trie), f(c.added), f(c.added_offsets), f(c.added_bytes);
+  f(c.info), f(c.split_steps), f(c.bytes), f(c.offsets), f(c.ids), f(c.numbers), f(c.trie), f(c.pairs), f(c.pair_filter),
+      f(c.rows), f(c.seams), f(c.scores), f(c.added_trie), f(c.added), f(c.added_offsets), f(c.added_bytes);
 }
 
 constexpr std::size_t aligned(std::size_t size) {
@@ -70,6 +70,7 @@ Result<Compiled> view_compiled(std::string_view file) {
     view = View(reinterpret_cast<const Element*>(file.data() + section.offset), section.size / sizeof(Element));
   });
   const bool counts_agree = compiled.offsets.size() == compiled.ids.size() + 1 && std::has_single_bit(std::max<std::size_t>(1, compiled.pairs.size())) &&
+                            std::has_single_bit(std::max<std::size_t>(1, compiled.pair_filter.size())) &&
                             compiled.added_offsets.size() == compiled.added.size() + 1;
   if (!whole || !counts_agree) return fail(Errc::damaged, "the sections of the compiled tokenizer do not fit its file");
   return compiled;
@@ -93,16 +94,22 @@ std::string write_compiled(const Compiled& compiled) {
   return file;
 }
 
-std::vector<std::uint64_t> PairTable::build(std::span<const Entry> entries) {
-  // At most 5 slots of 8 are taken: most look-ups are for pairs that do not merge, and end at a gap.
-  std::vector<std::uint64_t> slots(std::bit_ceil(std::max<std::size_t>(2, entries.size() * 8 / 5)), empty);
+PairTable::Built PairTable::build(std::span<const Entry> entries) {
+  // At most 5 slots of 8 are taken; the filter has 8 bits a pair, so that one absent pair in nine passes it.
+  Built built;
+  built.slots.assign(std::bit_ceil(std::max<std::size_t>(2, entries.size() * 8 / 5)), empty);
+  built.filter.assign(std::bit_ceil(std::max<std::size_t>(2, entries.size() / 8)), 0);
+  const std::size_t mask = built.slots.size() - 1;
   for (const Entry& entry : entries) {
     const std::uint64_t wanted = key(entry.left, entry.right);
-    std::size_t i = hash(wanted) & (slots.size() - 1);
-    while (slots[i] != empty && slots[i] >> number_bits != wanted) i = (i + 1) & (slots.size() - 1);
-    if (slots[i] == empty) slots[i] = wanted << number_bits | entry.result;
+    const std::uint64_t mixed = hash(wanted);
+    const std::size_t bit = filter_place(mixed) & (built.filter.size() * 64 - 1);
+    built.filter[bit >> 6] |= std::uint64_t{1} << (bit & 63);
+    std::size_t i = slot_place(mixed) & mask;
+    while (built.slots[i] != empty && built.slots[i] >> number_bits != wanted) i = (i + 1) & mask;
+    if (built.slots[i] == empty) built.slots[i] = wanted << number_bits | entry.result;
   }
-  return slots;
+  return built;
 }
 
 }  // namespace plimsoll::count

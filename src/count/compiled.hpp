@@ -30,6 +30,15 @@ namespace odd_spine {
 inline constexpr std::uint8_t left = 1, right = 2;
 }
 
+// What encoding asks of a token, in one line of the cache.
+struct TokenRow {
+  std::uint32_t left, right;  // the halves it was made from; itself where it has none
+  std::uint32_t prefix;       // the longest token that is a proper prefix of it, or no_token
+  std::uint16_t length;       // bytes
+  std::uint8_t odd;           // odd_spine bits
+  std::uint8_t unused = 0;
+};
+
 struct CompiledAdded {
   TokenId id;
   std::uint8_t special, strips_left, strips_right, whole_word, normalized, unused[3];
@@ -59,9 +68,8 @@ struct Compiled {
   std::span<const std::uint32_t> numbers;       // the model's id to internal number, or no_token
   std::span<const TrieNode> trie;               // bytes to internal number
   std::span<const std::uint64_t> pairs;         // see PairTable
-  std::span<const std::uint32_t> left, right;   // the halves a token was made from; itself where it has none
-  std::span<const std::uint8_t> odd;            // odd_spine bits of each token
-  std::span<const std::uint32_t> prefix;        // the longest token that is a proper prefix, or no_token
+  std::span<const std::uint64_t> pair_filter;   // likewise
+  std::span<const TokenRow> rows;               // BPE: what encoding asks of each token
   std::span<const std::uint64_t> seams;
   std::span<const double> scores;
   std::span<const TrieNode> added_trie;         // texts to indexes of `added`
@@ -85,40 +93,50 @@ Result<Compiled> view_compiled(std::string_view file);
 std::string write_compiled(const Compiled& compiled);
 
 // (left, right) to the token that the two merge into: an open-addressed table of 64-bit slots, each
-// 21 bits left, 21 bits right, 21 bits result.
+// 21 bits left, 21 bits right, 21 bits result. Most pairs that are asked for do not merge: a filter
+// of some bits a pair, small enough for the second-level cache, says so without touching the table.
 class PairTable {
  public:
   static constexpr unsigned number_bits = 21;
   static constexpr std::uint64_t empty = ~std::uint64_t{0};
 
+  struct Entry {
+    std::uint32_t left, right, result;
+  };
+  struct Built {
+    std::vector<std::uint64_t> slots, filter;
+  };
+  static Built build(std::span<const Entry> entries);
+
   PairTable() = default;
-  explicit PairTable(std::span<const std::uint64_t> slots)
-      : slots_(slots.data()), mask_(slots.empty() ? 0 : slots.size() - 1) {}
+  PairTable(std::span<const std::uint64_t> slots, std::span<const std::uint64_t> filter)
+      : slots_(slots.data()), mask_(slots.size() - 1), filter_(filter.data()), filter_mask_(filter.size() * 64 - 1) {}
 
   static std::uint64_t key(std::uint32_t left, std::uint32_t right) {
     return static_cast<std::uint64_t>(left) << number_bits | right;
   }
-  static std::size_t hash(std::uint64_t key) {
-    return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15ULL) >> 32);
-  }
 
   std::uint32_t find(std::uint32_t left, std::uint32_t right) const {
     const std::uint64_t wanted = key(left, right);
-    for (std::size_t i = hash(wanted) & mask_;; i = (i + 1) & mask_) {
+    const std::uint64_t mixed = hash(wanted);
+    const std::size_t bit = filter_place(mixed) & filter_mask_;
+    if (((filter_[bit >> 6] >> (bit & 63)) & 1) == 0) return no_token;
+    for (std::size_t i = slot_place(mixed) & mask_;; i = (i + 1) & mask_) {
       const std::uint64_t slot = slots_[i];
       if (slot >> number_bits == wanted) return static_cast<std::uint32_t>(slot & ((1U << number_bits) - 1));
       if (slot == empty) return no_token;
     }
   }
 
-  struct Entry {
-    std::uint32_t left, right, result;
-  };
-  static std::vector<std::uint64_t> build(std::span<const Entry> entries);
-
  private:
+  static std::uint64_t hash(std::uint64_t key) { return key * 0x9E3779B97F4A7C15ULL; }
+  static std::size_t slot_place(std::uint64_t mixed) { return static_cast<std::size_t>(mixed >> 24); }
+  static std::size_t filter_place(std::uint64_t mixed) { return static_cast<std::size_t>(mixed >> 40); }
+
   const std::uint64_t* slots_ = nullptr;
   std::size_t mask_ = 0;
+  const std::uint64_t* filter_ = nullptr;
+  std::size_t filter_mask_ = 0;
 };
 
 }  // namespace plimsoll::count

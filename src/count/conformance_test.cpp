@@ -10,6 +10,7 @@
 
 #include "base/paths.hpp"
 #include "count/scan.hpp"
+#include "count/tokenizer_impl.hpp"
 #include "plimsoll/tokenizers.hpp"
 
 namespace plimsoll {
@@ -145,6 +146,25 @@ class Conformance : public ::testing::TestWithParam<std::string> {
     tokenizer_.emplace(*opened);
     vectors_ = read_vectors(GetParam());
     ASSERT_EQ(vectors_.rows.size(), all_texts().size()) << "make the vectors anew: make vectors";
+    for (unsigned byte = 0; byte < 0x80; ++byte) {
+      const char c = static_cast<char>(byte);
+      if (tokenizer_->count({&c, 1}) == 0) lacking_ += c;
+    }
+  }
+
+  // Whether some of the text vanishes because the vocabulary has nothing for it.
+  bool loses(std::string_view text) const { return text.find_first_of(lacking_) != std::string_view::npos; }
+
+  // Begin and end of each literal in the text that counts as one token.
+  std::vector<std::pair<std::size_t, std::size_t>> literals(std::string_view text, Specials specials) const {
+    std::vector<std::pair<std::size_t, std::size_t>> found;
+    const auto& added = tokenizer_->impl().compiled.added;
+    std::size_t begin = 0;
+    for (const count::Placed& token : tokenizer_->impl().encode(text, specials)) {
+      if (std::ranges::find(added, token.id, &count::CompiledAdded::id) != added.end()) found.emplace_back(begin, token.end);
+      begin = token.end;
+    }
+    return found;
   }
 
   // Calls check for each text and policy; one text's failure does not hide the next, but only a few are shown.
@@ -168,6 +188,7 @@ class Conformance : public ::testing::TestWithParam<std::string> {
 
   std::optional<Tokenizer> tokenizer_;
   Vectors vectors_;
+  std::string lacking_;  // bytes of ASCII without a token
 };
 
 TEST_P(Conformance, CountsAndIdsAreTheReferences) {
@@ -190,7 +211,7 @@ TEST_P(Conformance, DecodingGivesTheTextBack) {
   std::size_t compared = 0;
   each(std::string::npos, 1, [&](std::size_t, std::string_view text, Specials specials) -> std::string {
     const bool ascii = std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-    if (change != changing.end() && !ascii) return "";
+    if ((change != changing.end() && !ascii) || loses(text)) return "";
     ++compared;
     const auto ids = tokenizer_->encode(text, specials);
     const auto decoded = tokenizer_->decode(ids);
@@ -238,8 +259,12 @@ TEST_P(Conformance, PartsAppendedCountAsOneText) {
 TEST_P(Conformance, TheLargestPrefixWithinALimitIsFound) {
   std::mt19937 rng{3};
   constexpr int characters_further = 40;
+  // A prefix that ends inside a literal has other tokens than the text; such places are not looked for.
   each(short_text, 2, [&](std::size_t, std::string_view text, Specials specials) -> std::string {
+    if (loses(text)) return "";
     const Tokens count = tokenizer_->count(text, specials);
+    const auto uncut = literals(text, specials);
+    const auto inside = [&](std::size_t at) { return std::ranges::any_of(uncut, [&](const auto& one) { return one.first < at && at < one.second; }); };
     for (const Tokens limit : {Tokens{1}, count - 1, count, static_cast<Tokens>(rng() % static_cast<unsigned>(count + 1))}) {
       if (limit < 0) continue;
       const std::size_t at = tokenizer_->split_at(text, limit, specials);
@@ -250,7 +275,8 @@ TEST_P(Conformance, TheLargestPrefixWithinALimitIsFound) {
       for (int i = 0; i < characters_further && further < text.size(); ++i) {
         do ++further;
         while (further < text.size() && count::is_continuation(text[further]));
-        if (tokenizer_->count(text.substr(0, further), specials) <= limit) return fmt::format("limit {}: {} bytes, but {} fit as well", limit, at, further);
+        if (!inside(further) && tokenizer_->count(text.substr(0, further), specials) <= limit)
+          return fmt::format("limit {}: {} bytes, but {} fit as well", limit, at, further);
       }
     }
     return "";
@@ -264,7 +290,8 @@ TEST_P(Conformance, TokensHaveTheirPlacesInTheText) {
     const auto ends = tokenizer_->token_ends(text, specials);
     if (static_cast<Tokens>(ends.size()) != count) return fmt::format("{} ends of {} tokens", ends.size(), count);
     if (!std::ranges::is_sorted(ends)) return "the ends go back";
-    if (!ends.empty() && ends.back() != text.size()) return fmt::format("the last token ends at {} of {}", ends.back(), text.size());
+    if (!ends.empty() && !loses(text) && ends.back() != text.size())
+      return fmt::format("the last token ends at {} of {}", ends.back(), text.size());
 
     std::vector<std::size_t> pieces;
     for (std::size_t at = 0; at < text.size();) pieces.push_back(at = std::min<std::size_t>(text.size(), at + 1 + rng() % 60));
