@@ -102,6 +102,19 @@ Result<Rendered> render(const std::string& text, const ChatRequest& request, cou
   return first;
 }
 
+// What a template of ours leaves unsure. Those that were compared with their makers' give the same text
+// for chats without tools; how tools are written differs in places.
+void weaken_by_format(const Format& format, const ChatRequest& request, ChatCount& counted) {
+  if (format.named == nullptr) return;
+  if (format.guessed) weaken(counted, Exactness::estimated, "the tokenizer carries no template and its name says nothing; ChatML was taken");
+  const bool tools = request.tools.is_array() || std::ranges::any_of(request.messages, [](const Json& message) {
+    return message.contains("tool_calls") || message["role"] == "tool" || message["role"] == "function";
+  });
+  if (format.named->name == "anthropic") weaken(counted, Exactness::estimated, "Anthropic does not publish its format");
+  else if (!format.named->compared) weaken(counted, Exactness::calibrated, "the template was not compared with the model's own");
+  else if (tools) weaken(counted, Exactness::calibrated, "a server may show tools in another way than the template of the family");
+}
+
 Result<void> count_rendered(const Tokenizer& tokenizer, const Format& format, const ChatRequest& request, const ChatOptions& options, ChatCount& counted) {
   TRY(Rendered rendered, render(format.text, request, input_of(tokenizer, format, request, options)));
   const std::size_t messages = request.messages.size();
@@ -113,9 +126,7 @@ Result<void> count_rendered(const Tokenizer& tokenizer, const Format& format, co
   if (options.server_adds_bos && info.adds_bos && !info.bos.empty() && !rendered.text.starts_with(info.bos)) ++counted.template_tokens;
   if (request.tools.is_array() && counted.tools == 0) weaken(counted, Exactness::calibrated, "the template shows the model no tools; a server may add them in its own way");
   if (rendered.used_date && options.date.empty()) weaken(counted, Exactness::calibrated, "the template writes the day, and 2025-01-01 was taken for it");
-  if (format.guessed) weaken(counted, Exactness::estimated, "the tokenizer carries no template and its name says nothing; ChatML was taken");
-  if (format.named != nullptr && format.named->name == "anthropic") weaken(counted, Exactness::estimated, "Anthropic does not publish its format");
-  if (format.named != nullptr && request.tools.is_array()) weaken(counted, Exactness::calibrated, "tools are shown as the family's models were trained, a server may differ");
+  weaken_by_format(format, request, counted);
   if (options.keep_rendered) counted.rendered = std::move(rendered.text);
   return {};
 }

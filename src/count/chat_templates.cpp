@@ -19,18 +19,18 @@ namespace plimsoll::count {
 
 std::span<const NamedTemplate> named_templates() {
   static const std::array templates = {
-      NamedTemplate{"chatml", data::template_chatml, "qwen2-vl", "", ""},
-      NamedTemplate{"llama3", data::template_llama3, "", "", ""},
-      NamedTemplate{"llama3.1", data::template_llama3_1, "", "", ""},
-      NamedTemplate{"gemma", data::template_gemma, "gemma3", "", ""},
-      NamedTemplate{"mistral-v3", data::template_mistral_v3, "pixtral", "<s>", "</s>"},
-      NamedTemplate{"mistral-tekken", data::template_mistral_tekken, "pixtral", "<s>", "</s>"},
-      NamedTemplate{"deepseek", data::template_deepseek, "", "", ""},
-      NamedTemplate{"command-r", data::template_command_r, "", "", ""},
-      NamedTemplate{"harmony", data::template_harmony, "", "", ""},
-      NamedTemplate{"anthropic", data::template_anthropic, "anthropic", "", ""},
-      NamedTemplate{"openai", "", "openai-gpt-4o", "", ""},
-      NamedTemplate{"openai-0301", "", "", "", ""},
+      NamedTemplate{"chatml", data::template_chatml, "qwen2-vl", "", "", false},
+      NamedTemplate{"llama3", data::template_llama3, "", "", "", true},
+      NamedTemplate{"llama3.1", data::template_llama3_1, "", "", "", true},
+      NamedTemplate{"gemma", data::template_gemma, "gemma3", "", "", true},
+      NamedTemplate{"mistral-v3", data::template_mistral_v3, "pixtral", "<s>", "</s>", false},
+      NamedTemplate{"mistral-tekken", data::template_mistral_tekken, "pixtral", "<s>", "</s>", true},
+      NamedTemplate{"deepseek", data::template_deepseek, "", "", "", true},
+      NamedTemplate{"command-r", data::template_command_r, "", "", "", true},
+      NamedTemplate{"harmony", data::template_harmony, "", "", "", true},
+      NamedTemplate{"anthropic", data::template_anthropic, "anthropic", "", "", false},
+      NamedTemplate{"openai", "", "openai-gpt-4o", "", "", false},
+      NamedTemplate{"openai-0301", "", "", "", "", false},
   };
   return templates;
 }

@@ -153,6 +153,20 @@ TEST(CountChat, AddsTheOpeningTokenOnce) {
   EXPECT_EQ(count_chat(*tokenizer, request, without)->total, 1);
 }
 
+TEST(CountChat, CallsATemplateOfOursExactOnlyWhereItWasCompared) {
+  OPEN_OR_SKIP(tokenizer, "gemma2");
+  const Json plain = {{{"role", "user"}, {"content", "hi"}}};
+  const Json tools = {{{"type", "function"}, {"function", {{"name", "ping"}}}}};
+  EXPECT_EQ(count_chat(*tokenizer, chat(plain))->exactness, Exactness::exact);
+  EXPECT_EQ(count_chat(*tokenizer, chat(plain))->template_used, "gemma");
+  EXPECT_EQ(count_chat(*tokenizer, chat(plain, {{"tools", tools}}))->exactness, Exactness::calibrated);
+  ChatOptions options;
+  options.chat_template = "chatml";
+  EXPECT_EQ(count_chat(*tokenizer, chat(plain), options)->exactness, Exactness::calibrated);
+  options.chat_template = "anthropic";
+  EXPECT_EQ(count_chat(*tokenizer, chat(plain), options)->exactness, Exactness::estimated);
+}
+
 // ---- OpenAI's rules ----
 
 TEST(CountChat, FollowsOpenaisCookbook) {
@@ -166,7 +180,7 @@ TEST(CountChat, FollowsOpenaisCookbook) {
       {{"role", "user"}, {"content", "This late pivot means we don't have time to boil the ocean for the client deliverable."}}};
   const auto counted = count_chat(*tokenizer, chat(messages));
   ASSERT_TRUE(counted);
-  EXPECT_EQ(counted->total, 129);  // as the API reported it for gpt-4 and gpt-3.5-turbo
+  EXPECT_EQ(counted->total, 129);  // the figures of the cookbook's example
   EXPECT_EQ(counted->exactness, Exactness::exact);
   EXPECT_EQ(counted->template_used, "openai");
   ChatOptions old;
