@@ -53,7 +53,8 @@ class Tokenizer {
   // Bytes of the tokens; not_found for an id that the vocabulary does not have.
   Result<std::string> decode(std::span<const TokenId> ids) const;
 
-  // Bytes of the largest prefix that ends at a character and counts at most `limit` tokens.
+  // Bytes of the largest prefix that ends at a character and counts at most `limit` tokens. A literal
+  // that is taken as one token is not cut.
   std::size_t split_at(std::string_view text, Tokens limit, Specials specials = Specials::plain) const;
 
   // Tokens per piece of one text, where piece i ends before byte ends[i] (ascending). A token belongs

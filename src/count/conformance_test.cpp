@@ -1,9 +1,11 @@
 // Every tokenizer against what its reference makes of the texts in tests/vectors, and the operations
 // against each other. PLIMSOLL_VECTORS names another folder of the same form.
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <random>
+#include <sstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -146,7 +148,7 @@ class Conformance : public ::testing::TestWithParam<std::string> {
     tokenizer_.emplace(*opened);
     vectors_ = read_vectors(GetParam());
     ASSERT_EQ(vectors_.rows.size(), all_texts().size()) << "make the vectors anew: make vectors";
-    for (unsigned byte = 0; byte < 0x80; ++byte) {
+    for (unsigned byte = 0; byte < 0x100; ++byte) {
       const char c = static_cast<char>(byte);
       if (tokenizer_->count({&c, 1}) == 0) lacking_ += c;
     }
@@ -188,7 +190,7 @@ class Conformance : public ::testing::TestWithParam<std::string> {
 
   std::optional<Tokenizer> tokenizer_;
   Vectors vectors_;
-  std::string lacking_;  // bytes of ASCII without a token
+  std::string lacking_;  // bytes without a token
 };
 
 TEST_P(Conformance, CountsAndIdsAreTheReferences) {
@@ -322,7 +324,7 @@ TEST(Vectors, AreManyAndReachAMegabyte) {
   EXPECT_TRUE(std::ranges::any_of(all_texts(), [](const std::string& text) { return text.size() >= 1'000'000; }));
 }
 
-TEST(Classify, EveryPathOfThisMachineSeesTheSame) {
+TEST(ClassifyVectors, EveryPathOfThisMachineSeesTheSame) {
   const auto every_class = [](std::uint8_t flagged) -> std::uint8_t {
     const std::uint8_t plain = count::plain_class(flagged);
     const auto category = static_cast<std::uint8_t>(flagged & ~count::cjk);
@@ -330,32 +332,18 @@ TEST(Classify, EveryPathOfThisMachineSeesTheSame) {
   };
   const auto table = count::ClassTable::of(count::classes_by(every_class));
   const auto paths = count::all_classifiers();
-  std::mt19937 rng{5};
-  const auto compare = [&](std::string_view text) {
-    count::Classes wanted, found;
+  count::Classes wanted, found;
+  for (std::size_t i = 0; i < all_texts().size(); ++i) {
+    const std::string& text = all_texts()[i];
+    if (!is_taken(i)) continue;
     for (auto* one : {&wanted, &found}) one->reserve(text.size());
     paths.front().run(text, table, wanted);
     for (const auto& path : paths.subspan(1)) {
       path.run(text, table, found);
-      const auto same = [&](const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b) {
-        return std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(text.size() / 64 + 1), b.begin());
-      };
-      const bool bytes = std::equal(wanted.bytes.begin(), wanted.bytes.begin() + static_cast<std::ptrdiff_t>(text.size() + 1), found.bytes.begin());
-      ASSERT_TRUE(bytes && same(wanted.letter, found.letter) && same(wanted.space, found.space) && same(wanted.sign, found.sign) &&
-                  same(wanted.upper, found.upper) && same(wanted.lower, found.lower))
-          << path.name << ": " << Json(text.substr(0, 200)).dump(-1, ' ', true, Json::error_handler_t::replace);
+      ASSERT_EQ(std::memcmp(wanted.bytes.data(), found.bytes.data(), text.size() + 1), 0) << path.name << ", " << excerpt(i);
+      ASSERT_EQ(std::memcmp(wanted.words.data(), found.words.data(), (text.size() / 64 + 1) * sizeof(count::ClassWord)), 0) << path.name << ", " << excerpt(i);
     }
-  };
-  for (std::size_t i = 0; i < all_texts().size(); ++i) {
-    if (is_taken(i)) compare(all_texts()[i]);
   }
-  for (int round = 0; round < 20'000; ++round) {  // bytes that are no text
-    std::string bytes(rng() % 200, '\0');
-    for (char& c : bytes) c = static_cast<char>(rng() % 4 == 0 ? rng() : "a 1\xC3\xA9\n.\xE5\xAD\x97\xF0\x9F\x9A\xA2"[rng() % 15]);
-    compare(bytes);
-    if (HasFatalFailure()) return;
-  }
-  EXPECT_GE(paths.size(), 1U);
 }
 
 TEST(AnyBytes, AreCountedAlikeByAllOperations) {

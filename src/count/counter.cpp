@@ -57,12 +57,15 @@ struct Counter::State {
     if (prefix == 0 && cut != part) return 0;
     count::PieceWalk walk(impl.pre, scratch.classes, cut, true);
     std::size_t begin = 0;
+    Tokens counted = 0;
     for (auto ends = walk.next(); !ends.empty(); ends = walk.next()) {
-      closed += impl.count_batch(cut, begin, ends, scratch);
+      counted += impl.count_batch(cut, begin, ends, scratch);
       begin = walk.position();
     }
-    if (begin > prefix) at_front = false;
-    return begin > prefix ? begin - prefix : 0;
+    if (begin <= prefix) return 0;  // nothing but the space that was put in front
+    closed += counted;
+    at_front = false;
+    return begin - prefix;
   }
 };
 

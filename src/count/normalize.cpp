@@ -40,11 +40,13 @@ std::vector<std::uint8_t> make_flat() {
   return flat;
 }
 
-bool is_stable(Form form, std::string_view text) {
-  if (form == Form::nfd || form == Form::nfkd) return std::ranges::all_of(text, [](char c) { return static_cast<signed char>(c) >= 0; });
+// Where the next character that the form may change begins, at or after `from`; the text's size if none.
+std::size_t next_unstable(Form form, std::string_view text, std::size_t from) {
   static const std::vector<std::uint8_t> flat = make_flat();
-  const auto* p = reinterpret_cast<const unsigned char*>(text.data());
-  const auto* end = p + text.size();
+  const auto* begin = reinterpret_cast<const unsigned char*>(text.data());
+  const auto* end = begin + text.size();
+  const auto* p = begin + from;
+  const bool decomposes = form == Form::nfd || form == Form::nfkd;
   while (p < end) {
     if (*p < 0x80) {
       std::uint64_t eight;
@@ -55,11 +57,11 @@ bool is_stable(Form form, std::string_view text) {
     const Decoded character = decode(p, end);
     if (character.valid) {
       const std::uint8_t mine = character.code_point < flat_limit ? flat[character.code_point] : instability(character.code_point);
-      if (mine == 1 || (mine > 1 && form == Form::nfkc)) return false;
+      if (decomposes || mine == 1 || (mine > 1 && form == Form::nfkc)) return static_cast<std::size_t>(p - begin);
     }
     p += character.length;
   }
-  return true;
+  return text.size();
 }
 
 utf8proc_option_t options_of(Form form) {
@@ -75,37 +77,76 @@ bool is_inert(Form form, char32_t code_point) {
   return mine == 3 || (mine == 0 && utf8proc_get_property(static_cast<utf8proc_int32_t>(code_point))->combining_class != 0);
 }
 
-// Valid stretches in normal form; invalid bytes, and what the form does not know, as they are.
-std::string in_form(Form form, std::string_view text) {
-  std::string out;
-  const auto flush = [&](std::string_view valid) {
-    if (valid.empty()) return;
-    utf8proc_uint8_t* mapped = nullptr;
-    const auto size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(valid.data()), static_cast<utf8proc_ssize_t>(valid.size()), &mapped, options_of(form));
-    const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
-    if (size < 0)
-      out += valid;
-    else
-      out.append(reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(size));
-  };
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < text.size();) {
-    const Decoded character = decode(text.substr(i));
-    if (!character.valid || is_inert(form, character.code_point)) {
-      flush(text.substr(begin, i - begin));
-      out += text.substr(i, character.length);
-      begin = i + character.length;
-    }
-    i += character.length;
-  }
-  flush(text.substr(begin));
-  return out;
-}
-
 void append(std::string& out, char32_t code_point) {
   std::array<utf8proc_uint8_t, 4> bytes;
   const auto size = utf8proc_encode_char(static_cast<utf8proc_int32_t>(code_point), bytes.data());
   out.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(size));
+}
+
+// utf8proc sorts the marks on a character by insertion, which a text of nothing but marks makes
+// quadratic. So a long cluster is decomposed and sorted first; then there is nothing left to move.
+std::string with_sorted_marks(Form form, std::string_view cluster) {
+  const Form apart = form == Form::nfkc || form == Form::nfkd ? Form::nfkd : Form::nfd;
+  struct Mark {
+    utf8proc_int32_t code_point;
+    int order;  // combining class; 0 starts anew
+  };
+  std::vector<Mark> marks;
+  std::array<utf8proc_int32_t, 32> parts;
+  for (std::size_t i = 0; i < cluster.size();) {
+    const Decoded character = decode(cluster.substr(i));
+    i += character.length;
+    const auto count = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(character.code_point), parts.data(), parts.size(), options_of(apart), nullptr);
+    for (utf8proc_ssize_t k = 0; k < std::min<utf8proc_ssize_t>(count, parts.size()); ++k)
+      marks.push_back({parts[static_cast<std::size_t>(k)], utf8proc_get_property(parts[static_cast<std::size_t>(k)])->combining_class});
+  }
+  for (auto from = marks.begin(); from != marks.end();) {
+    const auto to = std::find_if(from, marks.end(), [](const Mark& mark) { return mark.order == 0; });
+    std::stable_sort(from, to, [](const Mark& a, const Mark& b) { return a.order < b.order; });
+    from = to == marks.end() ? to : to + 1;
+  }
+  std::string out;
+  for (const Mark& mark : marks) append(out, static_cast<char32_t>(mark.code_point));
+  return out;
+}
+
+void append_mapped(std::string& out, Form form, std::string_view valid) {
+  constexpr std::size_t long_cluster = 256;
+  const std::string sorted = valid.size() > long_cluster ? with_sorted_marks(form, valid) : std::string();
+  if (!sorted.empty()) valid = sorted;
+  utf8proc_uint8_t* mapped = nullptr;
+  const auto size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(valid.data()), static_cast<utf8proc_ssize_t>(valid.size()), &mapped, options_of(form));
+  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
+  if (size < 0)
+    out += valid;
+  else
+    out.append(reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(size));
+}
+
+// A stable character and the unstable ones behind it normalise by themselves; all else is copied, and
+// so are invalid bytes and what the form does not know.
+std::string in_form(Form form, std::string_view text) {
+  const auto passes = [&](const Decoded& character) { return !character.valid || is_inert(form, character.code_point); };
+  std::string out;
+  out.reserve(text.size());
+  std::size_t copied = 0;
+  for (std::size_t unstable = next_unstable(form, text, 0); unstable < text.size(); unstable = next_unstable(form, text, copied)) {
+    std::size_t begin = unstable;
+    while (begin > copied && is_continuation(text[--begin])) {
+    }
+    if (begin < unstable && passes(decode(text.substr(begin)))) begin = unstable;
+    std::size_t end = unstable;
+    while (end < text.size()) {
+      const Decoded character = decode(text.substr(end));
+      if (passes(character) || (end > unstable && next_unstable(form, text.substr(0, end + character.length), end) != end)) break;
+      end += character.length;
+    }
+    out += text.substr(copied, begin - copied);
+    append_mapped(out, form, text.substr(begin, end - begin));
+    copied = end;
+  }
+  out += text.substr(copied);
+  return out;
 }
 
 bool is_han(char32_t c) {
@@ -165,7 +206,7 @@ std::string_view normalize(const Normalizer& n, std::string_view text, bool firs
     storage = std::move(changed);
     text = storage;
   };
-  if (n.form != Form::none && !is_stable(n.form, text)) keep(in_form(n.form, text));
+  if (n.form != Form::none && next_unstable(n.form, text, 0) < text.size()) keep(in_form(n.form, text));
   if (n.clean_text || n.split_han || n.lower_case || n.strip_accents) {
     // Accents come off decomposed text, and cleaning goes before decomposing.
     if (n.strip_accents) {
