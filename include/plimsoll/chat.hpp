@@ -49,7 +49,8 @@ struct ChatCount {
 };
 
 // `request`: the body of an OpenAI chat completion, or its array of messages alone.
-Result<ChatCount> count_chat(const Tokenizer& tokenizer, std::string_view request, const ChatOptions& options = {});
+Result<ChatCount> count_chat(const Tokenizer& tokenizer, std::string_view request,
+                             const ChatOptions& options = {});
 
 // Names that ChatOptions takes: "chatml", "llama3", ..., "openai".
 std::vector<std::string_view> chat_templates();

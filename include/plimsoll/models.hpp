@@ -29,9 +29,9 @@ struct ModelCard {
   Specials specials = Specials::parsed;
   Exactness exactness = Exactness::exact;  // of the tokenizer
   std::string why;                         // where it is not exact
-  std::string source;  // where the numbers were looked up; "unverified": nowhere
-  std::string date;    // when, as 2026-11-15; empty where they were not
-  std::string origin;  // "built in", or the file that said so
+  std::string source;                      // where the numbers were looked up; "unverified": nowhere
+  std::string date;                        // when, as 2026-11-15; empty where they were not
+  std::string origin;                      // "built in", or the file that said so
 };
 
 enum class MatchKind : std::uint8_t {
@@ -45,7 +45,7 @@ std::string_view name_of(MatchKind kind);
 struct ModelMatch {
   const ModelCard* card;  // the catalogue's; lives as long and until it is extended
   MatchKind kind;
-  std::string matched;    // the name or alias that it was
+  std::string matched;  // the name or alias that it was
 };
 
 // Immutable but for extend(); find() may be called from any thread.

@@ -40,9 +40,11 @@ Result<Format> choose_format(const Tokenizer& tokenizer, const ChatOptions& opti
   if (is_jinja) return Format{wanted, nullptr, "given", false};
   if (!wanted.empty()) {
     if (const NamedTemplate* named = count::find_template(wanted)) return format_of(*named);
-    return fail(Errc::not_found, "no chat template is called '{}'; there are {}", wanted, fmt::join(chat_templates(), ", "));
+    return fail(Errc::not_found, "no chat template is called '{}'; there are {}", wanted,
+                fmt::join(chat_templates(), ", "));
   }
-  if (!tokenizer.info().chat_template.empty()) return Format{tokenizer.info().chat_template, nullptr, "tokenizer's own", false};
+  if (!tokenizer.info().chat_template.empty())
+    return Format{tokenizer.info().chat_template, nullptr, "tokenizer's own", false};
   const NamedTemplate* named = count::template_for_tokenizer(tokenizer.info().name);
   Format format = format_of(named != nullptr ? *named : *count::find_template("chatml"));
   format.guessed = named == nullptr;
@@ -57,7 +59,8 @@ void weaken(ChatCount& counted, Exactness exactness, std::string_view why) {
 
 // ---- Rendering ----
 
-count::TemplateInput input_of(const Tokenizer& tokenizer, const Format& format, const ChatRequest& request, const ChatOptions& options) {
+count::TemplateInput input_of(const Tokenizer& tokenizer, const Format& format, const ChatRequest& request,
+                              const ChatOptions& options) {
   const TokenizerInfo& info = tokenizer.info();
   count::TemplateInput input;
   if (format.named != nullptr) {
@@ -80,7 +83,8 @@ bool takes_lists(const std::string& text, count::TemplateInput input) {
   input.messages = &messages;
   input.tools = nullptr;
   const auto rendered = render_template(text, input);
-  return rendered && rendered->text.find(probe) != std::string::npos && rendered->text.find("'text'") == std::string::npos;
+  return rendered && rendered->text.find(probe) != std::string::npos &&
+         rendered->text.find("'text'") == std::string::npos;
 }
 
 // Templates disagree on what they are given, and servers adapt: the first shape that renders is taken.
@@ -106,16 +110,24 @@ Result<Rendered> render(const std::string& text, const ChatRequest& request, cou
 // for chats without tools; how tools are written differs in places.
 void weaken_by_format(const Format& format, const ChatRequest& request, ChatCount& counted) {
   if (format.named == nullptr) return;
-  if (format.guessed) weaken(counted, Exactness::estimated, "the tokenizer carries no template and its name says nothing; ChatML was taken");
-  const bool tools = request.tools.is_array() || std::ranges::any_of(request.messages, [](const Json& message) {
-    return message.contains("tool_calls") || message["role"] == "tool" || message["role"] == "function";
-  });
-  if (format.named->name == "anthropic") weaken(counted, Exactness::estimated, "Anthropic does not publish its format");
-  else if (!format.named->compared) weaken(counted, Exactness::calibrated, "the template was not compared with the model's own");
-  else if (tools) weaken(counted, Exactness::calibrated, "a server may show tools in another way than the template of the family");
+  if (format.guessed)
+    weaken(counted, Exactness::estimated,
+           "the tokenizer carries no template and its name says nothing; ChatML was taken");
+  const bool tools =
+      request.tools.is_array() || std::ranges::any_of(request.messages, [](const Json& message) {
+        return message.contains("tool_calls") || message["role"] == "tool" || message["role"] == "function";
+      });
+  if (format.named->name == "anthropic")
+    weaken(counted, Exactness::estimated, "Anthropic does not publish its format");
+  else if (!format.named->compared)
+    weaken(counted, Exactness::calibrated, "the template was not compared with the model's own");
+  else if (tools)
+    weaken(counted, Exactness::calibrated,
+           "a server may show tools in another way than the template of the family");
 }
 
-Result<void> count_rendered(const Tokenizer& tokenizer, const Format& format, const ChatRequest& request, const ChatOptions& options, ChatCount& counted) {
+Result<void> count_rendered(const Tokenizer& tokenizer, const Format& format, const ChatRequest& request,
+                            const ChatOptions& options, ChatCount& counted) {
   TRY(Rendered rendered, render(format.text, request, input_of(tokenizer, format, request, options)));
   const std::size_t messages = request.messages.size();
   const std::vector<Tokens> parts = count_parts(tokenizer, rendered, messages + 1, options.specials);
@@ -123,9 +135,13 @@ Result<void> count_rendered(const Tokenizer& tokenizer, const Format& format, co
   counted.messages.assign(parts.begin() + 1, parts.begin() + 1 + static_cast<std::ptrdiff_t>(messages));
   counted.tools = parts[messages + 1];
   const TokenizerInfo& info = tokenizer.info();
-  if (options.server_adds_bos && info.adds_bos && !info.bos.empty() && !rendered.text.starts_with(info.bos)) ++counted.template_tokens;
-  if (request.tools.is_array() && counted.tools == 0) weaken(counted, Exactness::calibrated, "the template shows the model no tools; a server may add them in its own way");
-  if (rendered.used_date && options.date.empty()) weaken(counted, Exactness::calibrated, "the template writes the day, and 2025-01-01 was taken for it");
+  if (options.server_adds_bos && info.adds_bos && !info.bos.empty() && !rendered.text.starts_with(info.bos))
+    ++counted.template_tokens;
+  if (request.tools.is_array() && counted.tools == 0)
+    weaken(counted, Exactness::calibrated,
+           "the template shows the model no tools; a server may add them in its own way");
+  if (rendered.used_date && options.date.empty())
+    weaken(counted, Exactness::calibrated, "the template writes the day, and 2025-01-01 was taken for it");
   weaken_by_format(format, request, counted);
   if (options.keep_rendered) counted.rendered = std::move(rendered.text);
   return {};
@@ -133,13 +149,18 @@ Result<void> count_rendered(const Tokenizer& tokenizer, const Format& format, co
 
 // ---- OpenAI's rules ----
 
-void count_by_rule(const Tokenizer& tokenizer, const Format& format, const ChatRequest& request, ChatCount& counted) {
+void count_by_rule(const Tokenizer& tokenizer, const Format& format, const ChatRequest& request,
+                   ChatCount& counted) {
   const bool old = format.named->name == "openai-0301";
-  count::OpenaiCount parts = count_openai(tokenizer, request, old ? count::openai_0301_rule : count::openai_rule);
+  count::OpenaiCount parts =
+      count_openai(tokenizer, request, old ? count::openai_0301_rule : count::openai_rule);
   counted.template_tokens = parts.format;
   counted.messages = std::move(parts.messages);
   counted.tools = parts.tools;
-  if (!parts.certain) weaken(counted, Exactness::calibrated, "OpenAI does not publish how tools are shown to the model; the form that fits its reports was counted");
+  if (!parts.certain)
+    weaken(counted, Exactness::calibrated,
+           "OpenAI does not publish how tools are shown to the model; the form that fits its reports was "
+           "counted");
 }
 
 // ---- Images ----
@@ -148,24 +169,35 @@ count::Detail detail_of(std::string_view text) {
   return text == "low" ? count::Detail::low : text == "high" ? count::Detail::high : count::Detail::automatic;
 }
 
-Result<void> count_images(const Format& format, const ChatRequest& request, const ChatOptions& options, ChatCount& counted) {
-  for (const std::string& type : request.unknown_parts) weaken(counted, Exactness::estimated, "content of type '" + type + "' was not counted");
+Result<void> count_images(const Format& format, const ChatRequest& request, const ChatOptions& options,
+                          ChatCount& counted) {
+  for (const std::string& type : request.unknown_parts)
+    weaken(counted, Exactness::estimated, "content of type '" + type + "' was not counted");
   if (request.images.empty()) return {};
   std::string_view name = options.images;
   if (name.empty() && format.named != nullptr) name = format.named->images;
   const bool guessed = name.empty();
   const count::ImageRule* rule = count::find_image_rule(guessed ? "ollama" : name);
-  if (rule == nullptr) return fail(Errc::not_found, "no image rule is called '{}'; there are {}", name, fmt::join(image_rules(), ", "));
+  if (rule == nullptr)
+    return fail(Errc::not_found, "no image rule is called '{}'; there are {}", name,
+                fmt::join(image_rules(), ", "));
   std::size_t unseen = 0;
   for (const count::ChatImage& image : request.images) {
     const auto size = count::data_url_image_size(image.url);
     const count::Detail detail = detail_of(image.detail);
     unseen += size || rule->method == count::ImageMethod::flat ? 0 : 1;
-    counted.images += rule->wrapper + (size ? image_tokens(*rule, *size, detail) : most_image_tokens(*rule, detail));
+    counted.images +=
+        rule->wrapper + (size ? image_tokens(*rule, *size, detail) : most_image_tokens(*rule, detail));
   }
-  if (guessed) weaken(counted, Exactness::estimated, "no image rule is known for this format; 768 tokens an image were taken");
-  else weaken(counted, rule->exactness, "images by the rule " + std::string(rule->name));
-  if (unseen > 0) weaken(counted, Exactness::estimated, fmt::format("the size of {} of {} images cannot be seen; the most was taken", unseen, request.images.size()));
+  if (guessed)
+    weaken(counted, Exactness::estimated,
+           "no image rule is known for this format; 768 tokens an image were taken");
+  else
+    weaken(counted, rule->exactness, "images by the rule " + std::string(rule->name));
+  if (unseen > 0)
+    weaken(counted, Exactness::estimated,
+           fmt::format("the size of {} of {} images cannot be seen; the most was taken", unseen,
+                       request.images.size()));
   return {};
 }
 
@@ -182,8 +214,11 @@ Result<ChatCount> count_chat(const Tokenizer& tokenizer, std::string_view text, 
     TRY_VOID(count_rendered(tokenizer, format, request, options, counted));
   }
   TRY_VOID(count_images(format, request, options, counted));
-  counted.total = std::accumulate(counted.messages.begin(), counted.messages.end(), counted.template_tokens + counted.tools + counted.images);
-  if (counted.why.empty()) counted.why = format.text.empty() ? "OpenAI's published rule" : "rendered with the template and counted with the tokenizer";
+  counted.total = std::accumulate(counted.messages.begin(), counted.messages.end(),
+                                  counted.template_tokens + counted.tools + counted.images);
+  if (counted.why.empty())
+    counted.why = format.text.empty() ? "OpenAI's published rule"
+                                      : "rendered with the template and counted with the tokenizer";
   return counted;
 }
 

@@ -33,7 +33,9 @@ std::size_t depth_of(std::string_view text) {
 }
 
 std::string text_of(const Json& object, const char* key) {
-  return object.is_object() && object.contains(key) && object[key].is_string() ? object[key].get<std::string>() : std::string();
+  return object.is_object() && object.contains(key) && object[key].is_string()
+             ? object[key].get<std::string>()
+             : std::string();
 }
 
 const Json& part_of(const Json& object, const char* key) {
@@ -51,7 +53,8 @@ std::string part_text(const Json& part) {
 }
 
 Result<void> read_part(const Json& part, std::size_t message, ChatRequest& request) {
-  if (!part.is_object()) return fail(Errc::bad_input, "messages[{}].content holds something that is not an object", message);
+  if (!part.is_object())
+    return fail(Errc::bad_input, "messages[{}].content holds something that is not an object", message);
   const std::string type = text_of(part, "type");
   if (is_text_type(type)) return {};
   if (type != "image_url" && type != "input_image" && type != "image") {
@@ -59,7 +62,8 @@ Result<void> read_part(const Json& part, std::size_t message, ChatRequest& reque
     return {};
   }
   const Json& image = part_of(part, "image_url");
-  ChatImage read{image.is_string() ? image.get<std::string>() : text_of(image, "url"), text_of(image, "detail")};
+  ChatImage read{image.is_string() ? image.get<std::string>() : text_of(image, "url"),
+                 text_of(image, "detail")};
   if (read.detail.empty()) read.detail = text_of(part, "detail");
   request.images.push_back(std::move(read));
   return {};
@@ -69,7 +73,9 @@ Result<void> read_message(const Json& message, std::size_t index, ChatRequest& r
   if (!message.is_object()) return fail(Errc::bad_input, "messages[{}] is not an object", index);
   const std::string role = text_of(message, "role");
   if (std::ranges::find(known_roles, role) == std::end(known_roles))
-    return fail(Errc::bad_input, "messages[{}].role is '{}', not one of system, developer, user, assistant, tool", index, role);
+    return fail(Errc::bad_input,
+                "messages[{}].role is '{}', not one of system, developer, user, assistant, tool", index,
+                role);
   const Json& content = part_of(message, "content");
   if (content.is_array()) {
     for (const Json& part : content) TRY_VOID(read_part(part, index, request));
@@ -77,7 +83,8 @@ Result<void> read_message(const Json& message, std::size_t index, ChatRequest& r
     return fail(Errc::bad_input, "messages[{}].content is neither text nor a list", index);
   }
   const Json& calls = part_of(message, "tool_calls");
-  if (!calls.is_array() && !calls.is_null()) return fail(Errc::bad_input, "messages[{}].tool_calls is not a list", index);
+  if (!calls.is_array() && !calls.is_null())
+    return fail(Errc::bad_input, "messages[{}].tool_calls is not a list", index);
   request.messages.push_back(message);
   return {};
 }
@@ -90,7 +97,8 @@ Result<void> read_tools(const Json& body, ChatRequest& request) {
   if (tools.is_array() && !tools.empty()) request.tools = tools;
   if (request.tools.is_null() && functions.is_array() && !functions.empty()) {
     request.tools = Json::array();
-    for (const Json& function : functions) request.tools.push_back({{"type", "function"}, {"function", function}});
+    for (const Json& function : functions)
+      request.tools.push_back({{"type", "function"}, {"function", function}});
   }
   if (request.tools.is_array()) {
     for (std::size_t i = 0; i < request.tools.size(); ++i)
@@ -143,7 +151,8 @@ std::string joined_text(const Json& content) {
 }
 
 bool has_listed_content(const ChatRequest& request) {
-  return std::ranges::any_of(request.messages, [](const Json& message) { return part_of(message, "content").is_array(); });
+  return std::ranges::any_of(request.messages,
+                             [](const Json& message) { return part_of(message, "content").is_array(); });
 }
 
 Json shaped_messages(const ChatRequest& request, const MessageShape& shape) {
@@ -157,7 +166,8 @@ Json shaped_messages(const ChatRequest& request, const MessageShape& shape) {
 }
 
 Result<ChatRequest> read_chat_request(std::string_view text) {
-  if (depth_of(text) > deepest) return fail(Errc::bad_input, "the request is nested more than {} deep", deepest);
+  if (depth_of(text) > deepest)
+    return fail(Errc::bad_input, "the request is nested more than {} deep", deepest);
   const Json body = Json::parse(text, nullptr, false);
   if (body.is_discarded()) return fail(Errc::bad_input, "the request is not JSON");
   const Json& messages = body.is_array() ? body : part_of(body, "messages");
@@ -167,7 +177,8 @@ Result<ChatRequest> read_chat_request(std::string_view text) {
   TRY_VOID(read_tools(body, request));
   const Json& given = part_of(body, "chat_template_kwargs");
   if (given.is_object()) request.variables = given;
-  if (const std::string effort = text_of(body, "reasoning_effort"); !effort.empty()) request.variables["reasoning_effort"] = effort;
+  if (const std::string effort = text_of(body, "reasoning_effort"); !effort.empty())
+    request.variables["reasoning_effort"] = effort;
   return request;
 }
 

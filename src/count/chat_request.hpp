@@ -29,9 +29,9 @@ Result<ChatRequest> read_chat_request(std::string_view text);
 
 // Servers differ in how they hand a request to a template; these are the choices they make.
 struct MessageShape {
-  bool content_as_list = false;      // else the texts of a list, joined by line ends
-  bool arguments_as_text = false;    // else the JSON in a tool call's arguments becomes an object
-  bool null_as_empty = false;        // content that is null or missing becomes ""
+  bool content_as_list = false;    // else the texts of a list, joined by line ends
+  bool arguments_as_text = false;  // else the JSON in a tool call's arguments becomes an object
+  bool null_as_empty = false;      // content that is null or missing becomes ""
   bool developer_as_system = false;
 };
 

@@ -10,7 +10,8 @@ namespace {
 // Where special tokens may be taken from a rendered text, from left to right.
 class Finder {
  public:
-  Finder(const Tokenizer::Impl& impl, const Rendered& rendered, Specials specials) : impl_(impl), rendered_(rendered), specials_(specials) {}
+  Finder(const Tokenizer::Impl& impl, const Rendered& rendered, Specials specials)
+      : impl_(impl), rendered_(rendered), specials_(specials) {}
 
   // The next added token at or after `at`; begin == text.size(): none.
   AddedMatch next(std::size_t at) {
@@ -30,7 +31,9 @@ class Finder {
       if (match.index == no_token) break;
       const std::string_view token = impl_.compiled.added_text(match.index);
       const std::size_t begin = text.find(token, match.begin);  // behind the white space it may strip
-      if (begin == std::string_view::npos || impl_.compiled.added[match.index].special == 0 || of_template(begin, begin + token.size())) return match;
+      if (begin == std::string_view::npos || impl_.compiled.added[match.index].special == 0 ||
+          of_template(begin, begin + token.size()))
+        return match;
       from = std::max(from, begin) + 1;
     }
     return {text.size(), text.size(), no_token};
@@ -49,10 +52,11 @@ class Finder {
 };
 
 // Adds the text of [begin, end), which holds no special token, to the parts it lies in.
-void count_between(const Tokenizer& tokenizer, const Rendered& rendered, std::size_t begin, std::size_t end, Tokenizer::Impl::Scratch& scratch,
-                   std::vector<Tokens>& counts) {
+void count_between(const Tokenizer& tokenizer, const Rendered& rendered, std::size_t begin, std::size_t end,
+                   Tokenizer::Impl::Scratch& scratch, std::vector<Tokens>& counts) {
   const std::string_view text = std::string_view(rendered.text).substr(begin, end - begin);
-  const Tokens total = tokenizer.impl().count(text, Specials::plain, Tokenizer::Impl::no_limit, begin == 0, scratch);
+  const Tokens total =
+      tokenizer.impl().count(text, Specials::plain, Tokenizer::Impl::no_limit, begin == 0, scratch);
   auto part = std::ranges::upper_bound(rendered.parts, begin, {}, &RenderedPart::end);
   const auto slot = [](const RenderedPart& of) { return static_cast<std::size_t>(of.origin + 1); };
   if (part->end >= end) {
@@ -68,12 +72,14 @@ void count_between(const Tokenizer& tokenizer, const Rendered& rendered, std::si
   for (const Tokens piece : pieces) sum += piece;
   // A prefix that only the start of a sequence gets.
   if (sum != total) *std::ranges::max_element(pieces) += total - sum;
-  for (std::size_t i = 0; i < pieces.size(); ++i) counts[slot(first[static_cast<std::ptrdiff_t>(i)])] += pieces[i];
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    counts[slot(first[static_cast<std::ptrdiff_t>(i)])] += pieces[i];
 }
 
 }  // namespace
 
-std::vector<Tokens> count_parts(const Tokenizer& tokenizer, const Rendered& rendered, std::size_t origins, Specials specials) {
+std::vector<Tokens> count_parts(const Tokenizer& tokenizer, const Rendered& rendered, std::size_t origins,
+                                Specials specials) {
   std::vector<Tokens> counts(origins + 1, 0);
   Tokenizer::Impl::Borrowed scratch(tokenizer.impl());
   Finder finder(tokenizer.impl(), rendered, specials);

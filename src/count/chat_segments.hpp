@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "plimsoll/count.hpp"
 #include "count/jinja.hpp"
+#include "plimsoll/count.hpp"
 
 namespace plimsoll::count {
 
@@ -15,6 +15,7 @@ namespace plimsoll::count {
 // Under Specials::plain a special token is found only in the template's own text. The text between two
 // of them is tokenised as one, whoever wrote it: servers that keep literals apart from tokens do so by
 // the ids, and still merge "user\n" with what follows it.
-std::vector<Tokens> count_parts(const Tokenizer& tokenizer, const Rendered& rendered, std::size_t origins, Specials specials);
+std::vector<Tokens> count_parts(const Tokenizer& tokenizer, const Rendered& rendered, std::size_t origins,
+                                Specials specials);
 
 }  // namespace plimsoll::count

@@ -43,10 +43,11 @@ const NamedTemplate* find_template(std::string_view name) {
 
 const NamedTemplate* template_for_tokenizer(std::string_view tokenizer) {
   static constexpr std::pair<std::string_view, std::string_view> families[] = {
-      {"o200k_harmony", "harmony"}, {"cl100k", "openai"},       {"o200k", "openai"},           {"p50k", "openai"},
-      {"r50k", "openai"},           {"llama3.1", "llama3.1"},     {"llama3", "llama3"},       {"qwen", "chatml"},            {"smollm", "chatml"},
-      {"gemma", "gemma"},           {"mistral-v3", "mistral-v3"}, {"mistral", "mistral-tekken"}, {"deepseek", "deepseek"},
-      {"command", "command-r"},     {"claude", "anthropic"},
+      {"o200k_harmony", "harmony"}, {"cl100k", "openai"},         {"o200k", "openai"},
+      {"p50k", "openai"},           {"r50k", "openai"},           {"llama3.1", "llama3.1"},
+      {"llama3", "llama3"},         {"qwen", "chatml"},           {"smollm", "chatml"},
+      {"gemma", "gemma"},           {"mistral-v3", "mistral-v3"}, {"mistral", "mistral-tekken"},
+      {"deepseek", "deepseek"},     {"command", "command-r"},     {"claude", "anthropic"},
   };
   for (const auto& [family, name] : families)
     if (tokenizer.starts_with(family)) return find_template(name);

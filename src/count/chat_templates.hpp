@@ -8,8 +8,8 @@ namespace plimsoll::count {
 
 struct NamedTemplate {
   std::string_view name;
-  std::string_view text;    // Jinja; empty for OpenAI's, which is a rule
-  std::string_view images;  // the image rule that usually goes with it, or empty
+  std::string_view text;      // Jinja; empty for OpenAI's, which is a rule
+  std::string_view images;    // the image rule that usually goes with it, or empty
   std::string_view bos, eos;  // where a tokenizer names none itself
   // Whether it was compared with the makers' own template, and gave the same text for chats without tools.
   bool compared = false;

@@ -36,12 +36,13 @@ std::optional<Tokenizer> opened(std::string_view name) {
   return std::nullopt;
 }
 
-#define OPEN_OR_SKIP(variable, name)             \
-  const auto variable = opened(name);            \
+#define OPEN_OR_SKIP(variable, name)  \
+  const auto variable = opened(name); \
   if (!variable) GTEST_SKIP() << "the tokenizer " << (name) << " was not fetched: run tools/setup assets"
 
 Tokens sum_of(const ChatCount& counted) {
-  return std::accumulate(counted.messages.begin(), counted.messages.end(), counted.template_tokens + counted.tools + counted.images);
+  return std::accumulate(counted.messages.begin(), counted.messages.end(),
+                         counted.template_tokens + counted.tools + counted.images);
 }
 
 std::string chat(const Json& messages, const Json& more = Json::object()) {
@@ -52,7 +53,8 @@ std::string chat(const Json& messages, const Json& more = Json::object()) {
 
 // ---- Against Python's jinja2 and the reference tokenizers ----
 
-void check_case(const Tokenizer& tokenizer, const Json& vector, const std::string& request, const std::string& date) {
+void check_case(const Tokenizer& tokenizer, const Json& vector, const std::string& request,
+                const std::string& date) {
   ChatOptions options;
   options.chat_template = vector["template"].get<std::string>();
   options.date = date;
@@ -66,12 +68,15 @@ void check_case(const Tokenizer& tokenizer, const Json& vector, const std::strin
   ASSERT_TRUE(counted) << vector << '\n' << request << '\n' << counted.error().what;
   const std::string sha = base::sha256_hex(counted->rendered).substr(0, 16);
   EXPECT_EQ(sha, vector.value("sha", sha)) << vector << '\n' << request << '\n' << counted->rendered;
-  EXPECT_EQ(counted->total, vector.value("tokens", counted->total)) << vector << '\n' << request << '\n' << counted->rendered;
+  EXPECT_EQ(counted->total, vector.value("tokens", counted->total)) << vector << '\n'
+                                                                    << request << '\n'
+                                                                    << counted->rendered;
   EXPECT_EQ(counted->total, sum_of(*counted)) << vector;
 }
 
 TEST(CountChat, EqualsTheReferencesOverEveryTemplate) {
-  const auto text = base::read_file(std::filesystem::path(PLIMSOLL_SOURCE_DIR) / "tests/vectors/chat.json", 10'000'000);
+  const auto text =
+      base::read_file(std::filesystem::path(PLIMSOLL_SOURCE_DIR) / "tests/vectors/chat.json", 10'000'000);
   ASSERT_TRUE(text) << text.error().what;
   const Json vectors = Json::parse(*text);
   std::map<std::string, std::optional<Tokenizer>> tokenizers;
@@ -84,10 +89,12 @@ TEST(CountChat, EqualsTheReferencesOverEveryTemplate) {
       if (!tokenizers[name]) missing += ' ' + name;
     }
     if (!tokenizers[name]) continue;
-    check_case(*tokenizers[name], vector, vectors["chats"][vector["chat"].get<std::size_t>()].dump(), vectors["date"].get<std::string>());
+    check_case(*tokenizers[name], vector, vectors["chats"][vector["chat"].get<std::size_t>()].dump(),
+               vectors["date"].get<std::string>());
     ++checked;
   }
-  if (!missing.empty()) GTEST_SKIP() << checked << " cases hold; not fetched, see tools/setup assets:" << missing;
+  if (!missing.empty())
+    GTEST_SKIP() << checked << " cases hold; not fetched, see tools/setup assets:" << missing;
   EXPECT_GT(checked, 700);
 }
 
@@ -95,7 +102,9 @@ TEST(CountChat, EqualsTheReferencesOverEveryTemplate) {
 
 TEST(CountChat, GivesEachMessageItsOwnTokens) {
   OPEN_OR_SKIP(tokenizer, "qwen2.5");
-  const auto counted = count_chat(*tokenizer, chat({{{"role", "system"}, {"content", "Be brief."}}, {{"role", "user"}, {"content", "one two three"}}, {{"role", "assistant"}, {"content", "four"}}}));
+  const auto counted = count_chat(*tokenizer, chat({{{"role", "system"}, {"content", "Be brief."}},
+                                                    {{"role", "user"}, {"content", "one two three"}},
+                                                    {{"role", "assistant"}, {"content", "four"}}}));
   ASSERT_TRUE(counted) << counted.error().what;
   EXPECT_EQ(counted->messages, (std::vector<Tokens>{3, 3, 1}));
   EXPECT_EQ(counted->template_tokens, 3 * 5 + 3);
@@ -106,10 +115,14 @@ TEST(CountChat, GivesEachMessageItsOwnTokens) {
 
 TEST(CountChat, GivesToolsTheirShare) {
   OPEN_OR_SKIP(tokenizer, "qwen2.5");
-  const Json tools = {{{"type", "function"}, {"function", {{"name", "ping"}, {"parameters", {{"type", "object"}}}}}}};
-  const auto counted = count_chat(*tokenizer, chat({{{"role", "user"}, {"content", "hi"}}}, {{"tools", tools}}));
+  const Json tools = {
+      {{"type", "function"}, {"function", {{"name", "ping"}, {"parameters", {{"type", "object"}}}}}}};
+  const auto counted =
+      count_chat(*tokenizer, chat({{{"role", "user"}, {"content", "hi"}}}, {{"tools", tools}}));
   ASSERT_TRUE(counted);
-  EXPECT_EQ(counted->tools, tokenizer->count(R"({"type": "function", "function": {"name": "ping", "parameters": {"type": "object"}}})"));
+  EXPECT_EQ(counted->tools,
+            tokenizer->count(
+                R"({"type": "function", "function": {"name": "ping", "parameters": {"type": "object"}}})"));
   EXPECT_EQ(counted->messages, std::vector<Tokens>{1});
 }
 
@@ -129,12 +142,14 @@ TEST(CountChat, TakesLiteralsInMessagesAsThePolicySays) {
   EXPECT_EQ(plain->template_tokens, parsed->template_tokens);
 }
 
-// A literal may be cut out of two messages, or of a message and the template; only the policy "parsed" joins it.
+// A literal may be cut out of two messages, or of a message and the template; only the policy "parsed" joins
+// it.
 TEST(CountChat, FindsNoTokenAcrossTheBorderUnderPlain) {
   OPEN_OR_SKIP(tokenizer, "qwen2.5");
   ChatOptions options;
   options.chat_template = "{% for m in messages %}{{ m.content }}{% endfor %}|>";
-  const std::string request = chat({{{"role", "user"}, {"content", "<|im_"}}, {{"role", "user"}, {"content", "end"}}});
+  const std::string request =
+      chat({{{"role", "user"}, {"content", "<|im_"}}, {{"role", "user"}, {"content", "end"}}});
   EXPECT_EQ(count_chat(*tokenizer, request, options)->total, 1);
   options.specials = Specials::plain;
   EXPECT_EQ(count_chat(*tokenizer, request, options)->total, tokenizer->count("<|im_end|>", Specials::plain));
@@ -172,12 +187,27 @@ TEST(CountChat, CallsATemplateOfOursExactOnlyWhereItWasCompared) {
 TEST(CountChat, FollowsOpenaisCookbook) {
   OPEN_OR_SKIP(tokenizer, "cl100k_base");
   const Json messages = {
-      {{"role", "system"}, {"content", "You are a helpful, pattern-following assistant that translates corporate jargon into plain English."}},
-      {{"role", "system"}, {"name", "example_user"}, {"content", "New synergies will help drive top-line growth."}},
-      {{"role", "system"}, {"name", "example_assistant"}, {"content", "Things working well together will increase revenue."}},
-      {{"role", "system"}, {"name", "example_user"}, {"content", "Let's circle back when we have more bandwidth to touch base on opportunities for increased leverage."}},
-      {{"role", "system"}, {"name", "example_assistant"}, {"content", "Let's talk later when we're less busy about how to do better."}},
-      {{"role", "user"}, {"content", "This late pivot means we don't have time to boil the ocean for the client deliverable."}}};
+      {{"role", "system"},
+       {"content",
+        "You are a helpful, pattern-following assistant that translates corporate jargon into plain "
+        "English."}},
+      {{"role", "system"},
+       {"name", "example_user"},
+       {"content", "New synergies will help drive top-line growth."}},
+      {{"role", "system"},
+       {"name", "example_assistant"},
+       {"content", "Things working well together will increase revenue."}},
+      {{"role", "system"},
+       {"name", "example_user"},
+       {"content",
+        "Let's circle back when we have more bandwidth to touch base on opportunities for increased "
+        "leverage."}},
+      {{"role", "system"},
+       {"name", "example_assistant"},
+       {"content", "Let's talk later when we're less busy about how to do better."}},
+      {{"role", "user"},
+       {"content",
+        "This late pivot means we don't have time to boil the ocean for the client deliverable."}}};
   const auto counted = count_chat(*tokenizer, chat(messages));
   ASSERT_TRUE(counted);
   EXPECT_EQ(counted->total, 129);  // the figures of the cookbook's example
@@ -189,21 +219,27 @@ TEST(CountChat, FollowsOpenaisCookbook) {
 }
 
 TEST(OpenaiTools, AreWrittenAsTypescript) {
-  const Json tools = Json::parse(R"([{"type":"function","function":{"name":"get_weather","description":"Weather","parameters":{"type":"object","properties":
+  const Json tools = Json::parse(
+      R"([{"type":"function","function":{"name":"get_weather","description":"Weather","parameters":{"type":"object","properties":
     {"place":{"type":"string","description":"Where"},"unit":{"type":"string","enum":["c","f"]},"at":{"type":"object","properties":{"hour":{"type":"integer","description":"unseen"}},"required":["hour"]},
      "tags":{"type":"array","items":{"type":"string"}}},"required":["place"]}}},{"type":"function","function":{"name":"ping"}}])");
   EXPECT_EQ(count::openai_tools_text(tools),
-            "namespace functions {\n\n// Weather\ntype get_weather = (_: {\n// Where\nplace: string,\nunit?: \"c\" | \"f\",\nat?: {\n  hour: number,\n},\ntags?: string[],\n}) => any;\n\n"
+            "namespace functions {\n\n// Weather\ntype get_weather = (_: {\n// Where\nplace: string,\nunit?: "
+            "\"c\" | \"f\",\nat?: {\n  hour: number,\n},\ntags?: string[],\n}) => any;\n\n"
             "type ping = () => any;\n\n} // namespace functions");
 }
 
 TEST(CountChat, CallsToolsByOpenaiCalibrated) {
   OPEN_OR_SKIP(tokenizer, "o200k_base");
-  const auto counted = count_chat(*tokenizer, chat({{{"role", "user"}, {"content", "hi"}}}, {{"tools", {{{"type", "function"}, {"function", {{"name", "ping"}}}}}}}));
+  const auto counted =
+      count_chat(*tokenizer, chat({{{"role", "user"}, {"content", "hi"}}},
+                                  {{"tools", {{{"type", "function"}, {"function", {{"name", "ping"}}}}}}}));
   ASSERT_TRUE(counted);
   EXPECT_EQ(counted->exactness, Exactness::calibrated);
   EXPECT_NE(counted->why.find("OpenAI"), std::string::npos);
-  EXPECT_EQ(counted->tools, tokenizer->count("namespace functions {\n\ntype ping = () => any;\n\n} // namespace functions") + 9);
+  EXPECT_EQ(
+      counted->tools,
+      tokenizer->count("namespace functions {\n\ntype ping = () => any;\n\n} // namespace functions") + 9);
 }
 
 // ---- Images ----
@@ -211,9 +247,13 @@ TEST(CountChat, CallsToolsByOpenaiCalibrated) {
 TEST(CountChat, CountsImagesByTheirSizeOrTheMost) {
   OPEN_OR_SKIP(tokenizer, "o200k_base");
   const auto with = [](const char* url) {
-    return chat({{{"role", "user"}, {"content", {{{"type", "text"}, {"text", "what?"}}, {{"type", "image_url"}, {"image_url", {{"url", url}}}}}}}});
+    return chat({{{"role", "user"},
+                  {"content",
+                   {{{"type", "text"}, {"text", "what?"}},
+                    {{"type", "image_url"}, {"image_url", {{"url", url}}}}}}}});
   };
-  const auto seen = count_chat(*tokenizer, with("data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAQAAAABACAYAAAA="));
+  const auto seen =
+      count_chat(*tokenizer, with("data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAQAAAABACAYAAAA="));
   ASSERT_TRUE(seen) << seen.error().what;
   EXPECT_EQ(seen->images, 85 + 170);
   EXPECT_EQ(seen->exactness, Exactness::exact);
@@ -233,12 +273,14 @@ TEST(CountChat, SaysWhatIsWrongWithARequest) {
   };
   EXPECT_EQ(error("{"), "the request is not JSON");
   EXPECT_EQ(error("{}"), "the request has no list of messages");
-  EXPECT_EQ(error(R"([{"role":"pirate","content":"arr"}])"), "messages[0].role is 'pirate', not one of system, developer, user, assistant, tool");
+  EXPECT_EQ(error(R"([{"role":"pirate","content":"arr"}])"),
+            "messages[0].role is 'pirate', not one of system, developer, user, assistant, tool");
   EXPECT_EQ(error(R"([{"role":"user","content":7}])"), "messages[0].content is neither text nor a list");
   EXPECT_EQ(error(std::string(100'000, '[')), "the request is nested more than 100 deep");
   ChatOptions options;
   options.chat_template = "chatlm";
-  EXPECT_NE(error("[]", options).find("no chat template is called 'chatlm'; there are chatml"), std::string::npos);
+  EXPECT_NE(error("[]", options).find("no chat template is called 'chatlm'; there are chatml"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
 
 // Shrunk so that neither side is over `most`, the ratio kept.
 ImageSize fit(ImageSize size, double most_width, double most_height) {
-  const double scale = std::min({1.0, most_width / static_cast<double>(size.width), most_height / static_cast<double>(size.height)});
+  const double scale = std::min(
+      {1.0, most_width / static_cast<double>(size.width), most_height / static_cast<double>(size.height)});
   return {std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(size.width) * scale)),
           std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(size.height) * scale))};
 }
@@ -41,9 +42,12 @@ Tokens patch_tokens(const ImageRule& rule, ImageSize size) {
     const double across = width * shrink / side, down = height * shrink / side;
     const double whole = shrink * std::min(std::floor(across) / across, std::floor(down) / down);
     const double scale = whole > 0 ? whole : shrink;
-    patches = std::min(static_cast<std::int64_t>(most), ceil_div(static_cast<std::int64_t>(width * scale), 32) * ceil_div(static_cast<std::int64_t>(height * scale), 32));
+    patches = std::min(static_cast<std::int64_t>(most),
+                       ceil_div(static_cast<std::int64_t>(width * scale), 32) *
+                           ceil_div(static_cast<std::int64_t>(height * scale), 32));
   }
-  return static_cast<Tokens>(std::ceil(static_cast<double>(std::max<std::int64_t>(1, patches)) * rule.factor - 1e-9));
+  return static_cast<Tokens>(
+      std::ceil(static_cast<double>(std::max<std::int64_t>(1, patches)) * rule.factor - 1e-9));
 }
 
 // Anthropic's: within 1568 a side and about 1600 tokens, then width x height / 750.
@@ -68,7 +72,8 @@ Tokens gemini_tokens(ImageSize size) {
 Tokens grid_tokens(ImageSize size) {
   constexpr double side = 28, least = 4 * side * side, most = 16384 * side * side;
   const double width = static_cast<double>(size.width), height = static_cast<double>(size.height);
-  double across = std::max(1.0, std::nearbyint(width / side)), down = std::max(1.0, std::nearbyint(height / side));
+  double across = std::max(1.0, std::nearbyint(width / side)),
+         down = std::max(1.0, std::nearbyint(height / side));
   if (across * down * side * side > most) {
     const double shrink = std::sqrt(width * height / most);
     across = std::max(1.0, std::floor(width / shrink / side));
@@ -78,16 +83,20 @@ Tokens grid_tokens(ImageSize size) {
     across = std::ceil(width * stretch / side);
     down = std::ceil(height * stretch / side);
   }
-  return static_cast<Tokens>(std::min(across * down, most / side / side));  // a strip thinner than 1:200 is refused there
+  return static_cast<Tokens>(
+      std::min(across * down, most / side / side));  // a strip thinner than 1:200 is refused there
 }
 
 // Pixtral's: within 1024 a side, patches of 16, and at the end of each row a break, or the end mark.
 Tokens row_tokens(ImageSize size) {
   constexpr double most = 1024;
-  const double ratio = std::max(static_cast<double>(size.width) / most, static_cast<double>(size.height) / most);
+  const double ratio =
+      std::max(static_cast<double>(size.width) / most, static_cast<double>(size.height) / most);
   if (ratio > 1) {
-    size = {std::max<std::int64_t>(1, static_cast<std::int64_t>(std::nearbyint(static_cast<double>(size.width) / ratio))),
-            std::max<std::int64_t>(1, static_cast<std::int64_t>(std::nearbyint(static_cast<double>(size.height) / ratio)))};
+    size = {std::max<std::int64_t>(
+                1, static_cast<std::int64_t>(std::nearbyint(static_cast<double>(size.width) / ratio))),
+            std::max<std::int64_t>(
+                1, static_cast<std::int64_t>(std::nearbyint(static_cast<double>(size.height) / ratio)))};
   }
   return (ceil_div(size.width, 16) + 1) * ceil_div(size.height, 16);
 }
@@ -123,7 +132,8 @@ const ImageRule* find_image_rule(std::string_view name) {
 }
 
 Tokens image_tokens(const ImageRule& rule, ImageSize size, Detail detail) {
-  size = {std::clamp<std::int64_t>(size.width, 1, largest_side), std::clamp<std::int64_t>(size.height, 1, largest_side)};
+  size = {std::clamp<std::int64_t>(size.width, 1, largest_side),
+          std::clamp<std::int64_t>(size.height, 1, largest_side)};
   switch (rule.method) {
     case ImageMethod::tiles: return tile_tokens(rule, size, detail);
     case ImageMethod::patches: return patch_tokens(rule, size);
@@ -138,7 +148,8 @@ Tokens image_tokens(const ImageRule& rule, ImageSize size, Detail detail) {
 
 Tokens most_image_tokens(const ImageRule& rule, Detail detail) {
   switch (rule.method) {
-    case ImageMethod::tiles: return detail == Detail::low ? rule.base : rule.base + 8 * rule.each;  // 768 x 2048
+    case ImageMethod::tiles:
+      return detail == Detail::low ? rule.base : rule.base + 8 * rule.each;  // 768 x 2048
     case ImageMethod::patches: return static_cast<Tokens>(std::ceil(1536 * rule.factor - 1e-9));
     case ImageMethod::area: return 1600;
     case ImageMethod::gemini: return 258 * 24;  // 3072 x 384, in tiles of 256

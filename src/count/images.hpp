@@ -22,10 +22,10 @@ enum class ImageMethod : std::uint8_t { tiles, patches, area, gemini, flat, grid
 struct ImageRule {
   std::string_view name;
   ImageMethod method;
-  Tokens base = 0;        // tiles: for the whole image, and all that low detail costs; flat: all
-  Tokens each = 0;        // tiles: for each tile
-  double factor = 1;      // patches: tokens for each patch
-  Tokens wrapper = 0;     // marks that the format puts around an image
+  Tokens base = 0;     // tiles: for the whole image, and all that low detail costs; flat: all
+  Tokens each = 0;     // tiles: for each tile
+  double factor = 1;   // patches: tokens for each patch
+  Tokens wrapper = 0;  // marks that the format puts around an image
   Exactness exactness = Exactness::exact;  // of the published rule
 };
 

@@ -65,7 +65,8 @@ std::optional<ImageSize> webp_size(std::string_view bytes) {
   if (bytes.size() < 30) return std::nullopt;
   const std::string_view kind = bytes.substr(12, 4);
   if (kind == "VP8X") return sensible(little(bytes, 24, 3) + 1, little(bytes, 27, 3) + 1);
-  if (kind == "VP8 " && bytes.substr(23, 3) == "\x9d\x01\x2a") return sensible(little(bytes, 26, 2) & 0x3fff, little(bytes, 28, 2) & 0x3fff);
+  if (kind == "VP8 " && bytes.substr(23, 3) == "\x9d\x01\x2a")
+    return sensible(little(bytes, 26, 2) & 0x3fff, little(bytes, 28, 2) & 0x3fff);
   if (kind == "VP8L" && bytes[20] == 0x2f) {
     const std::int64_t bits = little(bytes, 21, 4);
     return sensible((bits & 0x3fff) + 1, (bits >> 14 & 0x3fff) + 1);
@@ -75,7 +76,8 @@ std::optional<ImageSize> webp_size(std::string_view bytes) {
 
 // At most front_bytes of what the text stands for; up to the first character that is not base64.
 std::string decode_base64_front(std::string_view text) {
-  static constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  static constexpr std::string_view alphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string bytes;
   std::uint32_t bits = 0;
   int held = 0;

@@ -44,7 +44,8 @@ TEST(ImageTokens, FollowsTheOthersRules) {
 }
 
 TEST(ImageTokens, StaysWithinTheMostForEverySize) {
-  const std::int64_t sides[] = {-5, 0, 1, 27, 31, 33, 511, 513, 767, 769, 1567, 2047, 2049, 3072, 4097, 65535, INT64_MAX};
+  const std::int64_t sides[] = {-5,  0,    1,    27,   31,   33,   511,   513,      767,
+                                769, 1567, 2047, 2049, 3072, 4097, 65535, INT64_MAX};
   for (const ImageRule& rule : all_image_rules()) {
     for (const std::int64_t width : sides) {
       for (const std::int64_t height : sides) {

@@ -49,7 +49,8 @@ jinja::value value_of(const Json& json, int origin, int depth = 0) {
     }
     case Json::value_t::object: {
       auto object = jinja::mk_val<jinja::value_object>();
-      for (const auto& [key, item] : json.items()) object->insert(text_value(key, origin), value_of(item, origin, depth + 1));
+      for (const auto& [key, item] : json.items())
+        object->insert(text_value(key, origin), value_of(item, origin, depth + 1));
       return object;
     }
     default: return jinja::mk_val<jinja::value_none>();
@@ -62,7 +63,8 @@ jinja::value messages_value(const Json& messages) {
   for (const Json& message : messages) {
     jinja::value value = value_of(message, index++);
     if (message.is_object() && message.contains("role") && message["role"].is_string())
-      value->insert(jinja::mk_val<jinja::value_string>("role"), jinja::mk_val<jinja::value_string>(message["role"].get<std::string>()));
+      value->insert(jinja::mk_val<jinja::value_string>("role"),
+                    jinja::mk_val<jinja::value_string>(message["role"].get<std::string>()));
     array->push_back(value);
   }
   return array;
@@ -74,10 +76,13 @@ Result<std::tm> parse_date(std::string_view date) {
   std::tm day{};
   if (date.empty()) date = "2025-01-01";
   const auto number = [&](std::size_t at, std::size_t length, int& into) {
-    return at + length <= date.size() && std::from_chars(date.data() + at, date.data() + at + length, into).ptr == date.data() + at + length;
+    return at + length <= date.size() &&
+           std::from_chars(date.data() + at, date.data() + at + length, into).ptr ==
+               date.data() + at + length;
   };
-  if (date.size() != 10 || date[4] != '-' || date[7] != '-' || !number(0, 4, day.tm_year) || !number(5, 2, day.tm_mon) ||
-      !number(8, 2, day.tm_mday) || day.tm_year < 1 || day.tm_mon < 1 || day.tm_mon > 12 || day.tm_mday < 1 || day.tm_mday > 31)
+  if (date.size() != 10 || date[4] != '-' || date[7] != '-' || !number(0, 4, day.tm_year) ||
+      !number(5, 2, day.tm_mon) || !number(8, 2, day.tm_mday) || day.tm_year < 1 || day.tm_mon < 1 ||
+      day.tm_mon > 12 || day.tm_mday < 1 || day.tm_mday > 31)
     return fail(Errc::bad_input, "'{}' is not a date such as 2026-11-15", date);
   day.tm_year -= 1900;
   day.tm_mon -= 1;
@@ -109,7 +114,8 @@ jinja::value range_of(const jinja::func_args& args) {
   if (step == 0) throw std::runtime_error("range() by a step of 0");
   auto numbers = jinja::mk_val<jinja::value_array>();
   for (std::int64_t i = begin; step > 0 ? i < end : i > end; i += step) {
-    if (static_cast<std::int64_t>(numbers->as_array().size()) == longest_range) throw std::runtime_error("range() over more than 100000 numbers");
+    if (static_cast<std::int64_t>(numbers->as_array().size()) == longest_range)
+      throw std::runtime_error("range() over more than 100000 numbers");
     hooks::step();
     numbers->push_back(jinja::mk_val<jinja::value_int>(i));
   }
@@ -152,9 +158,12 @@ Rendered render(const std::string& text, const TemplateInput& input, const std::
   jinja::context context(text);
   context.set_val("messages", messages_value(*input.messages));
   // Hugging Face passes both always, so that "is defined" holds.
-  context.set_val("tools", input.tools != nullptr ? value_of(*input.tools, static_cast<int>(input.messages->size())) : value_of(Json(), RenderedPart::of_template));
+  context.set_val("tools", input.tools != nullptr
+                               ? value_of(*input.tools, static_cast<int>(input.messages->size()))
+                               : value_of(Json(), RenderedPart::of_template));
   context.set_val("documents", value_of(Json(), RenderedPart::of_template));
-  for (const auto& [name, value] : input.variables.items()) context.set_val(name, value_of(value, RenderedPart::of_template));
+  for (const auto& [name, value] : input.variables.items())
+    context.set_val(name, value_of(value, RenderedPart::of_template));
   context.set_val("range", function("range", range_of));
   context.set_val("strftime_now", function("strftime_now", [&](const jinja::func_args& args) {
                     rendered.used_date = true;
@@ -185,7 +194,8 @@ std::string with_plain_line_ends(std::string_view text) {
 std::string reason_of(std::string_view what) {
   constexpr std::string_view marks[] = {"Error: ", "Jinja Exception: "};
   for (const std::string_view mark : marks)
-    if (const std::size_t at = what.rfind(mark); at != std::string_view::npos) what.remove_prefix(at + mark.size());
+    if (const std::size_t at = what.rfind(mark); at != std::string_view::npos)
+      what.remove_prefix(at + mark.size());
   return std::string(what.substr(0, 300));
 }
 
@@ -193,8 +203,10 @@ std::string reason_of(std::string_view what) {
 
 Result<Rendered> render_template(std::string_view template_text, const TemplateInput& input) {
   if (template_text.size() > longest_template)
-    return fail(Errc::bad_input, "the chat template has {} bytes, at most {} are taken", template_text.size(), longest_template);
-  if (input.messages == nullptr || !input.messages->is_array()) return fail(Errc::bad_input, "messages must be an array");
+    return fail(Errc::bad_input, "the chat template has {} bytes, at most {} are taken", template_text.size(),
+                longest_template);
+  if (input.messages == nullptr || !input.messages->is_array())
+    return fail(Errc::bad_input, "messages must be an array");
   TRY(const std::tm day, parse_date(input.date));
   try {
     std::uint64_t bytes = 0;

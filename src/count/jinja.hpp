@@ -20,7 +20,7 @@ struct TemplateInput {
   const nlohmann::ordered_json* messages = nullptr;  // an array of objects
   const nlohmann::ordered_json* tools = nullptr;     // an array, or null where there are none
   nlohmann::ordered_json variables;                  // bos_token, eos_token, add_generation_prompt, ...
-  std::string date;                                  // "2026-11-15": what strftime_now formats; empty: 2025-01-01
+  std::string date;  // "2026-11-15": what strftime_now formats; empty: 2025-01-01
 };
 
 // A stretch of the rendered text: the template's own, or of one message or of the tools.

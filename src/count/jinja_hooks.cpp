@@ -13,7 +13,9 @@ thread_local Budget* current = nullptr;
 }  // namespace
 
 Budget::Budget(std::uint64_t request_bytes)
-    : steps_limit(most_steps + 4 * request_bytes), bytes_limit(most_bytes + 16 * request_bytes), outer_(current) {
+    : steps_limit(most_steps + 4 * request_bytes),
+      bytes_limit(most_bytes + 16 * request_bytes),
+      outer_(current) {
   const char here = 0;
   stack = &here;
   current = this;

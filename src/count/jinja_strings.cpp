@@ -15,8 +15,9 @@ namespace jinja {
 namespace {
 
 bool is_python_space(std::uint32_t c) {
-  return (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
-         c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
+  return (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
+         (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
+         c == 0x3000;
 }
 
 struct Character {
@@ -74,7 +75,8 @@ value strip(const func_args& args) {
   }
   while (right && !parts.empty()) {
     std::string& back = parts.back().val;
-    while (!back.empty() && stripped.has(character_before(back, back.size()).code)) back.resize(back.size() - character_before(back, back.size()).length);
+    while (!back.empty() && stripped.has(character_before(back, back.size()).code))
+      back.resize(back.size() - character_before(back, back.size()).length);
     if (!back.empty()) break;
     parts.pop_back();
   }
@@ -141,7 +143,8 @@ value replace(const func_args& args) {
   if (old_text.empty()) throw raised_exception("replace() of nothing");
   std::string result;
   std::size_t from = 0;
-  for (std::size_t at = text.find(old_text); at != std::string::npos && left != 0; at = text.find(old_text, from), --left) {
+  for (std::size_t at = text.find(old_text); at != std::string::npos && left != 0;
+       at = text.find(old_text, from), --left) {
     plimsoll::count::hooks::grow(at - from + new_text.size());
     result.append(text, from, at - from).append(new_text);
     from = at + old_text.size();
@@ -152,16 +155,21 @@ value replace(const func_args& args) {
 
 value length(const func_args& args) {
   const std::string text = args.get_pos(0)->as_string().str();
-  return mk_val<value_int>(std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
+  return mk_val<value_int>(
+      std::count_if(text.begin(), text.end(), [](unsigned char c) { return (c & 0xc0) != 0x80; }));
 }
 
 value indent(const func_args& args) {
   const value width = args.get_kwarg_or_pos("width", 1);
   const std::string text = args.get_pos(0)->as_string().str();
   const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;
-  const std::size_t each = is_val<value_int>(width) ? static_cast<std::size_t>(std::clamp<std::int64_t>(width->as_int(), 0, 1 << 20))
-                           : is_val<value_string>(width) ? width->as_string().length() : 4;
-  if (is_val<value_int>(width) && (width->as_int() < 0 || width->as_int() > 1 << 20)) throw raised_exception("indent() by a width out of range");
+  const std::size_t each =
+      is_val<value_int>(width)
+          ? static_cast<std::size_t>(std::clamp<std::int64_t>(width->as_int(), 0, 1 << 20))
+      : is_val<value_string>(width) ? width->as_string().length()
+                                    : 4;
+  if (is_val<value_int>(width) && (width->as_int() < 0 || width->as_int() > 1 << 20))
+    throw raised_exception("indent() by a width out of range");
   plimsoll::count::hooks::grow(lines * each);
   return original_string_builtins().at("indent")(args);
 }

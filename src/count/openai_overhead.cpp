@@ -26,7 +26,8 @@ std::string fields_of(const Json& schema, std::size_t indent);
 
 std::string choices_of(const Json& values) {
   std::string text;
-  for (const Json& value : values) text += (text.empty() ? "" : " | ") + value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  for (const Json& value : values)
+    text += (text.empty() ? "" : " | ") + value.dump(-1, ' ', false, Json::error_handler_t::replace);
   return text;
 }
 
@@ -37,7 +38,8 @@ std::string type_of(const Json& schema, std::size_t indent) {
   if (type == "integer" || type == "number") return "number";
   if (type == "string" || type == "boolean" || type == "null") return type;
   if (type == "object") return "{\n" + fields_of(schema, indent + 2) + "\n}";
-  if (type == "array") return part_of(schema, "items").is_object() ? type_of(part_of(schema, "items"), indent) + "[]" : "any[]";
+  if (type == "array")
+    return part_of(schema, "items").is_object() ? type_of(part_of(schema, "items"), indent) + "[]" : "any[]";
   return "any";
 }
 
@@ -59,7 +61,8 @@ std::string fields_of(const Json& schema, std::size_t indent) {
 Tokens calls_of(const Tokenizer& tokenizer, const Json& message) {
   Tokens tokens = 0;
   const auto add = [&](const Json& function) {
-    tokens += tokenizer.count(text_of(part_of(function, "name"))) + tokenizer.count(text_of(part_of(function, "arguments"))) + call_frame;
+    tokens += tokenizer.count(text_of(part_of(function, "name"))) +
+              tokenizer.count(text_of(part_of(function, "arguments"))) + call_frame;
   };
   for (const Json& call : part_of(message, "tool_calls")) add(part_of(call, "function"));
   if (part_of(message, "function_call").is_object()) add(part_of(message, "function_call"));
@@ -109,7 +112,8 @@ OpenaiCount count_openai(const Tokenizer& tokenizer, const ChatRequest& request,
     counted.messages.push_back(tokens + calls);
   }
   if (request.tools.is_array()) {
-    counted.tools += tokenizer.count(openai_tools_text(request.tools)) + tools_frame + forced_choice(tokenizer, request.tool_choice);
+    counted.tools += tokenizer.count(openai_tools_text(request.tools)) + tools_frame +
+                     forced_choice(tokenizer, request.tool_choice);
     counted.certain = false;
   }
   return counted;

@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "plimsoll/count.hpp"
 #include "count/chat_request.hpp"
+#include "plimsoll/count.hpp"
 
 namespace plimsoll::count {
 
@@ -18,7 +18,8 @@ struct OpenaiRule {
   Tokens reply = 3;  // every answer is primed with the assistant's header
 };
 inline constexpr OpenaiRule openai_rule{};
-inline constexpr OpenaiRule openai_0301_rule{4, -1, 3};  // gpt-3.5-turbo-0301: a name stands in the role's place
+inline constexpr OpenaiRule openai_0301_rule{4, -1,
+                                             3};  // gpt-3.5-turbo-0301: a name stands in the role's place
 
 struct OpenaiCount {
   Tokens format = 0;
@@ -29,7 +30,8 @@ struct OpenaiCount {
 
 OpenaiCount count_openai(const Tokenizer& tokenizer, const ChatRequest& request, const OpenaiRule& rule);
 
-// Tools as the model sees them: "namespace functions {\n\n// ...\ntype get_weather = (_: {...}) => any;\n\n} ..."
+// Tools as the model sees them: "namespace functions {\n\n// ...\ntype get_weather = (_: {...}) => any;\n\n}
+// ..."
 std::string openai_tools_text(const nlohmann::ordered_json& tools);
 
 }  // namespace plimsoll::count

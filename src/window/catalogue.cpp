@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "plimsoll/models.hpp"
 #include "base/try.hpp"
+#include "plimsoll/models.hpp"
 #include "window/catalogue_file.hpp"
 #include "window/names.hpp"
 
@@ -17,7 +17,8 @@ bool has_digit(std::string_view text) {
 // One or two digits alone go on with a version: claude-3 is not in claude-3-5-haiku. A size has a letter,
 // a date more digits.
 bool goes_on_with_version(const std::vector<std::string>& words, std::size_t at) {
-  return at < words.size() && words[at].size() <= 2 && words[at].find_first_not_of("0123456789") == std::string::npos;
+  return at < words.size() && words[at].size() <= 2 &&
+         words[at].find_first_not_of("0123456789") == std::string::npos;
 }
 
 }  // namespace
@@ -66,11 +67,13 @@ Result<void> ModelCatalogue::index() {
       const std::vector<std::string> names = aliases ? card.aliases : std::vector{card.name};
       for (const std::string& name : names) {
         const std::string key = window::key_of(window::words_of(name));
-        if (key.empty()) return fail(Errc::bad_setting, "{}: '{}' of {} is no name", card.origin, name, card.name);
+        if (key.empty())
+          return fail(Errc::bad_setting, "{}: '{}' of {} is no name", card.origin, name, card.name);
         const auto [at, added] = known_.try_emplace(key, Known{i, name, aliases});
         const ModelCard& other = models_[at->second.card];
         if (!added && other.name != card.name && other.origin == card.origin)
-          return fail(Errc::bad_setting, "{}: '{}' means both {} and {}", card.origin, name, other.name, card.name);
+          return fail(Errc::bad_setting, "{}: '{}' means both {} and {}", card.origin, name, other.name,
+                      card.name);
       }
     }
   }
@@ -102,7 +105,8 @@ std::optional<ModelMatch> ModelCatalogue::partial(const std::vector<std::string>
     for (std::size_t end = begin; end < std::min(words.size(), begin + 16); ++end) {
       key += (key.empty() ? "" : " ") + words[end];
       const std::size_t count = end - begin + 1;
-      if (key.size() <= longest || (begin > 0 && key.size() < 6) || goes_on_with_version(words, end + 1)) continue;
+      if (key.size() <= longest || (begin > 0 && key.size() < 6) || goes_on_with_version(words, end + 1))
+        continue;
       if (count < 2 && !has_digit(key)) continue;
       if (auto found = match(key, MatchKind::partial)) {
         best = std::move(found);

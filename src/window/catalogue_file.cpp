@@ -5,8 +5,8 @@
 
 #include <toml++/toml.h>
 
-#include "plimsoll/chat.hpp"
 #include "base/try.hpp"
+#include "plimsoll/chat.hpp"
 
 namespace plimsoll::window {
 namespace {
@@ -29,7 +29,8 @@ Result<std::string> text_of(const toml::table& table, std::string_view key, cons
     return fail(Errc::bad_setting, "{}: {} has no '{}'", place.origin, place.model, key);
   }
   const auto text = node->value_exact<std::string>();
-  if (!text || text->empty()) return fail(Errc::bad_setting, "{}: '{}' of {} must be a text", place.origin, key, place.model);
+  if (!text || text->empty())
+    return fail(Errc::bad_setting, "{}: '{}' of {} must be a text", place.origin, key, place.model);
   return *text;
 }
 
@@ -38,40 +39,48 @@ Result<Tokens> tokens_of(const toml::table& table, std::string_view key, const P
   if (node == nullptr && !needed) return 0;
   const auto number = node != nullptr ? node->value_exact<std::int64_t>() : std::nullopt;
   if (!number || *number < 1 || *number > largest_window)
-    return fail(Errc::bad_setting, "{}: '{}' of {} must be a number from 1 to {}", place.origin, key, place.model, largest_window);
+    return fail(Errc::bad_setting, "{}: '{}' of {} must be a number from 1 to {}", place.origin, key,
+                place.model, largest_window);
   return *number;
 }
 
 Result<void> read_choices(const toml::table& table, const Place& place, ModelCard& card) {
   TRY(const std::string specials, text_of(table, "specials", place, true));
   if (specials != "plain" && specials != "parsed")
-    return fail(Errc::bad_setting, "{}: 'specials' of {} is '{}', not plain or parsed", place.origin, place.model, specials);
+    return fail(Errc::bad_setting, "{}: 'specials' of {} is '{}', not plain or parsed", place.origin,
+                place.model, specials);
   card.specials = specials == "plain" ? Specials::plain : Specials::parsed;
   TRY(const std::string exactness, text_of(table, "exactness", place, false));
   for (const Exactness one : {Exactness::exact, Exactness::calibrated, Exactness::estimated})
     if (exactness == name_of(one)) card.exactness = one;
   if (!exactness.empty() && exactness != name_of(card.exactness))
-    return fail(Errc::bad_setting, "{}: 'exactness' of {} is '{}', not exact, calibrated or estimated", place.origin, place.model, exactness);
+    return fail(Errc::bad_setting, "{}: 'exactness' of {} is '{}', not exact, calibrated or estimated",
+                place.origin, place.model, exactness);
   TRY(card.why, text_of(table, "why", place, card.exactness != Exactness::exact));
   const auto is_one_of = [](const std::vector<std::string_view>& names, const std::string& name) {
     return name.empty() || std::ranges::find(names, name) != names.end();
   };
   TRY(card.chat_template, text_of(table, "template", place, false));
   if (!is_one_of(chat_templates(), card.chat_template))
-    return fail(Errc::bad_setting, "{}: 'template' of {} is '{}', which is no chat template", place.origin, place.model, card.chat_template);
+    return fail(Errc::bad_setting, "{}: 'template' of {} is '{}', which is no chat template", place.origin,
+                place.model, card.chat_template);
   TRY(card.images, text_of(table, "images", place, false));
   if (!is_one_of(image_rules(), card.images))
-    return fail(Errc::bad_setting, "{}: 'images' of {} is '{}', which is no image rule", place.origin, place.model, card.images);
+    return fail(Errc::bad_setting, "{}: 'images' of {} is '{}', which is no image rule", place.origin,
+                place.model, card.images);
   return {};
 }
 
 Result<void> read_aliases(const toml::table& table, const Place& place, ModelCard& card) {
   const toml::node* node = table.get("aliases");
   if (node == nullptr) return {};
-  if (!node->is_array()) return fail(Errc::bad_setting, "{}: 'aliases' of {} must be a list of texts", place.origin, place.model);
+  if (!node->is_array())
+    return fail(Errc::bad_setting, "{}: 'aliases' of {} must be a list of texts", place.origin, place.model);
   for (const toml::node& alias : *node->as_array()) {
     const auto text = alias.value_exact<std::string>();
-    if (!text || text->empty()) return fail(Errc::bad_setting, "{}: 'aliases' of {} must be a list of texts", place.origin, place.model);
+    if (!text || text->empty())
+      return fail(Errc::bad_setting, "{}: 'aliases' of {} must be a list of texts", place.origin,
+                  place.model);
     card.aliases.push_back(*text);
   }
   return {};
@@ -81,7 +90,9 @@ Result<void> read_date(const toml::table& table, const Place& place, ModelCard& 
   const toml::node* node = table.get("date");
   if (node == nullptr) return {};
   const auto date = node->value_exact<toml::date>();
-  if (!date) return fail(Errc::bad_setting, "{}: 'date' of {} must be a day such as 2026-11-15", place.origin, place.model);
+  if (!date)
+    return fail(Errc::bad_setting, "{}: 'date' of {} must be a day such as 2026-11-15", place.origin,
+                place.model);
   card.date = fmt::format("{:04}-{:02}-{:02}", date->year, date->month, date->day);
   return {};
 }
@@ -93,11 +104,14 @@ Result<ModelCard> read_model(const toml::table& table, std::string_view origin, 
   TRY(card.name, text_of(table, "name", place, true));
   place.model = card.name;
   for (const auto& [key, value] : table)
-    if (std::ranges::find(keys, key.str()) == std::end(keys)) return fail(Errc::unknown_setting, "{}: {} has an unknown key '{}'", origin, card.name, key.str());
+    if (std::ranges::find(keys, key.str()) == std::end(keys))
+      return fail(Errc::unknown_setting, "{}: {} has an unknown key '{}'", origin, card.name, key.str());
   TRY_VOID(read_aliases(table, place, card));
   TRY(card.window, tokens_of(table, "window", place, true));
   TRY(card.max_output, tokens_of(table, "max_output", place, false));
-  if (card.max_output > card.window) return fail(Errc::bad_setting, "{}: 'max_output' of {} is {}, its window {}", origin, card.name, card.max_output, card.window);
+  if (card.max_output > card.window)
+    return fail(Errc::bad_setting, "{}: 'max_output' of {} is {}, its window {}", origin, card.name,
+                card.max_output, card.window);
   TRY(card.tokenizer, text_of(table, "tokenizer", place, true));
   TRY_VOID(read_choices(table, place, card));
   TRY(card.source, text_of(table, "source", place, true));
@@ -108,7 +122,8 @@ Result<ModelCard> read_model(const toml::table& table, std::string_view origin, 
 }  // namespace
 
 Result<std::vector<ModelCard>> read_catalogue(std::string_view toml_text, std::string_view origin) {
-  if (toml_text.size() > longest_file) return fail(Errc::bad_input, "{}: {} bytes are more than a catalogue has", origin, toml_text.size());
+  if (toml_text.size() > longest_file)
+    return fail(Errc::bad_input, "{}: {} bytes are more than a catalogue has", origin, toml_text.size());
   toml::table table;
   try {
     table = toml::parse(toml_text);
@@ -116,7 +131,9 @@ Result<std::vector<ModelCard>> read_catalogue(std::string_view toml_text, std::s
     return fail(Errc::bad_input, "{}: line {}: {}", origin, error.source().begin.line, error.description());
   }
   for (const auto& [key, value] : table)
-    if (key.str() != "model" || !value.is_array_of_tables()) return fail(Errc::unknown_setting, "{}: unknown key '{}'; a catalogue has [[model]] only", origin, key.str());
+    if (key.str() != "model" || !value.is_array_of_tables())
+      return fail(Errc::unknown_setting, "{}: unknown key '{}'; a catalogue has [[model]] only", origin,
+                  key.str());
   std::vector<ModelCard> cards;
   if (const toml::array* models = table["model"].as_array()) {
     for (const toml::node& model : *models) {

@@ -40,12 +40,31 @@ TEST(Catalogue, IsWellFormed) {
 }
 
 TEST(Catalogue, HoldsTheWindowsOfRuleD6) {
-  const std::pair<const char*, Tokens> windows[] = {
-      {"gpt-4", 8192}, {"gpt-4-turbo", 128000}, {"gpt-4o", 128000}, {"gpt-3.5-turbo", 16385}, {"gpt-5-mini", 400000},
-      {"claude-3-opus", 200000}, {"claude-3-sonnet", 200000}, {"claude-3-haiku", 200000}, {"claude-3-5-sonnet", 200000},
-      {"gemini-2.5-flash", 1048576}, {"grok-3", 131072}, {"grok-4-fast", 2000000}, {"deepseek-chat", 64000}, {"deepseek-coder:6.7b", 16000},
-      {"qwen3-coder-flash", 128000}, {"qwen3-235b-a22b", 262144}, {"llama3.2:3b", 128000}, {"llama3.1:70b", 128000}, {"qwen2.5:7b", 32768},
-      {"mistral:7b", 32768}, {"gemma3:1b", 8192}, {"phi3:mini", 4096}, {"llama3.2:8b", 8192}, {"qwen2.5:0.5b", 32768}, {"mixtral:8x7b", 32768}};
+  const std::pair<const char*, Tokens> windows[] = {{"gpt-4", 8192},
+                                                    {"gpt-4-turbo", 128000},
+                                                    {"gpt-4o", 128000},
+                                                    {"gpt-3.5-turbo", 16385},
+                                                    {"gpt-5-mini", 400000},
+                                                    {"claude-3-opus", 200000},
+                                                    {"claude-3-sonnet", 200000},
+                                                    {"claude-3-haiku", 200000},
+                                                    {"claude-3-5-sonnet", 200000},
+                                                    {"gemini-2.5-flash", 1048576},
+                                                    {"grok-3", 131072},
+                                                    {"grok-4-fast", 2000000},
+                                                    {"deepseek-chat", 64000},
+                                                    {"deepseek-coder:6.7b", 16000},
+                                                    {"qwen3-coder-flash", 128000},
+                                                    {"qwen3-235b-a22b", 262144},
+                                                    {"llama3.2:3b", 128000},
+                                                    {"llama3.1:70b", 128000},
+                                                    {"qwen2.5:7b", 32768},
+                                                    {"mistral:7b", 32768},
+                                                    {"gemma3:1b", 8192},
+                                                    {"phi3:mini", 4096},
+                                                    {"llama3.2:8b", 8192},
+                                                    {"qwen2.5:0.5b", 32768},
+                                                    {"mixtral:8x7b", 32768}};
   for (const auto& [name, window] : windows) {
     const auto match = catalogue().find(name);
     ASSERT_TRUE(match) << name;
@@ -56,18 +75,42 @@ TEST(Catalogue, HoldsTheWindowsOfRuleD6) {
 
 TEST(Find, SeesThroughProvidersDatesAndQuantizations) {
   const std::pair<const char*, const char*> names[] = {
-      {"gpt-4o-mini-2024-07-18", "gpt-4o-mini"}, {"openai/gpt-5-mini", "gpt-5-mini"}, {"llama3.2:3b-instruct-q4_K_M", "llama3.2:3b"},
-      {"Qwen/Qwen2.5-7B-Instruct", "qwen2.5:7b"}, {"meta-llama/Llama-3.1-8B-Instruct", "llama3.1:8b"}, {"meta-llama/Meta-Llama-3-8B-Instruct", "llama3:8b"},
-      {"deepseek-ai/DeepSeek-V3", "deepseek-v3"}, {"deepseek-ai/DeepSeek-V3-0324", "deepseek-v3"}, {"mistralai/Mistral-Nemo-Instruct-2407", "mistral-nemo"},
-      {"mistralai/Mistral-7B-Instruct-v0.3", "mistral:7b"}, {"google/gemma-3-27b-it", "gemma3:27b"}, {"anthropic/claude-3-5-sonnet-20241022", "claude-3-5-sonnet"},
-      {"anthropic/claude-3.5-sonnet", "claude-3-5-sonnet"}, {"bedrock/us.anthropic.claude-3-5-sonnet-20241022-v2:0", "claude-3-5-sonnet"},
-      {"claude-3-opus@20240229", "claude-3-opus"}, {"bedrock/meta.llama3-1-70b-instruct-v1:0", "llama3.1:70b"}, {"CohereForAI/c4ai-command-r-plus", "command-r-plus"},
-      {"CohereForAI/c4ai-command-r-v01", "command-r"}, {"HuggingFaceTB/SmolLM2-135M-Instruct", "smollm2:135m"}, {"qwen/qwen3-235b-a22b", "qwen3-235b-a22b"},
-      {"Qwen/Qwen3-235B-A22B-Instruct-2507", "qwen3-235b-a22b"}, {"x-ai/grok-4-fast", "grok-4-fast"}, {"models/gemini-2.5-flash", "gemini-2.5-flash"},
-      {"gemini/gemini-2.5-flash-preview-05-20", "gemini-2.5-flash"}, {"ft:gpt-4o-mini-2024-07-18:acme::abc123", "gpt-4o-mini"}, {"azure/gpt-35-turbo", "gpt-3.5-turbo"},
-      {"gpt-4-0613", "gpt-4"}, {"gpt-4-1106-preview", "gpt-4-turbo"}, {"openai/gpt-oss-20b", "gpt-oss:20b"}, {"llama3.1:latest", "llama3.1:8b"},
-      {"bartowski/Llama-3.2-3B-Instruct-GGUF", "llama3.2:3b"}, {"unsloth/gemma-2-9b-it-bnb-4bit", "gemma2:9b"}, {"mixtral:8x7b-instruct-v0.1-q4_0", "mixtral:8x7b"},
-      {"deepseek-ai/DeepSeek-R1-Distill-Qwen-32B", "deepseek-r1:32b"}, {"phi3:mini-4k-instruct-q4_0", "phi3:mini"}, {"GPT-4O", "gpt-4o"}};
+      {"gpt-4o-mini-2024-07-18", "gpt-4o-mini"},
+      {"openai/gpt-5-mini", "gpt-5-mini"},
+      {"llama3.2:3b-instruct-q4_K_M", "llama3.2:3b"},
+      {"Qwen/Qwen2.5-7B-Instruct", "qwen2.5:7b"},
+      {"meta-llama/Llama-3.1-8B-Instruct", "llama3.1:8b"},
+      {"meta-llama/Meta-Llama-3-8B-Instruct", "llama3:8b"},
+      {"deepseek-ai/DeepSeek-V3", "deepseek-v3"},
+      {"deepseek-ai/DeepSeek-V3-0324", "deepseek-v3"},
+      {"mistralai/Mistral-Nemo-Instruct-2407", "mistral-nemo"},
+      {"mistralai/Mistral-7B-Instruct-v0.3", "mistral:7b"},
+      {"google/gemma-3-27b-it", "gemma3:27b"},
+      {"anthropic/claude-3-5-sonnet-20241022", "claude-3-5-sonnet"},
+      {"anthropic/claude-3.5-sonnet", "claude-3-5-sonnet"},
+      {"bedrock/us.anthropic.claude-3-5-sonnet-20241022-v2:0", "claude-3-5-sonnet"},
+      {"claude-3-opus@20240229", "claude-3-opus"},
+      {"bedrock/meta.llama3-1-70b-instruct-v1:0", "llama3.1:70b"},
+      {"CohereForAI/c4ai-command-r-plus", "command-r-plus"},
+      {"CohereForAI/c4ai-command-r-v01", "command-r"},
+      {"HuggingFaceTB/SmolLM2-135M-Instruct", "smollm2:135m"},
+      {"qwen/qwen3-235b-a22b", "qwen3-235b-a22b"},
+      {"Qwen/Qwen3-235B-A22B-Instruct-2507", "qwen3-235b-a22b"},
+      {"x-ai/grok-4-fast", "grok-4-fast"},
+      {"models/gemini-2.5-flash", "gemini-2.5-flash"},
+      {"gemini/gemini-2.5-flash-preview-05-20", "gemini-2.5-flash"},
+      {"ft:gpt-4o-mini-2024-07-18:acme::abc123", "gpt-4o-mini"},
+      {"azure/gpt-35-turbo", "gpt-3.5-turbo"},
+      {"gpt-4-0613", "gpt-4"},
+      {"gpt-4-1106-preview", "gpt-4-turbo"},
+      {"openai/gpt-oss-20b", "gpt-oss:20b"},
+      {"llama3.1:latest", "llama3.1:8b"},
+      {"bartowski/Llama-3.2-3B-Instruct-GGUF", "llama3.2:3b"},
+      {"unsloth/gemma-2-9b-it-bnb-4bit", "gemma2:9b"},
+      {"mixtral:8x7b-instruct-v0.1-q4_0", "mixtral:8x7b"},
+      {"deepseek-ai/DeepSeek-R1-Distill-Qwen-32B", "deepseek-r1:32b"},
+      {"phi3:mini-4k-instruct-q4_0", "phi3:mini"},
+      {"GPT-4O", "gpt-4o"}};
   for (const auto& [name, model] : names) EXPECT_EQ(found(name), model) << name;
 }
 
@@ -102,7 +145,8 @@ TEST(Find, SaysHowItMatched) {
 }
 
 TEST(Find, NamesTheNearestTokenizerWhereTheTrueOneIsNotPublished) {
-  const std::pair<const char*, const char*> nearest[] = {{"claude-3-opus", "claude-legacy"}, {"gemini-2.5-pro", "gemma3"}, {"grok-4", "o200k_base"}};
+  const std::pair<const char*, const char*> nearest[] = {
+      {"claude-3-opus", "claude-legacy"}, {"gemini-2.5-pro", "gemma3"}, {"grok-4", "o200k_base"}};
   for (const auto& [name, tokenizer] : nearest) {
     const ModelCard& card = *catalogue().find(name)->card;
     EXPECT_EQ(card.tokenizer, tokenizer);
@@ -113,7 +157,8 @@ TEST(Find, NamesTheNearestTokenizerWhereTheTrueOneIsNotPublished) {
 
 // ---- Files of users ----
 
-constexpr std::string_view mine = "[[model]]\nname = \"%\"\nwindow = 5000\ntokenizer = \"qwen3\"\nspecials = \"parsed\"\nsource = \"me\"\n";
+constexpr std::string_view mine =
+    "[[model]]\nname = \"%\"\nwindow = 5000\ntokenizer = \"qwen3\"\nspecials = \"parsed\"\nsource = \"me\"\n";
 
 std::string model(std::string_view name, std::string_view more = "") {
   std::string text(mine);
@@ -137,15 +182,22 @@ TEST(Extend, NamesWhatIsWrongAndChangesNothing) {
     return done ? "none" : done.error().what;
   };
   EXPECT_EQ(error(model("x", "windw = 3\n")), "mine.toml: x has an unknown key 'windw'");
-  EXPECT_EQ(error(model("x", "max_output = \"many\"\n")), "mine.toml: 'max_output' of x must be a number from 1 to 1000000000");
-  EXPECT_EQ(error(model("x", "max_output = 6000\n")), "mine.toml: 'max_output' of x is 6000, its window 5000");
-  EXPECT_EQ(error(model("x", "template = \"chatlm\"\n")), "mine.toml: 'template' of x is 'chatlm', which is no chat template");
-  EXPECT_EQ(error(model("x", "images = \"tiles\"\n")), "mine.toml: 'images' of x is 'tiles', which is no image rule");
+  EXPECT_EQ(error(model("x", "max_output = \"many\"\n")),
+            "mine.toml: 'max_output' of x must be a number from 1 to 1000000000");
+  EXPECT_EQ(error(model("x", "max_output = 6000\n")),
+            "mine.toml: 'max_output' of x is 6000, its window 5000");
+  EXPECT_EQ(error(model("x", "template = \"chatlm\"\n")),
+            "mine.toml: 'template' of x is 'chatlm', which is no chat template");
+  EXPECT_EQ(error(model("x", "images = \"tiles\"\n")),
+            "mine.toml: 'images' of x is 'tiles', which is no image rule");
   EXPECT_EQ(error(model("x", "exactness = \"estimated\"\n")), "mine.toml: x has no 'why'");
-  EXPECT_EQ(error(model("x", "date = \"today\"\n")), "mine.toml: 'date' of x must be a day such as 2026-11-15");
+  EXPECT_EQ(error(model("x", "date = \"today\"\n")),
+            "mine.toml: 'date' of x must be a day such as 2026-11-15");
   EXPECT_EQ(error(model("x") + model("x")), "mine.toml: 'x' is there twice");
-  EXPECT_EQ(error(model("x-1b") + model("y", "aliases = [\"X:1B\"]\n")), "mine.toml: 'X:1B' means both x-1b and y");
-  EXPECT_EQ(error("[[model]]\nname = \"x\"\n"), "mine.toml: 'window' of x must be a number from 1 to 1000000000");
+  EXPECT_EQ(error(model("x-1b") + model("y", "aliases = [\"X:1B\"]\n")),
+            "mine.toml: 'X:1B' means both x-1b and y");
+  EXPECT_EQ(error("[[model]]\nname = \"x\"\n"),
+            "mine.toml: 'window' of x must be a number from 1 to 1000000000");
   EXPECT_EQ(error("[[modle]]\n"), "mine.toml: unknown key 'modle'; a catalogue has [[model]] only");
   EXPECT_NE(error("[[model]\n").find("mine.toml: line 1"), std::string::npos);
 }

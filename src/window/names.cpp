@@ -20,12 +20,16 @@ bool all_digits(std::string_view word) {
 }
 
 // What says how a model is packed or tuned to follow instructions, not which one it is.
-constexpr std::string_view packing[] = {"instruct", "it",   "chat", "hf",   "gguf", "ggml", "awq",  "gptq",   "exl2",  "mlx",     "bnb", "qat",
-                                        "fp8",      "fp16", "bf16", "f16",  "f32",  "int8", "int4", "4bit",   "8bit",  "nvfp4",   "fp4", "text",
-                                        "latest",   "preview", "exp", "experimental", "beta", "free", "maas", "default", "online", "cloud", "versatile"};
+constexpr std::string_view packing[] = {
+    "instruct",     "it",   "chat", "hf",    "gguf",    "ggml",   "awq",    "gptq",     "exl2",
+    "mlx",          "bnb",  "qat",  "fp8",   "fp16",    "bf16",   "f16",    "f32",      "int8",
+    "int4",         "4bit", "8bit", "nvfp4", "fp4",     "text",   "latest", "preview",  "exp",
+    "experimental", "beta", "free", "maas",  "default", "online", "cloud",  "versatile"};
 
-constexpr std::string_view vendors[] = {"us",      "eu",     "apac",     "global", "jp",     "us-gov", "anthropic", "meta",   "amazon", "mistral", "cohere",
-                                        "openai",  "qwen",   "deepseek", "google", "ai21",   "zai",    "moonshot",  "moonshotai", "minimax", "nvidia"};
+constexpr std::string_view vendors[] = {"us",         "eu",       "apac",   "global",  "jp",     "us-gov",
+                                        "anthropic",  "meta",     "amazon", "mistral", "cohere", "openai",
+                                        "qwen",       "deepseek", "google", "ai21",    "zai",    "moonshot",
+                                        "moonshotai", "minimax",  "nvidia"};
 
 // "q4_K_M", "iq2_xs", "q8_0"
 bool is_quantization(std::string_view word) {
@@ -35,7 +39,8 @@ bool is_quantization(std::string_view word) {
 
 // "v1", "v0.3", "v01"
 bool is_version(std::string_view word) {
-  return word.size() >= 2 && word[0] == 'v' && std::ranges::all_of(word.substr(1), [](char c) { return is_digit(c) || c == '.'; });
+  return word.size() >= 2 && word[0] == 'v' &&
+         std::ranges::all_of(word.substr(1), [](char c) { return is_digit(c) || c == '.'; });
 }
 
 // 20240229, 2407, 0613; the month and day of 2024-07-18 follow a year.
@@ -62,9 +67,12 @@ std::size_t noise_at_end(const std::vector<std::string>& words) {
   const std::size_t n = words.size();
   if (n < 2) return 0;
   const std::string& last = words[n - 1];
-  if (n > 3 && last.size() == 2 && all_digits(last) && words[n - 2].size() == 2 && all_digits(words[n - 2]) && is_date(words[n - 3])) return 3;
+  if (n > 3 && last.size() == 2 && all_digits(last) && words[n - 2].size() == 2 && all_digits(words[n - 2]) &&
+      is_date(words[n - 3]))
+    return 3;
   if (n > 2 && last == "0" && is_version(words[n - 2])) return 2;  // Bedrock's v1:0
-  const bool noise = std::ranges::find(packing, last) != std::end(packing) || is_quantization(last) || is_version(last) || is_date(last);
+  const bool noise = std::ranges::find(packing, last) != std::end(packing) || is_quantization(last) ||
+                     is_version(last) || is_date(last);
   return noise ? 1 : 0;
 }
 
@@ -75,7 +83,9 @@ std::vector<std::string> words_of(std::string_view name) {
   char before = 0;
   for (const char c : base::to_lower_ascii(name.substr(0, longest_name))) {
     const bool separator = c == '-' || c == ':' || c == '@' || c == '/' || c == ' ' || c == '_';
-    if ((separator || (is_letter(before) && is_digit(c) && !is_digit(words.back().front()))) && !words.back().empty()) words.emplace_back();
+    if ((separator || (is_letter(before) && is_digit(c) && !is_digit(words.back().front()))) &&
+        !words.back().empty())
+      words.emplace_back();
     if (!separator) words.back() += c;
     before = separator ? '\0' : c;
   }
@@ -90,7 +100,8 @@ std::string key_of(const std::vector<std::string>& words) {
 }
 
 std::string_view without_provider(std::string_view name) {
-  if (const std::size_t slash = name.rfind('/'); slash != std::string_view::npos) name.remove_prefix(slash + 1);
+  if (const std::size_t slash = name.rfind('/'); slash != std::string_view::npos)
+    name.remove_prefix(slash + 1);
   if (name.starts_with("ft:")) {
     name.remove_prefix(3);
     name = name.substr(0, name.find(':'));
