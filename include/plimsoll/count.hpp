@@ -73,8 +73,8 @@ class Tokenizer {
   std::shared_ptr<const Impl> impl_;
 };
 
-// Counts a text that arrives in parts, as if it were one: appending costs about what was appended.
-// Memory is bounded by the longest pre-token, not by the text. Not for use by two threads at once.
+// Counts a text that arrives in parts, as if it were one: appending costs about what was appended,
+// and memory stays bounded, also where the text is one endless word. Not for use by two threads at once.
 class Counter {
  public:
   explicit Counter(Tokenizer tokenizer, Specials specials = Specials::plain);
@@ -86,6 +86,10 @@ class Counter {
 
   // Tokens of everything appended so far; may be called between appends.
   Tokens total() const;
+
+  // False only where a pre-token of many megabytes would have had to be encoded anew from before what
+  // is kept of it, which no known vocabulary does.
+  bool exact() const;
 
  private:
   struct State;

@@ -30,4 +30,10 @@ std::size_t Alignment::original(std::size_t normalized) const {
   return step == steps_.end() ? (steps_.empty() ? 0 : steps_.back().original) : step->original;
 }
 
+std::optional<std::size_t> Alignment::border(std::size_t normalized) const {
+  const auto step = std::ranges::lower_bound(steps_, normalized, {}, &Step::normalized);
+  if (step == steps_.end() || step->normalized != normalized) return std::nullopt;
+  return step->original;
+}
+
 }  // namespace plimsoll::count

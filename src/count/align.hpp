@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace plimsoll::count {
 class Alignment {
  public:
   Alignment(const Normalizer& normalizer, std::string_view text, bool first);
+
+  // Whether text and normal form can both be cut here, and where the text.
+  std::optional<std::size_t> border(std::size_t normalized) const;
 
   // The end, in the text, of what the first `normalized` bytes of its normal form stand for.
   std::size_t original(std::size_t normalized) const;

@@ -147,7 +147,6 @@ std::size_t Bpe::merge_by_heap(std::string_view text, Scratch& scratch, std::vec
   return at;
 }
 
-// The character at the front is not in the vocabulary: its bytes, or one unknown for it.
 std::size_t Bpe::say_unknown(std::string_view rest, Scratch& scratch) const {
   const std::size_t length = chars_ ? decode(rest).length : 1;
   const auto& config = compiled_->config;

@@ -50,14 +50,20 @@ class Bpe {
   static constexpr std::uint32_t literal = 0x40000000;
   static constexpr std::uint32_t unknown = 0x40000100;
 
- private:
+  // The longest token at the front of a text, the next shorter one that is a prefix of it, its bytes.
   std::uint32_t longest(std::string_view text) const;
+  std::uint32_t shorter(std::uint32_t token) const { return rows_[token].prefix; }
+  std::size_t length(std::uint32_t token) const { return rows_[token].length; }
+  // Appends what stands for the character at the front, which the vocabulary lacks; gives its bytes.
+  std::size_t say_unknown(std::string_view rest, Scratch& scratch) const;
+  bool regular() const { return regular_; }
+
+ private:
   // Encodes from the front until the end or a character the vocabulary lacks; gives the bytes taken.
   std::size_t backtrack(std::string_view text, Scratch& scratch) const;
   bool stay_apart_by_merging(std::uint32_t left, std::uint32_t right, Scratch& scratch) const;
   // Appends what merging makes of the text to `out`; stops as backtrack does.
   std::size_t merge_by_heap(std::string_view text, Scratch& scratch, std::vector<std::uint32_t>& out) const;
-  std::size_t say_unknown(std::string_view rest, Scratch& scratch) const;
 
   const Compiled* compiled_ = nullptr;
   Trie trie_;

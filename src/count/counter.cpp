@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "plimsoll/count.hpp"
+#include "count/align.hpp"
+#include "count/bpe_run.hpp"
 #include "count/normalize.hpp"
 #include "count/tokenizer_impl.hpp"
 #include "count/unicode.hpp"
@@ -11,27 +14,40 @@ namespace plimsoll {
 using count::no_token;
 
 struct Counter::State {
+  // A tail of this size without an end is one giant piece, and is encoded as it comes.
+  static constexpr std::size_t giant = std::size_t{1} << 20;
+  // What is kept back of it: the rule that ends it looks at its last characters only.
+  static constexpr std::size_t held_back = 512;
+
+  State(Tokenizer own, Specials policy) : tokenizer(std::move(own)), specials(policy) {}
+
   Tokenizer tokenizer;
   Specials specials;
-  std::string tail;              // what may still be cut otherwise; all before it is in `closed`
+  std::string tail;              // what may still be cut otherwise; all before it is in `closed` or `run`
   Tokens closed = 0;
   bool at_front = true;          // nothing was closed yet
   std::size_t looked_at = 0;     // size of the tail when it was last tried in vain
+  std::unique_ptr<count::BpeRun> run;  // a giant piece whose end has not come yet
+  bool exact = true;
   mutable std::optional<Tokens> total;
 
   // Closes as much of the tail as no further text can change. Looking costs the tail's length, so a
   // tail that yields nothing is left alone until it has doubled: appending stays linear.
   void settle() {
-    if (tail.size() < looked_at * 2) return;
+    if (!run && tail.size() < looked_at * 2) return;
     const Tokenizer::Impl& impl = tokenizer.impl();
     Tokenizer::Impl::Borrowed scratch(impl);
+    if (run) {
+      if (!go_on(*scratch)) return;
+    } else if (tail.size() >= giant && begin_run(*scratch)) {
+      return;
+    }
     const std::size_t open_added = impl.finder.undecided_tail(specials);
     std::size_t decided = tail.size() - std::min(tail.size(), open_added + count::incomplete_tail(tail));
     std::size_t done = 0;
     while (done < decided) {
       const std::string_view rest = std::string_view(tail).substr(done);
-      const count::AddedMatch match = impl.finder.idle(specials) ? count::AddedMatch{rest.size(), rest.size(), no_token}
-                                                                   : impl.finder.find(rest, 0, specials);
+      const count::AddedMatch match = first_added(rest);
       if (match.index != no_token && done + match.end <= decided) {
         // Text before an added token ends there for good.
         closed += impl.count(rest.substr(0, match.begin), Specials::plain, Tokenizer::Impl::no_limit, at_front, *scratch) + 1;
@@ -46,6 +62,87 @@ struct Counter::State {
     looked_at = done == 0 ? tail.size() : 0;
   }
 
+  count::AddedMatch first_added(std::string_view text) const {
+    const auto& finder = tokenizer.impl().finder;
+    return finder.idle(specials) ? count::AddedMatch{text.size(), text.size(), no_token} : finder.find(text, 0, specials);
+  }
+
+  // Whether all of the tail but its end goes into a run from here on.
+  bool begin_run(Tokenizer::Impl::Scratch& scratch) {
+    const Tokenizer::Impl& impl = tokenizer.impl();
+    const count::Bpe* bpe = impl.model.streamable();
+    const bool plain = !at_front || !impl.compiled.config.normalizer.prefix_space;
+    if (bpe == nullptr || !plain || !is_one_run(true, scratch)) return false;
+    run = std::make_unique<count::BpeRun>(*bpe, impl.compiled.config.longest_token);
+    feed_run(scratch);
+    return true;
+  }
+
+  // The tail is of one kind throughout, has no added token, and normalising leaves it alone.
+  bool is_one_run(bool first, Tokenizer::Impl::Scratch& scratch) const {
+    const Tokenizer::Impl& impl = tokenizer.impl();
+    if (first_added(tail).index != no_token) return false;
+    if (count::normalize(impl.compiled.config.normalizer, tail, false, scratch.normalized) != tail) return false;
+    return count::uniform_front(impl.pre, scratch.classes, tail, first) == tail.size();
+  }
+
+  void feed_run(Tokenizer::Impl::Scratch& scratch) {
+    const std::size_t keep = std::max(held_back, 2 * tokenizer.impl().finder.undecided_tail(specials));
+    if (tail.size() <= 2 * keep) return;
+    std::size_t size = tail.size() - keep;
+    while (size > 0 && count::is_continuation(tail[size])) --size;
+    run->feed(std::string_view(tail).substr(0, size), scratch.model.bpe);
+    tail.erase(0, size);
+    at_front = false;
+  }
+
+  // True: the run has ended, and the tail begins behind it.
+  bool go_on(Tokenizer::Impl::Scratch& scratch) {
+    if (is_one_run(false, scratch)) return feed_run(scratch), false;
+    const Tokenizer::Impl& impl = tokenizer.impl();
+    const count::AddedMatch match = first_added(tail);
+    const bool cut_short = match.index != no_token;
+    const std::string_view text = std::string_view(tail).substr(0, match.begin);
+    count::PieceWalk walk(impl.pre, scratch.classes, text, !cut_short);
+    const auto ends = walk.next();
+    if (ends.empty()) return false;
+    end_run(ends.front(), scratch);
+    return true;
+  }
+
+  void end_run(std::size_t size, Tokenizer::Impl::Scratch& scratch) {
+    run->feed(std::string_view(tail).substr(0, size), scratch.model.bpe);
+    closed += static_cast<Tokens>(run->finish(scratch.model.bpe));
+    exact = exact && run->exact();
+    run.reset();
+    tail.erase(0, size);
+    looked_at = 0;
+  }
+
+  // The same where normalising changed the text: up to the last piece that ends where the text can be cut too.
+  std::size_t settle_changed(std::string_view part, std::string_view cut, Tokenizer::Impl::Scratch& scratch) {
+    const Tokenizer::Impl& impl = tokenizer.impl();
+    const count::Alignment alignment(impl.compiled.config.normalizer, part, at_front);
+    count::PieceWalk walk(impl.pre, scratch.classes, cut, true);
+    std::size_t begin = 0;
+    std::size_t settled = 0;
+    Tokens counted = 0;
+    Tokens counted_settled = 0;
+    for (auto ends = walk.next(); !ends.empty(); ends = walk.next()) {
+      for (const std::size_t end : ends) {
+        counted += impl.count_piece(cut.substr(begin, end - begin), scratch);
+        begin = end;
+        const auto border = alignment.border(end);
+        if (!border) continue;
+        settled = *border;
+        counted_settled = counted;
+      }
+    }
+    closed += counted_settled;
+    at_front = at_front && settled == 0;
+    return settled;
+  }
+
   // Counts the pieces of open text that stand; gives the bytes they take.
   std::size_t settle_text(std::string_view text, Tokenizer::Impl::Scratch& scratch) {
     const Tokenizer::Impl& impl = tokenizer.impl();
@@ -53,8 +150,7 @@ struct Counter::State {
     const std::string_view part = text.substr(0, count::normalization_border(normalizer, text));
     const std::string_view cut = count::normalize(normalizer, part, at_front, scratch.normalized);
     const std::size_t prefix = cut.size() == part.size() + 1 && cut.substr(1) == part ? 1 : 0;
-    // Where normalising changes text, a piece's end has no place of its own in it: close all or nothing.
-    if (prefix == 0 && cut != part) return 0;
+    if (prefix == 0 && cut != part) return settle_changed(part, cut, scratch);
     count::PieceWalk walk(impl.pre, scratch.classes, cut, true);
     std::size_t begin = 0;
     Tokens counted = 0;
@@ -69,7 +165,7 @@ struct Counter::State {
   }
 };
 
-Counter::Counter(Tokenizer tokenizer, Specials specials) : state_(new State{std::move(tokenizer), specials, {}, 0, true, 0, {}}) {}
+Counter::Counter(Tokenizer tokenizer, Specials specials) : state_(std::make_unique<State>(std::move(tokenizer), specials)) {}
 Counter::~Counter() = default;
 Counter::Counter(Counter&&) noexcept = default;
 Counter& Counter::operator=(Counter&&) noexcept = default;
@@ -82,12 +178,29 @@ void Counter::append(std::string_view text) {
 }
 
 Tokens Counter::total() const {
-  if (!state_->total) {
-    const Tokenizer::Impl& impl = state_->tokenizer.impl();
-    Tokenizer::Impl::Borrowed scratch(impl);
-    state_->total = state_->closed + impl.count(state_->tail, state_->specials, Tokenizer::Impl::no_limit, state_->at_front, *scratch);
+  if (state_->total) return *state_->total;
+  const State& state = *state_;
+  const Tokenizer::Impl& impl = state.tokenizer.impl();
+  Tokenizer::Impl::Borrowed scratch(impl);
+  Tokens total = state.closed;
+  std::string_view rest = state.tail;
+  if (state.run) {
+    // As if the text ended here: the run takes the first piece of the tail.
+    const std::size_t border = state.first_added(rest).begin;
+    count::PieceWalk walk(impl.pre, (*scratch).classes, rest.substr(0, border));
+    const auto ends = walk.next();
+    const std::size_t size = ends.empty() ? 0 : ends.front();
+    count::BpeRun ended = *state.run;
+    ended.feed(rest.substr(0, size), (*scratch).model.bpe);
+    total += static_cast<Tokens>(ended.finish((*scratch).model.bpe));
+    rest.remove_prefix(size);
   }
+  state_->total = total + impl.count(rest, state.specials, Tokenizer::Impl::no_limit, state.at_front, *scratch);
   return *state_->total;
+}
+
+bool Counter::exact() const {
+  return state_->exact && (!state_->run || state_->run->exact());
 }
 
 }  // namespace plimsoll

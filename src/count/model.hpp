@@ -31,6 +31,8 @@ class Model {
   std::size_t count(std::string_view piece, Scratch& scratch) const;
   // Appends the piece's tokens; ends are offsets from the piece's front plus `from`.
   void encode(std::string_view piece, std::size_t from, Scratch& scratch, std::vector<Placed>& out) const;
+  // The BPE behind it where one piece can be encoded in stretches, else null.
+  const Bpe* streamable() const { return (kind_ == ModelKind::bpe_bytes || kind_ == ModelKind::bpe_chars) && bpe_.regular() ? &bpe_ : nullptr; }
   // counts[i]: tokens of the piece's first i bytes.
   void prefix_counts(std::string_view piece, Scratch& scratch, std::vector<std::uint32_t>& counts) const;
 

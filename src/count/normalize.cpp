@@ -250,11 +250,20 @@ bool stands_apart(const Normalizer& n, std::string_view text) {
 }
 
 std::size_t normalization_border(const Normalizer& n, std::string_view text) {
-  if (n.form == Form::none && !n.bar_is_space && !n.collapse_spaces && !n.strip_accents) return text.size();
-  // Between two letters, digits or signs of ASCII nothing composes and no space is folded.
-  const auto plain = [](char c) { return c > ' ' && c < 0x7F; };
-  for (std::size_t i = text.size(); i > 1; --i) {
-    if (plain(text[i - 1]) && plain(text[i - 2])) return i - 1;
+  if (n.collapse_spaces || n.strip_accents || n.clean_text) {
+    // Between two letters, digits or signs of ASCII no space is folded and no mark comes off.
+    const auto plain = [](char c) { return c > ' ' && c < 0x7F; };
+    for (std::size_t i = text.size(); i > 1; --i) {
+      if (plain(text[i - 1]) && plain(text[i - 2])) return i - 1;
+    }
+    return 0;
+  }
+  if (n.form == Form::none) return text.size();
+  std::size_t border = text.size();
+  while (border > 0) {
+    do --border;
+    while (border > 0 && is_continuation(text[border]));
+    if (stands_apart(n, text.substr(border))) return border;
   }
   return 0;
 }

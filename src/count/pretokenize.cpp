@@ -226,4 +226,47 @@ std::span<const std::size_t> PieceWalk::next() {
   return {ends_.data(), count};
 }
 
+namespace {
+
+std::size_t uniform_classes(const ClassTable& table, Classes& scratch, std::string_view text, bool first) {
+  std::size_t at = 0;
+  std::uint8_t kind = 0;
+  if (first && !text.empty()) at = decode(text).length;
+  while (at < text.size()) {
+    std::size_t end = std::min(text.size(), at + usual_window);
+    while (end < text.size() && end > at + 4 && is_continuation(text[end])) --end;
+    scratch.reserve(end - at);
+    classify()(text.substr(at, end - at), table, scratch);
+    if (kind == 0) kind = scratch.at(0);
+    for (std::size_t i = 0; i < end - at; ++i) {
+      if ((scratch.at(i) & ~cls::inner) != kind) return at + i;
+    }
+    at = end;
+  }
+  return at;
+}
+
+}  // namespace
+
+std::size_t uniform_front(const PreTokenizer& pre, Classes& scratch, std::string_view text, bool first) {
+  const auto by = [&](const auto& classes) {
+    const ClassTable table = ClassTable::of(classes);
+    return uniform_classes(table, scratch, text, first);
+  };
+  switch (pre.splitter) {
+    case Splitter::whole: return text.size();
+    case Splitter::regex: return 0;
+    case Splitter::seams: {
+      std::size_t end = 1;
+      const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
+      while (end < text.size() && (pre.seams.joined(bytes[end - 1], bytes[end]) || (bytes[end] & 0xC0) == 0x80)) ++end;
+      return std::min(end, text.size());
+    }
+    case Splitter::o200k:
+    case Splitter::tekken: return by(O200kRule<1, false>::classes());
+    case Splitter::deepseek: return by(DeepseekRule::classes());
+    default: return by(Cl100kRule<1>::classes());
+  }
+}
+
 }  // namespace plimsoll::count

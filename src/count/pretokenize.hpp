@@ -59,6 +59,11 @@ struct PreTokenizer {
   std::shared_ptr<const RegexSplitter> regex;   // for Splitter::regex
 };
 
+// Bytes at the front of a text that are surely one piece's, whatever follows, but for the last few: all
+// characters are of one class, or no two of them can be apart. `first` may be of another, as a space
+// before a word is.
+std::size_t uniform_front(const PreTokenizer& pre, Classes& scratch, std::string_view text, bool first);
+
 // Walks over the pieces of one text, a batch at a time.
 //
 // `open`: more text may follow. Then only those pieces are given that stay as they are whatever
