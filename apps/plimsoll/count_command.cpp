@@ -1,14 +1,19 @@
 #include "count_command.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "count_input.hpp"
+#include "plimsoll/chat.hpp"
+#include "plimsoll/models.hpp"
 #include "plimsoll/tokenizers.hpp"
 #include "show_tokens.hpp"
 #include "terminal.hpp"
@@ -24,6 +29,10 @@ struct Options {
   std::vector<std::string> files;
   std::string tokenizer;
   std::string tokenizer_file;
+  std::string model;
+  std::string chat;
+  std::string chat_template;
+  std::string date;
   std::string specials;
   Tokens window = 0;
   bool json = false, jsonl = false, show = false;
@@ -34,18 +43,38 @@ struct Chosen {
   Tokenizer tokenizer;
   Specials specials = Specials::plain;
   Tokens window = 0;  // 0: not known
+  std::string model;  // the catalogue's name, where one was asked for
+  ChatOptions chat;
+  Exactness exactness = Exactness::exact;
+  std::string why;  // where it is not exact
 };
 
-Result<Chosen> choose(const TokenizerLibrary& library, const Options& options) {
-  if (!options.tokenizer_file.empty()) {
-    TRY(auto tokenizer, library.open_file(options.tokenizer_file));
-    return Chosen{std::move(tokenizer), Specials::plain, options.window};
+Result<Chosen> choose_by_model(const TokenizerLibrary& library, const base::Settings& settings, const Options& options) {
+  TRY(ModelCatalogue catalogue, ModelCatalogue::built_in());
+  if (!settings.models_file.empty()) {
+    TRY(const std::string own, base::read_file(settings.models_file, 16U << 20));
+    TRY_VOID(catalogue.extend(own, settings.models_file.string()));
   }
-  if (!options.tokenizer.empty()) {
-    TRY(auto tokenizer, library.open(options.tokenizer));
-    return Chosen{std::move(tokenizer), Specials::plain, options.window};
+  const auto match = catalogue.find(options.model);
+  if (!match)
+    return fail(Errc::unknown_model, "no tokenizer is known for the model '{}'; name one with --tokenizer, or add the model to a models_file", options.model);
+  const ModelCard& card = *match->card;
+  TRY(auto tokenizer, library.open(card.tokenizer));
+  Chosen chosen{std::move(tokenizer), card.specials, card.window, card.name, {}, card.exactness, card.why};
+  chosen.chat = {.chat_template = card.chat_template, .specials = card.specials, .images = card.images, .server_adds_bos = true, .date = {}, .keep_rendered = false};
+  if (match->kind == MatchKind::partial) {
+    chosen.exactness = worse(chosen.exactness, Exactness::estimated);
+    chosen.why = fmt::format("'{}' is not in the catalogue; counted as its nearest relative {}", options.model, card.name);
   }
-  return fail(Errc::bad_input, "say what to count with: --tokenizer NAME (`plimsoll tokenizers` lists them) or --tokenizer-file FILE");
+  return chosen;
+}
+
+Result<Chosen> choose(const TokenizerLibrary& library, const base::Settings& settings, const Options& options) {
+  if (!options.model.empty()) return choose_by_model(library, settings, options);
+  if (options.tokenizer.empty() && options.tokenizer_file.empty())
+    return fail(Errc::bad_input, "say what to count with: --model gpt-4o, --tokenizer o200k_base (`plimsoll tokenizers` lists them) or --tokenizer-file FILE");
+  TRY(auto tokenizer, options.tokenizer.empty() ? library.open_file(options.tokenizer_file) : library.open(options.tokenizer));
+  return Chosen{std::move(tokenizer), Specials::plain, 0, {}, {}, Exactness::exact, {}};
 }
 
 struct Counted {
@@ -64,6 +93,13 @@ std::string remark(const CountedInput& input, const Tokenizer& tokenizer) {
 std::string share_cell(Tokens tokens, Tokens window) {
   const double share = static_cast<double>(tokens) / static_cast<double>(window);
   return fmt::format("{} {:.1f}%", bar(share, 16), share * 100);
+}
+
+// "gpt-4o (o200k_base), exact", or why it is not.
+std::string counted_with(const Chosen& chosen, Exactness exactness, std::string_view why) {
+  const std::string& tokenizer = chosen.tokenizer.info().name;
+  const std::string by = chosen.model.empty() ? tokenizer : fmt::format("{} ({})", chosen.model, tokenizer);
+  return why.empty() ? fmt::format("{}, {}\n", by, name_of(exactness)) : fmt::format("{}, {}: {}\n", by, name_of(exactness), why);
 }
 
 std::string as_table(const std::vector<Counted>& files, const Chosen& chosen) {
@@ -87,7 +123,7 @@ std::string as_table(const std::vector<Counted>& files, const Chosen& chosen) {
     if (const std::string note = remark(file.input, chosen.tokenizer); !note.empty()) remarks += fmt::format("{}: {}\n", file.path, note);
   }
   if (files.size() > 1) row(sum);
-  return draw(table, terminal_of_stdout()) + fmt::format("{}, exact\n", chosen.tokenizer.info().name) + remarks;
+  return draw(table, terminal_of_stdout()) + counted_with(chosen, chosen.exactness, chosen.why) + remarks;
 }
 
 std::string as_json(const std::vector<Counted>& files, const Chosen& chosen) {
@@ -100,7 +136,9 @@ std::string as_json(const std::vector<Counted>& files, const Chosen& chosen) {
     total += file.input.tokens;
     list.push_back(std::move(entry));
   }
-  Json all{{"tokenizer", chosen.tokenizer.info().name}, {"exactness", "exact"}, {"tokens", total}};
+  Json all{{"tokenizer", chosen.tokenizer.info().name}, {"exactness", name_of(chosen.exactness)}, {"tokens", total}};
+  if (!chosen.model.empty()) all["model"] = chosen.model;
+  if (!chosen.why.empty()) all["why"] = chosen.why;
   if (chosen.window > 0) {
     all["window"] = chosen.window;
     all["share"] = static_cast<double>(total) / static_cast<double>(chosen.window);
@@ -145,11 +183,63 @@ Result<void> count_json_lines(const Chosen& chosen) {
   });
 }
 
+// What a request costs, part by part.
+struct ChatPart {
+  std::string name, text;
+  Tokens tokens;
+};
+
+std::vector<ChatPart> parts_of(const Json& request, const ChatCount& counted) {
+  constexpr std::size_t shown_bytes = 48;
+  std::vector<ChatPart> parts{{"format", counted.template_used, counted.template_tokens}};
+  const Json& messages = request.is_array() ? request : request["messages"];
+  for (std::size_t i = 0; i < counted.messages.size(); ++i) {
+    const Json& message = messages[i];
+    std::string text = message.contains("content") && message["content"].is_string() ? message["content"].get<std::string>() : "";
+    std::ranges::replace_if(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+    if (text.size() > shown_bytes) {
+      text.resize(shown_bytes);
+      while (!base::is_valid_utf8(text)) text.pop_back();
+      text += "…";
+    }
+    parts.push_back({fmt::format("{} {}", i + 1, message.value("role", "?")), text, counted.messages[i]});
+  }
+  if (counted.tools > 0) parts.push_back({"tools", "", counted.tools});
+  if (counted.images > 0) parts.push_back({"images", "", counted.images});
+  return parts;
+}
+
+Result<void> count_request(const Chosen& chosen, const Options& options) {
+  TRY(const std::string body, base::read_file(options.chat == "-" ? "/dev/stdin" : options.chat, std::uint64_t{256} << 20));
+  ChatOptions chat = chosen.chat;
+  if (!options.chat_template.empty()) chat.chat_template = options.chat_template;
+  if (!options.specials.empty()) chat.specials = chosen.specials;
+  chat.date = options.date;
+  TRY(const ChatCount counted, count_chat(chosen.tokenizer, body, chat));
+  const Exactness exactness = worse(counted.exactness, chosen.exactness);
+  const std::string& why = chosen.exactness > counted.exactness ? chosen.why : counted.why;
+  const auto parts = parts_of(Json::parse(body, nullptr, false), counted);
+
+  if (options.json) {
+    Json all{{"tokenizer", chosen.tokenizer.info().name}, {"exactness", name_of(exactness)}, {"why", why}, {"template", counted.template_used},
+             {"tokens", counted.total}, {"template_tokens", counted.template_tokens}, {"messages", counted.messages}, {"tools", counted.tools}, {"images", counted.images}};
+    if (!chosen.model.empty()) all["model"] = chosen.model;
+    if (chosen.window > 0) all["window"] = chosen.window;
+    return print_out(all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  }
+  Table table{{"PART", "TOKENS", ""}, {false, true, false}, {}, true};
+  for (const ChatPart& part : parts) table.rows.push_back({part.name, with_thousands(part.tokens), part.text});
+  table.rows.push_back({"total", with_thousands(counted.total), chosen.window > 0 ? fmt::format("{} of {}", share_cell(counted.total, chosen.window), with_thousands(chosen.window)) : ""});
+  return print_out(draw(table, terminal_of_stdout()) + counted_with(chosen, exactness, why));
+}
+
 Result<void> run(const Globals& globals, const Options& options) {
   TRY(const base::Settings settings, load_settings(globals));
   const TokenizerLibrary library = library_of(settings);
-  TRY(Chosen chosen, choose(library, options));
+  TRY(Chosen chosen, choose(library, settings, options));
   if (!options.specials.empty()) chosen.specials = options.specials == "parsed" ? Specials::parsed : Specials::plain;
+  if (options.window > 0) chosen.window = options.window;
+  if (!options.chat.empty()) return count_request(chosen, options);
   if (options.jsonl) return count_json_lines(chosen);
 
   const std::vector<std::string> paths = options.files.empty() ? std::vector<std::string>{"-"} : options.files;
@@ -183,15 +273,21 @@ void add_count_command(CLI::App& app, const Globals& globals, int& exit_code) {
   command->add_option("FILE", options->files, "Files to count; - or none: standard input");
   auto* by_name = command->add_option("--tokenizer", options->tokenizer, "Tokenizer by name")->type_name("NAME");
   auto* by_file = command->add_option("--tokenizer-file", options->tokenizer_file, "A tokenizer.json, .tiktoken, .model, tekken.json or .gguf")->type_name("FILE");
-  by_name->excludes(by_file);
+  auto* by_model = command->add_option("--model", options->model, "Model by any of its names: gpt-4o, llama3.2:3b, Qwen/Qwen2.5-7B-Instruct")->type_name("NAME");
+  by_name->excludes(by_file)->excludes(by_model);
+  by_file->excludes(by_model);
   command->add_option("--window", options->window, "Show each count's share of a window of this many tokens")->type_name("TOKENS")->check(CLI::PositiveNumber);
   command->add_option("--specials", options->specials, "What <|endoftext|> and its like are in the text: plain text, or parsed into one token")
       ->check(CLI::IsMember({"plain", "parsed"}));
+  auto* chat = command->add_option("--chat", options->chat, "Count the body of an OpenAI chat request, as the model's chat format renders it")->type_name("FILE");
+  command->add_option("--template", options->chat_template, "Chat format for --chat (default: the model's own)")->type_name("NAME")->needs(chat);
+  command->add_option("--date", options->date, "Day that a chat format may write, as 2026-11-15")->type_name("DAY")->needs(chat);
   auto* json = command->add_flag("--json", options->json, "As JSON");
   auto* jsonl = command->add_flag("--jsonl", options->jsonl, "Read {\"text\": ...} lines on standard input, write one count a line");
   auto* show = command->add_flag("--show", options->show, "Show the text with its tokens in colours");
   json->excludes(show)->excludes(jsonl);
   jsonl->excludes(show);
+  chat->excludes(show)->excludes(jsonl);
   command->callback([options, &globals, &exit_code] {
     if (const auto done = run(globals, *options); !done) exit_code = complain(done.error());
   });
