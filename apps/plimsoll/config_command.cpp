@@ -20,8 +20,8 @@ Result<void> print_settings(const Globals& globals, const Options& options) {
   const Terminal terminal = terminal_of_stdout();
   base::Page page{.columns = {}, .colour = terminal.colour};
   if (terminal.columns != 0) page.columns = terminal.columns;
-  const std::string text = options.json ? base::settings_json(settings, which)
-                                        : base::settings_table(settings, which, page);
+  const std::string text =
+      options.json ? base::settings_json(settings, which) : base::settings_table(settings, which, page);
   return print_out(text);
 }
 

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -49,7 +49,8 @@ struct Chosen {
   std::string why;  // where it is not exact
 };
 
-Result<Chosen> choose_by_model(const TokenizerLibrary& library, const base::Settings& settings, const Options& options) {
+Result<Chosen> choose_by_model(const TokenizerLibrary& library, const base::Settings& settings,
+                               const Options& options) {
   TRY(ModelCatalogue catalogue, ModelCatalogue::built_in());
   if (!settings.models_file.empty()) {
     TRY(const std::string own, base::read_file(settings.models_file, 16U << 20));
@@ -57,23 +58,36 @@ Result<Chosen> choose_by_model(const TokenizerLibrary& library, const base::Sett
   }
   const auto match = catalogue.find(options.model);
   if (!match)
-    return fail(Errc::unknown_model, "no tokenizer is known for the model '{}'; name one with --tokenizer, or add the model to a models_file", options.model);
+    return fail(Errc::unknown_model,
+                "no tokenizer is known for the model '{}'; name one with --tokenizer, or add the model to a "
+                "models_file",
+                options.model);
   const ModelCard& card = *match->card;
   TRY(auto tokenizer, library.open(card.tokenizer));
   Chosen chosen{std::move(tokenizer), card.specials, card.window, card.name, {}, card.exactness, card.why};
-  chosen.chat = {.chat_template = card.chat_template, .specials = card.specials, .images = card.images, .server_adds_bos = true, .date = {}, .keep_rendered = false};
+  chosen.chat = {.chat_template = card.chat_template,
+                 .specials = card.specials,
+                 .images = card.images,
+                 .server_adds_bos = true,
+                 .date = {},
+                 .keep_rendered = false};
   if (match->kind == MatchKind::partial) {
     chosen.exactness = worse(chosen.exactness, Exactness::estimated);
-    chosen.why = fmt::format("'{}' is not in the catalogue; counted as its nearest relative {}", options.model, card.name);
+    chosen.why = fmt::format("'{}' is not in the catalogue; counted as its nearest relative {}",
+                             options.model, card.name);
   }
   return chosen;
 }
 
-Result<Chosen> choose(const TokenizerLibrary& library, const base::Settings& settings, const Options& options) {
+Result<Chosen> choose(const TokenizerLibrary& library, const base::Settings& settings,
+                      const Options& options) {
   if (!options.model.empty()) return choose_by_model(library, settings, options);
   if (options.tokenizer.empty() && options.tokenizer_file.empty())
-    return fail(Errc::bad_input, "say what to count with: --model gpt-4o, --tokenizer o200k_base (`plimsoll tokenizers` lists them) or --tokenizer-file FILE");
-  TRY(auto tokenizer, options.tokenizer.empty() ? library.open_file(options.tokenizer_file) : library.open(options.tokenizer));
+    return fail(Errc::bad_input,
+                "say what to count with: --model gpt-4o, --tokenizer o200k_base (`plimsoll tokenizers` lists "
+                "them) or --tokenizer-file FILE");
+  TRY(auto tokenizer, options.tokenizer.empty() ? library.open_file(options.tokenizer_file)
+                                                : library.open(options.tokenizer));
   return Chosen{std::move(tokenizer), Specials::plain, 0, {}, {}, Exactness::exact, {}};
 }
 
@@ -86,7 +100,8 @@ struct Counted {
 std::string remark(const CountedInput& input, const Tokenizer& tokenizer) {
   if (input.invalid_bytes == 0) return input.binary ? "has NUL bytes" : "";
   const std::string how = tokenizer.info().takes_any_bytes ? "counted by their bytes" : "counted as U+FFFD";
-  return fmt::format("{} of {} bytes are not UTF-8, {}", with_thousands(static_cast<std::int64_t>(input.invalid_bytes)),
+  return fmt::format("{} of {} bytes are not UTF-8, {}",
+                     with_thousands(static_cast<std::int64_t>(input.invalid_bytes)),
                      with_thousands(static_cast<std::int64_t>(input.bytes)), how);
 }
 
@@ -99,7 +114,8 @@ std::string share_cell(Tokens tokens, Tokens window) {
 std::string counted_with(const Chosen& chosen, Exactness exactness, std::string_view why) {
   const std::string& tokenizer = chosen.tokenizer.info().name;
   const std::string by = chosen.model.empty() ? tokenizer : fmt::format("{} ({})", chosen.model, tokenizer);
-  return why.empty() ? fmt::format("{}, {}\n", by, name_of(exactness)) : fmt::format("{}, {}: {}\n", by, name_of(exactness), why);
+  return why.empty() ? fmt::format("{}, {}\n", by, name_of(exactness))
+                     : fmt::format("{}, {}: {}\n", by, name_of(exactness), why);
 }
 
 std::string as_table(const std::vector<Counted>& files, const Chosen& chosen) {
@@ -111,8 +127,12 @@ std::string as_table(const std::vector<Counted>& files, const Chosen& chosen) {
   Counted sum{"total", {}};
   std::string remarks;
   const auto row = [&](const Counted& file) {
-    std::vector<std::string> cells{file.path, with_thousands(file.input.tokens), with_thousands(static_cast<std::int64_t>(file.input.bytes)),
-                                   file.input.tokens == 0 ? "-" : fmt::format("{:.2f}", static_cast<double>(file.input.bytes) / static_cast<double>(file.input.tokens))};
+    std::vector<std::string> cells{file.path, with_thousands(file.input.tokens),
+                                   with_thousands(static_cast<std::int64_t>(file.input.bytes)),
+                                   file.input.tokens == 0
+                                       ? "-"
+                                       : fmt::format("{:.2f}", static_cast<double>(file.input.bytes) /
+                                                                   static_cast<double>(file.input.tokens))};
     if (chosen.window > 0) cells.push_back(share_cell(file.input.tokens, chosen.window));
     table.rows.push_back(std::move(cells));
   };
@@ -120,7 +140,8 @@ std::string as_table(const std::vector<Counted>& files, const Chosen& chosen) {
     row(file);
     sum.input.tokens += file.input.tokens;
     sum.input.bytes += file.input.bytes;
-    if (const std::string note = remark(file.input, chosen.tokenizer); !note.empty()) remarks += fmt::format("{}: {}\n", file.path, note);
+    if (const std::string note = remark(file.input, chosen.tokenizer); !note.empty())
+      remarks += fmt::format("{}: {}\n", file.path, note);
   }
   if (files.size() > 1) row(sum);
   return draw(table, terminal_of_stdout()) + counted_with(chosen, chosen.exactness, chosen.why) + remarks;
@@ -130,13 +151,18 @@ std::string as_json(const std::vector<Counted>& files, const Chosen& chosen) {
   Json list = Json::array();
   Tokens total = 0;
   for (const Counted& file : files) {
-    Json entry{{"file", file.path}, {"tokens", file.input.tokens}, {"bytes", file.input.bytes}, {"characters", file.input.characters}};
+    Json entry{{"file", file.path},
+               {"tokens", file.input.tokens},
+               {"bytes", file.input.bytes},
+               {"characters", file.input.characters}};
     if (file.input.invalid_bytes > 0) entry["invalid_bytes"] = file.input.invalid_bytes;
     if (const std::string note = remark(file.input, chosen.tokenizer); !note.empty()) entry["remark"] = note;
     total += file.input.tokens;
     list.push_back(std::move(entry));
   }
-  Json all{{"tokenizer", chosen.tokenizer.info().name}, {"exactness", name_of(chosen.exactness)}, {"tokens", total}};
+  Json all{{"tokenizer", chosen.tokenizer.info().name},
+           {"exactness", name_of(chosen.exactness)},
+           {"tokens", total}};
   if (!chosen.model.empty()) all["model"] = chosen.model;
   if (!chosen.why.empty()) all["why"] = chosen.why;
   if (chosen.window > 0) {
@@ -179,7 +205,8 @@ Result<void> count_json_lines(const Chosen& chosen) {
     const Json json = Json::parse(line, nullptr, false);
     if (!json.is_object() || !json.contains("text") || !json["text"].is_string())
       return fail(Errc::bad_input, "line {} is not an object with a \"text\"", number);
-    return print_out(fmt::format("{}\n", chosen.tokenizer.count(json["text"].get_ref<const std::string&>(), chosen.specials)));
+    return print_out(fmt::format(
+        "{}\n", chosen.tokenizer.count(json["text"].get_ref<const std::string&>(), chosen.specials)));
   });
 }
 
@@ -195,8 +222,11 @@ std::vector<ChatPart> parts_of(const Json& request, const ChatCount& counted) {
   const Json& messages = request.is_array() ? request : request["messages"];
   for (std::size_t i = 0; i < counted.messages.size(); ++i) {
     const Json& message = messages[i];
-    std::string text = message.contains("content") && message["content"].is_string() ? message["content"].get<std::string>() : "";
-    std::ranges::replace_if(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+    std::string text = message.contains("content") && message["content"].is_string()
+                           ? message["content"].get<std::string>()
+                           : "";
+    std::ranges::replace_if(
+        text, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
     if (text.size() > shown_bytes) {
       text.resize(shown_bytes);
       while (!base::is_valid_utf8(text)) text.pop_back();
@@ -210,7 +240,8 @@ std::vector<ChatPart> parts_of(const Json& request, const ChatCount& counted) {
 }
 
 Result<void> count_request(const Chosen& chosen, const Options& options) {
-  TRY(const std::string body, base::read_file(options.chat == "-" ? "/dev/stdin" : options.chat, std::uint64_t{256} << 20));
+  TRY(const std::string body,
+      base::read_file(options.chat == "-" ? "/dev/stdin" : options.chat, std::uint64_t{256} << 20));
   ChatOptions chat = chosen.chat;
   if (!options.chat_template.empty()) chat.chat_template = options.chat_template;
   if (!options.specials.empty()) chat.specials = chosen.specials;
@@ -221,15 +252,26 @@ Result<void> count_request(const Chosen& chosen, const Options& options) {
   const auto parts = parts_of(Json::parse(body, nullptr, false), counted);
 
   if (options.json) {
-    Json all{{"tokenizer", chosen.tokenizer.info().name}, {"exactness", name_of(exactness)}, {"why", why}, {"template", counted.template_used},
-             {"tokens", counted.total}, {"template_tokens", counted.template_tokens}, {"messages", counted.messages}, {"tools", counted.tools}, {"images", counted.images}};
+    Json all{{"tokenizer", chosen.tokenizer.info().name},
+             {"exactness", name_of(exactness)},
+             {"why", why},
+             {"template", counted.template_used},
+             {"tokens", counted.total},
+             {"template_tokens", counted.template_tokens},
+             {"messages", counted.messages},
+             {"tools", counted.tools},
+             {"images", counted.images}};
     if (!chosen.model.empty()) all["model"] = chosen.model;
     if (chosen.window > 0) all["window"] = chosen.window;
     return print_out(all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   }
   Table table{{"PART", "TOKENS", ""}, {false, true, false}, {}, true};
-  for (const ChatPart& part : parts) table.rows.push_back({part.name, with_thousands(part.tokens), part.text});
-  table.rows.push_back({"total", with_thousands(counted.total), chosen.window > 0 ? fmt::format("{} of {}", share_cell(counted.total, chosen.window), with_thousands(chosen.window)) : ""});
+  for (const ChatPart& part : parts)
+    table.rows.push_back({part.name, with_thousands(part.tokens), part.text});
+  table.rows.push_back({"total", with_thousands(counted.total),
+                        chosen.window > 0 ? fmt::format("{} of {}", share_cell(counted.total, chosen.window),
+                                                        with_thousands(chosen.window))
+                                          : ""});
   return print_out(draw(table, terminal_of_stdout()) + counted_with(chosen, exactness, why));
 }
 
@@ -237,12 +279,14 @@ Result<void> run(const Globals& globals, const Options& options) {
   TRY(const base::Settings settings, load_settings(globals));
   const TokenizerLibrary library = library_of(settings);
   TRY(Chosen chosen, choose(library, settings, options));
-  if (!options.specials.empty()) chosen.specials = options.specials == "parsed" ? Specials::parsed : Specials::plain;
+  if (!options.specials.empty())
+    chosen.specials = options.specials == "parsed" ? Specials::parsed : Specials::plain;
   if (options.window > 0) chosen.window = options.window;
   if (!options.chat.empty()) return count_request(chosen, options);
   if (options.jsonl) return count_json_lines(chosen);
 
-  const std::vector<std::string> paths = options.files.empty() ? std::vector<std::string>{"-"} : options.files;
+  const std::vector<std::string> paths =
+      options.files.empty() ? std::vector<std::string>{"-"} : options.files;
   if (options.show) {
     for (const std::string& path : paths) TRY_VOID(show_tokens(path, chosen.tokenizer, chosen.specials));
     return {};
@@ -260,7 +304,8 @@ Result<void> run(const Globals& globals, const Options& options) {
     if (first_error) fmt::print(stderr, "plimsoll: {}\n", first_error->what);
     first_error = input.error();
   }
-  if (!counted.empty()) TRY_VOID(print_out(options.json ? as_json(counted, chosen) : as_table(counted, chosen)));
+  if (!counted.empty())
+    TRY_VOID(print_out(options.json ? as_json(counted, chosen) : as_table(counted, chosen)));
   if (first_error) return tl::unexpected(*first_error);
   return {};
 }
@@ -271,19 +316,41 @@ void add_count_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("count", "Count tokens of files or standard input, exactly");
   command->add_option("FILE", options->files, "Files to count; - or none: standard input");
-  auto* by_name = command->add_option("--tokenizer", options->tokenizer, "Tokenizer by name")->type_name("NAME");
-  auto* by_file = command->add_option("--tokenizer-file", options->tokenizer_file, "A tokenizer.json, .tiktoken, .model, tekken.json or .gguf")->type_name("FILE");
-  auto* by_model = command->add_option("--model", options->model, "Model by any of its names: gpt-4o, llama3.2:3b, Qwen/Qwen2.5-7B-Instruct")->type_name("NAME");
+  auto* by_name =
+      command->add_option("--tokenizer", options->tokenizer, "Tokenizer by name")->type_name("NAME");
+  auto* by_file = command
+                      ->add_option("--tokenizer-file", options->tokenizer_file,
+                                   "A tokenizer.json, .tiktoken, .model, tekken.json or .gguf")
+                      ->type_name("FILE");
+  auto* by_model =
+      command
+          ->add_option("--model", options->model,
+                       "Model by any of its names: gpt-4o, llama3.2:3b, Qwen/Qwen2.5-7B-Instruct")
+          ->type_name("NAME");
   by_name->excludes(by_file)->excludes(by_model);
   by_file->excludes(by_model);
-  command->add_option("--window", options->window, "Show each count's share of a window of this many tokens")->type_name("TOKENS")->check(CLI::PositiveNumber);
-  command->add_option("--specials", options->specials, "What <|endoftext|> and its like are in the text: plain text, or parsed into one token")
+  command->add_option("--window", options->window, "Show each count's share of a window of this many tokens")
+      ->type_name("TOKENS")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--specials", options->specials,
+                   "What <|endoftext|> and its like are in the text: plain text, or parsed into one token")
       ->check(CLI::IsMember({"plain", "parsed"}));
-  auto* chat = command->add_option("--chat", options->chat, "Count the body of an OpenAI chat request, as the model's chat format renders it")->type_name("FILE");
-  command->add_option("--template", options->chat_template, "Chat format for --chat (default: the model's own)")->type_name("NAME")->needs(chat);
-  command->add_option("--date", options->date, "Day that a chat format may write, as 2026-11-15")->type_name("DAY")->needs(chat);
+  auto* chat =
+      command
+          ->add_option("--chat", options->chat,
+                       "Count the body of an OpenAI chat request, as the model's chat format renders it")
+          ->type_name("FILE");
+  command
+      ->add_option("--template", options->chat_template, "Chat format for --chat (default: the model's own)")
+      ->type_name("NAME")
+      ->needs(chat);
+  command->add_option("--date", options->date, "Day that a chat format may write, as 2026-11-15")
+      ->type_name("DAY")
+      ->needs(chat);
   auto* json = command->add_flag("--json", options->json, "As JSON");
-  auto* jsonl = command->add_flag("--jsonl", options->jsonl, "Read {\"text\": ...} lines on standard input, write one count a line");
+  auto* jsonl = command->add_flag("--jsonl", options->jsonl,
+                                  "Read {\"text\": ...} lines on standard input, write one count a line");
   auto* show = command->add_flag("--show", options->show, "Show the text with its tokens in colours");
   json->excludes(show)->excludes(jsonl);
   jsonl->excludes(show);

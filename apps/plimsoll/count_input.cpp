@@ -23,7 +23,9 @@ class Descriptor {
   static Result<Descriptor> open(const std::string& path) {
     if (path == "-") return Descriptor(STDIN_FILENO, false);
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return fail(errno == ENOENT ? Errc::not_found : Errc::io_failed, "cannot read {}: {}", path, std::strerror(errno));
+    if (fd < 0)
+      return fail(errno == ENOENT ? Errc::not_found : Errc::io_failed, "cannot read {}: {}", path,
+                  std::strerror(errno));
     struct stat status {};
     if (::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
       ::close(fd);
@@ -44,7 +46,9 @@ class Descriptor {
     for (;;) {
       const ssize_t got = ::read(fd_, buffer.data(), buffer.size());
       if (got >= 0) return std::string_view(buffer.data(), static_cast<std::size_t>(got));
-      if (errno != EINTR) return fail(Errc::io_failed, "cannot read {}: {}", path == "-" ? "standard input" : path, std::strerror(errno));
+      if (errno != EINTR)
+        return fail(Errc::io_failed, "cannot read {}: {}", path == "-" ? "standard input" : path,
+                    std::strerror(errno));
     }
   }
 
@@ -66,7 +70,8 @@ class Utf8Survey {
     }
     while (!stretch.empty()) {
       const std::size_t bad = base::find_invalid_utf8(stretch);
-      for (const char c : stretch.substr(0, bad)) into.characters += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
+      for (const char c : stretch.substr(0, bad))
+        into.characters += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
       if (bad == std::string_view::npos) return;
       stretch.remove_prefix(bad);
       if (stretch.size() < 4 && could_go_on(stretch)) {
@@ -87,7 +92,10 @@ class Utf8Survey {
  private:
   static bool could_go_on(std::string_view text) {
     const auto lead = static_cast<unsigned char>(text.front());
-    const std::size_t wanted = lead >= 0xF0 && lead <= 0xF4 ? 4 : lead >= 0xE0 && lead < 0xF0 ? 3 : lead >= 0xC2 && lead < 0xE0 ? 2 : 0;
+    const std::size_t wanted = lead >= 0xF0 && lead <= 0xF4  ? 4
+                               : lead >= 0xE0 && lead < 0xF0 ? 3
+                               : lead >= 0xC2 && lead < 0xE0 ? 2
+                                                             : 0;
     for (const char c : text.substr(1)) {
       if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) return false;
     }
@@ -119,7 +127,8 @@ Result<CountedInput> count_input(const std::string& path, const Tokenizer& token
   return counted;
 }
 
-Result<void> each_line(std::size_t limit, const std::function<Result<void>(std::string_view, std::uint64_t)>& line) {
+Result<void> each_line(std::size_t limit,
+                       const std::function<Result<void>(std::string_view, std::uint64_t)>& line) {
   TRY(const Descriptor input, Descriptor::open("-"));
   std::vector<char> buffer(stretch_bytes);
   std::string held;
@@ -134,7 +143,8 @@ Result<void> each_line(std::size_t limit, const std::function<Result<void>(std::
       held.clear();
     }
     held += stretch;
-    if (held.size() > limit) return fail(Errc::bad_input, "line {} has more than {}", number + 1, base::human_bytes(limit));
+    if (held.size() > limit)
+      return fail(Errc::bad_input, "line {} has more than {}", number + 1, base::human_bytes(limit));
   }
   if (!held.empty()) TRY_VOID(line(held, ++number));
   return {};

@@ -14,9 +14,9 @@ namespace plimsoll {
 struct CountedInput {
   Tokens tokens = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t characters = 0;      // code points; an invalid byte is one
-  std::uint64_t invalid_bytes = 0;   // bytes that are no UTF-8
-  bool binary = false;               // has NUL bytes
+  std::uint64_t characters = 0;     // code points; an invalid byte is one
+  std::uint64_t invalid_bytes = 0;  // bytes that are no UTF-8
+  bool binary = false;              // has NUL bytes
 };
 
 // "-" is standard input. Memory is bounded by the longest pre-token. `progress` is told the bytes read.
@@ -24,6 +24,7 @@ Result<CountedInput> count_input(const std::string& path, const Tokenizer& token
                                  const std::function<void(std::uint64_t)>& progress);
 
 // Calls `line` for each line of standard input, without its end. More than `limit` bytes in one: bad_input.
-Result<void> each_line(std::size_t limit, const std::function<Result<void>(std::string_view, std::uint64_t number)>& line);
+Result<void> each_line(std::size_t limit,
+                       const std::function<Result<void>(std::string_view, std::uint64_t number)>& line);
 
 }  // namespace plimsoll

@@ -14,7 +14,8 @@ constexpr const char* about =
 
 constexpr const char* examples =
     "Examples:\n"
-    "  plimsoll count README.md --model gpt-4o       how many tokens a file has, and its share of the window\n"
+    "  plimsoll count README.md --model gpt-4o       how many tokens a file has, and its share of the "
+    "window\n"
     "  plimsoll count docs/*.md --tokenizer qwen3    a table with a total\n"
     "  plimsoll count --chat request.json --model llama3.1:8b\n"
     "  plimsoll tokenizers                           every tokenizer, its source and its licence\n"
@@ -30,8 +31,13 @@ int main(int argc, char** argv) {
 
   plimsoll::Globals globals;
   int exit_code = 0;
-  app.add_option("--config", globals.config_file, "Settings file (default: plimsoll.toml in the user's configuration folder)")->type_name("FILE");
-  app.add_option("--set", globals.set, "Set one setting, as often as needed")->type_name("KEY=VALUE")->expected(1)->allow_extra_args(false);
+  app.add_option("--config", globals.config_file,
+                 "Settings file (default: plimsoll.toml in the user's configuration folder)")
+      ->type_name("FILE");
+  app.add_option("--set", globals.set, "Set one setting, as often as needed")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->allow_extra_args(false);
   plimsoll::add_count_command(app, globals, exit_code);
   plimsoll::add_tokenizers_command(app, globals, exit_code);
   plimsoll::add_config_command(app, globals, exit_code);

@@ -40,7 +40,8 @@ Terminal terminal_of_stdout() {
   if (::isatty(STDOUT_FILENO) == 0) return {};
   winsize size{};
   const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return {.columns = known ? size.ws_col : std::size_t{80}, .colour = variable("NO_COLOR").empty() && variable("TERM") != "dumb"};
+  return {.columns = known ? size.ws_col : std::size_t{80},
+          .colour = variable("NO_COLOR").empty() && variable("TERM") != "dumb"};
 }
 
 Result<void> print_out(std::string_view text) {
@@ -83,7 +84,8 @@ std::string draw(const Table& table, const Terminal& terminal) {
     for (std::size_t c = 0; c < columns; ++c) {
       if (c > 0) text += "  ";
       const std::string& cell = cells[c];
-      text += padded(c == 0 && display_width(cell) > widths[0] ? shortened(cell, widths[0]) : cell, widths[c], table.right[c]);
+      text += padded(c == 0 && display_width(cell) > widths[0] ? shortened(cell, widths[0]) : cell, widths[c],
+                     table.right[c]);
     }
     while (!text.empty() && text.back() == ' ') text.pop_back();
     out += text + "\n";
@@ -106,7 +108,8 @@ std::string draw(const Table& table, const Terminal& terminal) {
 std::string bar(double share, std::size_t width) {
   static constexpr std::array<std::string_view, 8> eighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   const bool over = share > 1;
-  const auto cells = static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(width) * 8));
+  const auto cells =
+      static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(width) * 8));
   std::string out;
   for (std::size_t i = 0; i < cells / 8; ++i) out += "█";
   out += eighths[cells % 8];

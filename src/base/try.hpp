@@ -6,10 +6,11 @@
 
 #define PLIMSOLL_CONCAT_(a, b) a##b
 #define PLIMSOLL_CONCAT(a, b) PLIMSOLL_CONCAT_(a, b)
-#define PLIMSOLL_TRY_(temporary, declaration, expression)                    \
-  auto temporary = (expression);                                             \
+#define PLIMSOLL_TRY_(temporary, declaration, expression)                                 \
+  auto temporary = (expression);                                                          \
   if (!temporary) return tl::unexpected<::plimsoll::Error>(std::move(temporary).error()); \
   declaration = *std::move(temporary)
 #define TRY(declaration, ...) PLIMSOLL_TRY_(PLIMSOLL_CONCAT(try_, __COUNTER__), declaration, (__VA_ARGS__))
-#define TRY_VOID(...) \
-  if (auto try_result = (__VA_ARGS__); !try_result) return tl::unexpected<::plimsoll::Error>(std::move(try_result).error())
+#define TRY_VOID(...)                               \
+  if (auto try_result = (__VA_ARGS__); !try_result) \
+  return tl::unexpected<::plimsoll::Error>(std::move(try_result).error())

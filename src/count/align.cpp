@@ -18,7 +18,8 @@ Alignment::Alignment(const Normalizer& normalizer, std::string_view text, bool f
   normalized -= normalize(inner, front, first, storage).size();
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = at + decode(text.substr(at)).length;
-    while (end < text.size() && !stands_apart(inner, text.substr(end))) end += decode(text.substr(end)).length;
+    while (end < text.size() && !stands_apart(inner, text.substr(end)))
+      end += decode(text.substr(end)).length;
     normalized += normalize(inner, text.substr(at, end - at), false, storage).size();
     steps_.push_back({normalized, end});
     at = end;

@@ -32,7 +32,8 @@ std::uint32_t Bpe::longest(std::string_view text) const {
 // what merges only after it did not happen. On the left side of the border a merge of the same
 // result goes first, being further left; hence the + 1 on the right.
 bool Bpe::stay_apart(std::uint32_t left, std::uint32_t right, Scratch& scratch) const {
-  if ((rows_[left].odd & odd_spine::right) | (rows_[right].odd & odd_spine::left)) return stay_apart_by_merging(left, right, scratch);
+  if ((rows_[left].odd & odd_spine::right) | (rows_[right].odd & odd_spine::left))
+    return stay_apart_by_merging(left, right, scratch);
   std::uint32_t limit = no_token;
   for (;;) {
     const std::uint32_t merged = pairs_.find(left, right);
@@ -100,7 +101,8 @@ std::size_t Bpe::backtrack(std::string_view text, Scratch& scratch) const {
   return at;
 }
 
-std::size_t Bpe::merge_by_heap(std::string_view text, Scratch& scratch, std::vector<std::uint32_t>& out) const {
+std::size_t Bpe::merge_by_heap(std::string_view text, Scratch& scratch,
+                               std::vector<std::uint32_t>& out) const {
   auto& symbols = scratch.symbols;
   auto& next = scratch.next;
   auto& previous = scratch.previous;
@@ -118,7 +120,9 @@ std::size_t Bpe::merge_by_heap(std::string_view text, Scratch& scratch, std::vec
   previous.resize(count);
   struct Candidate {
     std::uint32_t result, position, left, right;
-    bool operator>(const Candidate& o) const { return result != o.result ? result > o.result : position > o.position; }
+    bool operator>(const Candidate& o) const {
+      return result != o.result ? result > o.result : position > o.position;
+    }
   };
   std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue;
   const auto offer = [&](std::uint32_t i) {
@@ -151,9 +155,11 @@ std::size_t Bpe::say_unknown(std::string_view rest, Scratch& scratch) const {
   const std::size_t length = chars_ ? decode(rest).length : 1;
   const auto& config = compiled_->config;
   bool by_bytes = true;
-  for (const char c : rest.substr(0, length)) by_bytes = by_bytes && config.byte_tokens[static_cast<unsigned char>(c)] >= 0;
+  for (const char c : rest.substr(0, length))
+    by_bytes = by_bytes && config.byte_tokens[static_cast<unsigned char>(c)] >= 0;
   if (by_bytes) {
-    for (const char c : rest.substr(0, length)) scratch.tokens.push_back(literal + static_cast<unsigned char>(c));
+    for (const char c : rest.substr(0, length))
+      scratch.tokens.push_back(literal + static_cast<unsigned char>(c));
   } else if (config.unknown >= 0 &&
              !(config.fuse_unknown && !scratch.tokens.empty() && scratch.tokens.back() == unknown)) {
     scratch.tokens.push_back(unknown);
@@ -183,7 +189,8 @@ void Bpe::prefix_counts(std::string_view piece, Scratch& scratch, std::vector<st
   counts[0] = 0;
   const bool special_whole = compiled_->config.whole_piece_first;
   if (!regular_) {
-    for (std::size_t i = 1; i <= piece.size(); ++i) counts[i] = static_cast<std::uint32_t>(encode(piece.substr(0, i), scratch));
+    for (std::size_t i = 1; i <= piece.size(); ++i)
+      counts[i] = static_cast<std::uint32_t>(encode(piece.substr(0, i), scratch));
     return;
   }
   std::vector<std::uint32_t> last(piece.size() + 1, no_token);
@@ -197,7 +204,8 @@ void Bpe::prefix_counts(std::string_view piece, Scratch& scratch, std::vector<st
       const std::uint32_t token = trie_.value(node);
       if ((token & whole_only) != 0) continue;
       any = true;
-      if (counts[i + 1] != no_token || (last[at] != no_token && !stay_apart(last[at], token, scratch))) continue;
+      if (counts[i + 1] != no_token || (last[at] != no_token && !stay_apart(last[at], token, scratch)))
+        continue;
       counts[i + 1] = counts[at] + 1;
       last[i + 1] = token;
     }

@@ -11,9 +11,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "plimsoll/tokens.hpp"
 #include "count/compiled.hpp"
 #include "count/double_array.hpp"
+#include "plimsoll/tokens.hpp"
 
 namespace plimsoll::count {
 
@@ -22,9 +22,9 @@ class Bpe {
   // Reused from call to call, by one thread at a time.
   struct Scratch {
     std::vector<std::uint32_t> tokens;
-    std::vector<std::uint64_t> open;  // positions that may still be a token's end
-    std::vector<std::uint32_t> symbols, next, previous;      // of merge_by_heap
-    std::unordered_map<std::uint64_t, bool> apart;           // what was found out about odd pairs
+    std::vector<std::uint64_t> open;                     // positions that may still be a token's end
+    std::vector<std::uint32_t> symbols, next, previous;  // of merge_by_heap
+    std::unordered_map<std::uint64_t, bool> apart;       // what was found out about odd pairs
   };
 
   Bpe() = default;

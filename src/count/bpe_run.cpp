@@ -21,7 +21,8 @@ void BpeRun::advance(bool to_the_end, Bpe::Scratch& scratch) {
   closed_.resize(text_.size() / 64 + 1, 0);
   // A longest match is only certain where the longest token could still end inside the text.
   while (at_ < text_.size() && (to_the_end || at_ + longest_token_ <= text_.size())) {
-    std::uint32_t token = trying_ == no_token ? bpe_->longest(std::string_view(text_).substr(at_)) : bpe_->shorter(trying_);
+    std::uint32_t token =
+        trying_ == no_token ? bpe_->longest(std::string_view(text_).substr(at_)) : bpe_->shorter(trying_);
     trying_ = no_token;
     const std::uint32_t last = tokens_.empty() || tokens_.back() >= Bpe::literal ? no_token : tokens_.back();
     while (token != no_token) {
@@ -39,7 +40,8 @@ void BpeRun::advance(bool to_the_end, Bpe::Scratch& scratch) {
       tokens_.pop_back();
       at_ -= bpe_->length(last);
     } else {
-      // Nothing begins here: a character that the vocabulary lacks, or more was dropped than should have been.
+      // Nothing begins here: a character that the vocabulary lacks, or more was dropped than should have
+      // been.
       exact_ = exact_ && bpe_->longest(std::string_view(text_).substr(at_)) == no_token;
       scratch.tokens.clear();
       at_ += bpe_->say_unknown(std::string_view(text_).substr(at_), scratch);

@@ -32,12 +32,12 @@ class BpeRun {
 
   const Bpe* bpe_;
   std::size_t longest_token_;
-  std::string text_;                  // from the first token kept
+  std::string text_;  // from the first token kept
   std::vector<std::uint32_t> tokens_;
-  std::vector<std::uint64_t> closed_; // places that are no token's end, relative to text_
-  std::size_t at_ = 0;                // where the next token begins, relative to text_
-  std::uint32_t trying_ = no_token;   // a token that was taken back: a shorter one is wanted
-  std::uint64_t counted_ = 0;         // tokens that were dropped
+  std::vector<std::uint64_t> closed_;  // places that are no token's end, relative to text_
+  std::size_t at_ = 0;                 // where the next token begins, relative to text_
+  std::uint32_t trying_ = no_token;    // a token that was taken back: a shorter one is wanted
+  std::uint64_t counted_ = 0;          // tokens that were dropped
   bool exact_ = true;
 };
 

@@ -20,14 +20,17 @@ Definition trained(std::mt19937& rng, std::size_t merges, unsigned letters, bool
   definition.info.name = "trained";
   definition.by_rank = by_rank;
   definition.whole_piece_first = by_rank;
-  for (int byte = 0; byte < 256; ++byte) definition.tokens.push_back({std::string(1, static_cast<char>(byte)), static_cast<TokenId>(byte), 0});
+  for (int byte = 0; byte < 256; ++byte)
+    definition.tokens.push_back({std::string(1, static_cast<char>(byte)), static_cast<TokenId>(byte), 0});
   std::vector<std::uint32_t> sample;
-  for (int i = 0; i < 3000; ++i) sample.push_back(static_cast<std::uint32_t>('a' + std::min(rng() % letters, rng() % letters)));
+  for (int i = 0; i < 3000; ++i)
+    sample.push_back(static_cast<std::uint32_t>('a' + std::min(rng() % letters, rng() % letters)));
   std::set<std::string> known;
   while (definition.tokens.size() < 256 + merges) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, int> counts;
     for (std::size_t i = 0; i + 1 < sample.size(); ++i) {
-      if (!known.contains(definition.tokens[sample[i]].bytes + definition.tokens[sample[i + 1]].bytes)) ++counts[{sample[i], sample[i + 1]}];
+      if (!known.contains(definition.tokens[sample[i]].bytes + definition.tokens[sample[i + 1]].bytes))
+        ++counts[{sample[i], sample[i + 1]}];
     }
     if (counts.empty()) break;
     const auto best = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
@@ -86,7 +89,8 @@ TEST(Bpe, BacktrackingEqualsMerging) {
       bpe.prefix_counts(text, scratch, prefixes);
       for (std::size_t i = 1; i <= text.size(); i += 7) {
         const bool whole = definition.whole_piece_first && bpe.whole(text.substr(0, i)) != no_token;
-        ASSERT_EQ(prefixes[i], whole ? 1 : merger.merge(std::string_view(text).substr(0, i)).size()) << text.substr(0, i);
+        ASSERT_EQ(prefixes[i], whole ? 1 : merger.merge(std::string_view(text).substr(0, i)).size())
+            << text.substr(0, i);
       }
     }
   }
@@ -100,7 +104,8 @@ TEST(Bpe, AVocabularyThatContradictsItselfIsMergedByHeap) {
   definition.info.name = "odd";
   definition.by_rank = true;
   TokenId id = 0;
-  for (const char* text : {"a", "b", "c", "abc", "bc", "cb", "bcb"}) definition.tokens.push_back({text, id++, 0});
+  for (const char* text : {"a", "b", "c", "abc", "bc", "cb", "bcb"})
+    definition.tokens.push_back({text, id++, 0});
   const auto file = compile(definition);
   ASSERT_TRUE(file.has_value());
   const Compiled compiled = *view_compiled(*file);

@@ -25,7 +25,8 @@ std::optional<std::string> from_byte_alphabet(std::string_view token) {
   std::string bytes;
   while (!token.empty()) {
     const Decoded character = decode(token);
-    if (!character.valid || character.code_point >= byte_of.size() || byte_of[character.code_point] < 0) return std::nullopt;
+    if (!character.valid || character.code_point >= byte_of.size() || byte_of[character.code_point] < 0)
+      return std::nullopt;
     bytes += static_cast<char>(byte_of[character.code_point]);
     token.remove_prefix(character.length);
   }

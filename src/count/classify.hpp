@@ -16,7 +16,8 @@ namespace plimsoll::count {
 // All bytes of a character have its class; those after the first have `inner` as well. What exactly
 // is a letter or a sign is the pre-tokeniser's choice (ClassTable). A byte of no class ends every run.
 namespace cls {
-inline constexpr std::uint8_t letter = 1, digit = 2, space = 4, newline = 8, sign = 16, upper = 32, lower = 64, inner = 128;
+inline constexpr std::uint8_t letter = 1, digit = 2, space = 4, newline = 8, sign = 16, upper = 32,
+                              lower = 64, inner = 128;
 }
 
 struct ClassTable {
@@ -55,8 +56,8 @@ class Classes {
 
   void reserve(std::size_t size);  // room for `size` bytes of text
 
-  std::vector<std::uint8_t> bytes;  // readable past the text's end: no class
-  std::vector<ClassWord> words;     // likewise
+  std::vector<std::uint8_t> bytes;              // readable past the text's end: no class
+  std::vector<ClassWord> words;                 // likewise
   std::vector<std::uint64_t> starts, doubtful;  // the pre-tokeniser's (pretokenize.cpp)
 };
 

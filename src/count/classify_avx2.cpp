@@ -9,7 +9,8 @@ namespace {
 struct Avx2Lanes {
   explicit Avx2Lanes(const std::uint8_t* ascii) {
     for (int row = 0; row < 8; ++row) {
-      rows[row] = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(ascii + row * 16)));
+      rows[row] =
+          _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(ascii + row * 16)));
     }
   }
 
@@ -36,7 +37,8 @@ struct Avx2Lanes {
     // Shift the bit to the top of each byte; bits that cross from the neighbour stay below the top.
     const __m128i shift = _mm_cvtsi32_si128(std::countl_zero(bit));
     const __m256i a = _mm256_sll_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes)), shift);
-    const __m256i b = _mm256_sll_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + 32)), shift);
+    const __m256i b =
+        _mm256_sll_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + 32)), shift);
     return join(_mm256_movemask_epi8(a), _mm256_movemask_epi8(b));
   }
 
@@ -48,7 +50,8 @@ struct Avx2Lanes {
   }
 
   static std::uint64_t join(int low, int high) {
-    return static_cast<std::uint32_t>(low) | static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32;
+    return static_cast<std::uint32_t>(low) | static_cast<std::uint64_t>(static_cast<std::uint32_t>(high))
+                                                 << 32;
   }
 
   __m256i rows[8];

@@ -38,7 +38,8 @@ void classify_with(std::string_view text, const ClassTable& table, Classes& out)
       while (wide != 0) {
         const std::size_t i = block + static_cast<std::size_t>(std::countr_zero(wide));
         const Decoded character = decode(begin + i, end);
-        done_class = table.by_category[character.valid ? category_of(character.code_point) : std::uint8_t{invalid}];
+        done_class =
+            table.by_category[character.valid ? category_of(character.code_point) : std::uint8_t{invalid}];
         bytes[i] = done_class;
         for (std::size_t k = 1; k < character.length; ++k) bytes[i + k] = done_class | cls::inner;
         done = i + character.length;
@@ -47,10 +48,11 @@ void classify_with(std::string_view text, const ClassTable& table, Classes& out)
       }
     }
     const std::uint8_t* own = bytes + block;
-    out.words[block / 64] = {lanes.mask_of(own, cls::letter), lanes.mask_of(own, cls::digit), lanes.mask_of(own, cls::space),
-                             lanes.mask_of(own, cls::newline), lanes.mask_of(own, cls::sign), lanes.mask_of(own, cls::upper),
-                             lanes.mask_of(own, cls::lower), lanes.mask_of(own, cls::inner), lanes.mask_equal(in, ' '),
-                             lanes.mask_equal(in, '\''), lanes.mask_equal(in, '/')};
+    out.words[block / 64] = {
+        lanes.mask_of(own, cls::letter),  lanes.mask_of(own, cls::digit), lanes.mask_of(own, cls::space),
+        lanes.mask_of(own, cls::newline), lanes.mask_of(own, cls::sign),  lanes.mask_of(own, cls::upper),
+        lanes.mask_of(own, cls::lower),   lanes.mask_of(own, cls::inner), lanes.mask_equal(in, ' '),
+        lanes.mask_equal(in, '\''),       lanes.mask_equal(in, '/')};
   }
   // What lies behind the text has no class.
   const std::size_t words = (text.size() + 63) / 64;

@@ -15,7 +15,8 @@ struct NeonLanes {
       const uint8x16_t text = vld1q_u8(in + i * 16);
       wide[i] = vcgeq_u8(text, vdupq_n_u8(0x80));
       // An index outside a table gives 0, so each half answers for its own bytes.
-      const uint8x16_t found = vorrq_u8(vqtbl4q_u8(low, text), vqtbl4q_u8(high, vsubq_u8(text, vdupq_n_u8(64))));
+      const uint8x16_t found =
+          vorrq_u8(vqtbl4q_u8(low, text), vqtbl4q_u8(high, vsubq_u8(text, vdupq_n_u8(64))));
       vst1q_u8(out + i * 16, found);
     }
     return gather(wide);

@@ -103,7 +103,8 @@ void mark_odd(Arrays& a) {
 
 // Halves, trie, prefixes and seams of a BPE vocabulary. A token that merging never makes can only be a
 // whole piece, and only where the definition lets a whole piece go first.
-void lay_out_merges(const Definition& definition, const PlainMerger& merger, const std::vector<std::uint32_t>& order, Arrays& a) {
+void lay_out_merges(const Definition& definition, const PlainMerger& merger,
+                    const std::vector<std::uint32_t>& order, Arrays& a) {
   const auto count = static_cast<std::uint32_t>(order.size());
   std::vector<std::uint32_t> number_of(count);
   for (std::uint32_t number = 0; number < count; ++number) number_of[order[number]] = number;
@@ -135,7 +136,8 @@ void lay_out_merges(const Definition& definition, const PlainMerger& merger, con
     if (reachable[number]) {
       entries.push_back({text, number});
       for (std::size_t i = 1; i < text.size(); ++i) {
-        const unsigned pair = static_cast<unsigned>(static_cast<unsigned char>(text[i - 1])) << 8 | static_cast<unsigned char>(text[i]);
+        const unsigned pair = static_cast<unsigned>(static_cast<unsigned char>(text[i - 1])) << 8 |
+                              static_cast<unsigned char>(text[i]);
         a.seams[pair >> 6] |= std::uint64_t{1} << (pair & 63);
       }
     } else if (definition.whole_piece_first) {
@@ -168,15 +170,17 @@ bool agrees_with_merging(const Definition& definition, const PlainMerger& merger
   std::mt19937 rng{20'000};
   for (int round = 0; round < 20'000; ++round) {
     std::string text;
-    for (unsigned part = 0; part < 2 + rng() % 3; ++part) text += definition.tokens[rng() % definition.tokens.size()].bytes;
+    for (unsigned part = 0; part < 2 + rng() % 3; ++part)
+      text += definition.tokens[rng() % definition.tokens.size()].bytes;
     if (text.size() > 80) continue;
     const auto expected = merger.merge(text);
     if (std::ranges::find(expected, never) != expected.end()) continue;
     if (definition.whole_piece_first && bpe.whole(text) != no_token) continue;
     bpe.encode(text, scratch);
-    const bool same = std::ranges::equal(expected, scratch.tokens, [&](std::uint32_t index, std::uint32_t number) {
-      return number < a.ids.size() && definition.tokens[index].id == a.ids[number];
-    });
+    const bool same =
+        std::ranges::equal(expected, scratch.tokens, [&](std::uint32_t index, std::uint32_t number) {
+          return number < a.ids.size() && definition.tokens[index].id == a.ids[number];
+        });
     if (!same) return false;
   }
   return true;
@@ -188,7 +192,13 @@ void lay_out_added(const Definition& definition, Arrays& a) {
   for (const AddedToken& token : definition.added) {
     if (token.text.empty()) continue;
     entries.push_back({token.text, static_cast<std::uint32_t>(a.added.size())});
-    a.added.push_back({token.id, token.special, token.strips_left, token.strips_right, token.whole_word, token.normalized, {}});
+    a.added.push_back({token.id,
+                       token.special,
+                       token.strips_left,
+                       token.strips_right,
+                       token.whole_word,
+                       token.normalized,
+                       {}});
     a.added_bytes += token.text;
     a.added_offsets.push_back(static_cast<std::uint32_t>(a.added_bytes.size()));
     a.config.longest_added = std::max(a.config.longest_added, static_cast<std::uint32_t>(token.text.size()));
@@ -197,17 +207,25 @@ void lay_out_added(const Definition& definition, Arrays& a) {
 }
 
 Result<void> check(const Definition& definition) {
-  if (definition.tokens.empty()) return fail(Errc::bad_input, "the tokenizer '{}' has no tokens", definition.info.name);
+  if (definition.tokens.empty())
+    return fail(Errc::bad_input, "the tokenizer '{}' has no tokens", definition.info.name);
   if (definition.tokens.size() >= (1U << PairTable::number_bits))
-    return fail(Errc::unsupported, "the tokenizer '{}' has {} tokens; more than {} cannot be compiled", definition.info.name,
-                base::with_thousands(static_cast<std::int64_t>(definition.tokens.size())), base::with_thousands((1 << PairTable::number_bits) - 1));
+    return fail(Errc::unsupported, "the tokenizer '{}' has {} tokens; more than {} cannot be compiled",
+                definition.info.name,
+                base::with_thousands(static_cast<std::int64_t>(definition.tokens.size())),
+                base::with_thousands((1 << PairTable::number_bits) - 1));
   for (const VocabularyEntry& token : definition.tokens) {
-    if (token.bytes.size() > 0xffff) return fail(Errc::bad_input, "the tokenizer '{}' has a token of {} bytes, which no model has", definition.info.name, token.bytes.size());
-    if (token.id >= (1U << 24)) return fail(Errc::bad_input, "the tokenizer '{}' has a token with id {}, which no model has", definition.info.name, token.id);
+    if (token.bytes.size() > 0xffff)
+      return fail(Errc::bad_input, "the tokenizer '{}' has a token of {} bytes, which no model has",
+                  definition.info.name, token.bytes.size());
+    if (token.id >= (1U << 24))
+      return fail(Errc::bad_input, "the tokenizer '{}' has a token with id {}, which no model has",
+                  definition.info.name, token.id);
   }
   for (const auto& [left, right] : definition.merges) {
     if (std::max(left, right) >= definition.tokens.size())
-      return fail(Errc::bad_input, "the tokenizer '{}' merges a token that it does not have", definition.info.name);
+      return fail(Errc::bad_input, "the tokenizer '{}' merges a token that it does not have",
+                  definition.info.name);
   }
   return {};
 }

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "plimsoll/result.hpp"
 #include "count/definition.hpp"
+#include "plimsoll/result.hpp"
 
 namespace plimsoll::count {
 

@@ -34,8 +34,9 @@ std::uint64_t check_of(const Header& header) {
 // One list of the sections, for reading and for writing.
 template <typename C, typename F>
 void each_section(C& c, F&& f) {
-  f(c.info), f(c.split_steps), f(c.bytes), f(c.offsets), f(c.ids), f(c.numbers), f(c.trie), f(c.pairs), f(c.pair_filter),
-      f(c.rows), f(c.seams), f(c.scores), f(c.added_trie), f(c.added), f(c.added_offsets), f(c.added_bytes);
+  f(c.info), f(c.split_steps), f(c.bytes), f(c.offsets), f(c.ids), f(c.numbers), f(c.trie), f(c.pairs),
+      f(c.pair_filter), f(c.rows), f(c.seams), f(c.scores), f(c.added_trie), f(c.added), f(c.added_offsets),
+      f(c.added_bytes);
 }
 
 constexpr std::size_t aligned(std::size_t size) {
@@ -47,12 +48,16 @@ constexpr std::size_t aligned(std::size_t size) {
 Result<Compiled> view_compiled(std::string_view file) {
   static_assert(std::is_trivially_copyable_v<CompiledConfig> && std::is_trivially_copyable_v<TrieNode>);
   constexpr std::size_t config_at = aligned(sizeof(Header));
-  if (file.size() < config_at + sizeof(CompiledConfig)) return fail(Errc::damaged, "the file has {} bytes, too few for a compiled tokenizer", file.size());
+  if (file.size() < config_at + sizeof(CompiledConfig))
+    return fail(Errc::damaged, "the file has {} bytes, too few for a compiled tokenizer", file.size());
   Header header;
   std::memcpy(&header, file.data(), sizeof header);
   if (header.magic != magic) return fail(Errc::damaged, "the file is no compiled tokenizer of this version");
-  if (header.check != check_of(header)) return fail(Errc::damaged, "the header of the compiled tokenizer is damaged");
-  if (header.file_size != file.size()) return fail(Errc::damaged, "the compiled tokenizer has {} bytes instead of {}", file.size(), header.file_size);
+  if (header.check != check_of(header))
+    return fail(Errc::damaged, "the header of the compiled tokenizer is damaged");
+  if (header.file_size != file.size())
+    return fail(Errc::damaged, "the compiled tokenizer has {} bytes instead of {}", file.size(),
+                header.file_size);
 
   Compiled compiled;
   std::memcpy(&compiled.config, file.data() + config_at, sizeof compiled.config);
@@ -62,17 +67,20 @@ Result<Compiled> view_compiled(std::string_view file) {
     const Section section = header.sections[i++];
     using View = std::remove_cvref_t<decltype(view)>;
     using Element = std::remove_cvref_t<decltype(*view.data())>;
-    if (section.offset % alignment != 0 || section.size % sizeof(Element) != 0 || section.offset > file.size() ||
-        section.size > file.size() - section.offset) {
+    if (section.offset % alignment != 0 || section.size % sizeof(Element) != 0 ||
+        section.offset > file.size() || section.size > file.size() - section.offset) {
       whole = false;
       return;
     }
-    view = View(reinterpret_cast<const Element*>(file.data() + section.offset), section.size / sizeof(Element));
+    view =
+        View(reinterpret_cast<const Element*>(file.data() + section.offset), section.size / sizeof(Element));
   });
-  const bool counts_agree = compiled.offsets.size() == compiled.ids.size() + 1 && std::has_single_bit(std::max<std::size_t>(1, compiled.pairs.size())) &&
+  const bool counts_agree = compiled.offsets.size() == compiled.ids.size() + 1 &&
+                            std::has_single_bit(std::max<std::size_t>(1, compiled.pairs.size())) &&
                             std::has_single_bit(std::max<std::size_t>(1, compiled.pair_filter.size())) &&
                             compiled.added_offsets.size() == compiled.added.size() + 1;
-  if (!whole || !counts_agree) return fail(Errc::damaged, "the sections of the compiled tokenizer do not fit its file");
+  if (!whole || !counts_agree)
+    return fail(Errc::damaged, "the sections of the compiled tokenizer do not fit its file");
   return compiled;
 }
 

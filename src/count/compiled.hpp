@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "plimsoll/result.hpp"
 #include "count/definition.hpp"
 #include "count/double_array.hpp"
+#include "plimsoll/result.hpp"
 
 namespace plimsoll::count {
 
@@ -51,28 +51,28 @@ struct CompiledConfig {
   bool whole_piece_first;
   bool regular;  // backtracking is proven against plain merging for this vocabulary
   bool fuse_unknown;
-  std::uint32_t longest_token;    // bytes
-  std::uint32_t longest_added;    // bytes
-  std::uint32_t longest_word;     // wordpiece
+  std::uint32_t longest_token;  // bytes
+  std::uint32_t longest_added;  // bytes
+  std::uint32_t longest_word;   // wordpiece
   std::int64_t unknown;
   std::int64_t byte_tokens[256];
 };
 
 struct Compiled {
   CompiledConfig config{};
-  std::string_view info;                        // TokenizerInfo as JSON
-  std::string_view split_steps;                 // JSON
-  std::string_view bytes;                       // of all tokens, one after the other
-  std::span<const std::uint32_t> offsets;       // where each token's bytes begin; one more than tokens
-  std::span<const TokenId> ids;                 // internal number to the model's id
-  std::span<const std::uint32_t> numbers;       // the model's id to internal number, or no_token
-  std::span<const TrieNode> trie;               // bytes to internal number
-  std::span<const std::uint64_t> pairs;         // see PairTable
-  std::span<const std::uint64_t> pair_filter;   // likewise
-  std::span<const TokenRow> rows;               // BPE: what encoding asks of each token
+  std::string_view info;                       // TokenizerInfo as JSON
+  std::string_view split_steps;                // JSON
+  std::string_view bytes;                      // of all tokens, one after the other
+  std::span<const std::uint32_t> offsets;      // where each token's bytes begin; one more than tokens
+  std::span<const TokenId> ids;                // internal number to the model's id
+  std::span<const std::uint32_t> numbers;      // the model's id to internal number, or no_token
+  std::span<const TrieNode> trie;              // bytes to internal number
+  std::span<const std::uint64_t> pairs;        // see PairTable
+  std::span<const std::uint64_t> pair_filter;  // likewise
+  std::span<const TokenRow> rows;              // BPE: what encoding asks of each token
   std::span<const std::uint64_t> seams;
   std::span<const double> scores;
-  std::span<const TrieNode> added_trie;         // texts to indexes of `added`
+  std::span<const TrieNode> added_trie;  // texts to indexes of `added`
   std::span<const CompiledAdded> added;
   std::span<const std::uint32_t> added_offsets;
   std::string_view added_bytes;
@@ -110,7 +110,10 @@ class PairTable {
 
   PairTable() = default;
   PairTable(std::span<const std::uint64_t> slots, std::span<const std::uint64_t> filter)
-      : slots_(slots.data()), mask_(slots.size() - 1), filter_(filter.data()), filter_mask_(filter.size() * 64 - 1) {}
+      : slots_(slots.data()),
+        mask_(slots.size() - 1),
+        filter_(filter.data()),
+        filter_mask_(filter.size() * 64 - 1) {}
 
   static std::uint64_t key(std::uint32_t left, std::uint32_t right) {
     return static_cast<std::uint64_t>(left) << number_bits | right;

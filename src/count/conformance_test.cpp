@@ -163,13 +163,15 @@ class Conformance : public ::testing::TestWithParam<std::string> {
     const auto& added = tokenizer_->impl().compiled.added;
     std::size_t begin = 0;
     for (const count::Placed& token : tokenizer_->impl().encode(text, specials)) {
-      if (std::ranges::find(added, token.id, &count::CompiledAdded::id) != added.end()) found.emplace_back(begin, token.end);
+      if (std::ranges::find(added, token.id, &count::CompiledAdded::id) != added.end())
+        found.emplace_back(begin, token.end);
       begin = token.end;
     }
     return found;
   }
 
-  // Calls check for each text and policy; one text's failure does not hide the next, but only a few are shown.
+  // Calls check for each text and policy; one text's failure does not hide the next, but only a few are
+  // shown.
   template <typename Check>
   void each(std::size_t longest, std::size_t step, Check&& check) {
     std::size_t checked = 0;
@@ -181,7 +183,8 @@ class Conformance : public ::testing::TestWithParam<std::string> {
         ++checked;
         const std::string complaint = check(i, std::string_view(all_texts()[i]), specials);
         if (complaint.empty() || ++failed > shown_failures) continue;
-        ADD_FAILURE() << excerpt(i) << (specials == Specials::parsed ? ", parsed" : ", plain") << "\n  " << complaint;
+        ADD_FAILURE() << excerpt(i) << (specials == Specials::parsed ? ", parsed" : ", plain") << "\n  "
+                      << complaint;
       }
     }
     EXPECT_EQ(failed, 0U) << "of " << checked;
@@ -199,16 +202,19 @@ TEST_P(Conformance, CountsAndIdsAreTheReferences) {
     if (expected.count < 0) return "";
     const Tokens count = tokenizer_->count(text, specials);
     const auto ids = tokenizer_->encode(text, specials);
-    if (count != expected.count) return fmt::format("counted {}, the reference has {}", count, expected.count);
-    if (static_cast<Tokens>(ids.size()) != count) return fmt::format("counted {}, encoded {}", count, ids.size());
+    if (count != expected.count)
+      return fmt::format("counted {}, the reference has {}", count, expected.count);
+    if (static_cast<Tokens>(ids.size()) != count)
+      return fmt::format("counted {}, encoded {}", count, ids.size());
     return hash_of(ids) == expected.hash ? "" : "other ids than the reference";
   });
 }
 
 TEST_P(Conformance, DecodingGivesTheTextBack) {
   // These change a text before they cut it; what needs no change comes back even so.
-  const std::map<std::string, std::string, std::less<>> changing{{"qwen2.5", ""}, {"qwen3", ""},  {"command-r", ""}, {"claude-legacy", ""},
-                                                                 {"gemma2", ""},  {"gemma3", ""}, {"mistral-v3", " "}};
+  const std::map<std::string, std::string, std::less<>> changing{
+      {"qwen2.5", ""}, {"qwen3", ""},  {"command-r", ""},  {"claude-legacy", ""},
+      {"gemma2", ""},  {"gemma3", ""}, {"mistral-v3", " "}};
   const auto change = changing.find(GetParam());
   std::size_t compared = 0;
   each(std::string::npos, 1, [&](std::size_t, std::string_view text, Specials specials) -> std::string {
@@ -218,8 +224,13 @@ TEST_P(Conformance, DecodingGivesTheTextBack) {
     const auto ids = tokenizer_->encode(text, specials);
     const auto decoded = tokenizer_->decode(ids);
     if (!decoded) return decoded.error().what;
-    const std::string wanted = (change != changing.end() && !text.empty() ? change->second : "") + std::string(text);
-    return *decoded == wanted ? "" : fmt::format("decodes to {}", Json(decoded->substr(0, 160)).dump(-1, ' ', true, Json::error_handler_t::replace));
+    const std::string wanted =
+        (change != changing.end() && !text.empty() ? change->second : "") + std::string(text);
+    return *decoded == wanted
+               ? ""
+               : fmt::format(
+                     "decodes to {}",
+                     Json(decoded->substr(0, 160)).dump(-1, ' ', true, Json::error_handler_t::replace));
   });
   EXPECT_GT(compared, 100U);
 }
@@ -228,7 +239,8 @@ TEST_P(Conformance, CountingUpToALimitStopsThere) {
   std::mt19937 rng{1};
   each(200'000, 1, [&](std::size_t, std::string_view text, Specials specials) -> std::string {
     const Tokens count = tokenizer_->count(text, specials);
-    for (const Tokens limit : {Tokens{0}, count - 1, count, count + 1, static_cast<Tokens>(rng() % static_cast<unsigned>(count + 2))}) {
+    for (const Tokens limit : {Tokens{0}, count - 1, count, count + 1,
+                               static_cast<Tokens>(rng() % static_cast<unsigned>(count + 2))}) {
       if (limit < 0) continue;
       const Tokens found = tokenizer_->count_up_to(text, limit, specials);
       if (found != std::min(count, limit + 1)) return fmt::format("up to {} of {}: {}", limit, count, found);
@@ -250,11 +262,14 @@ TEST_P(Conformance, PartsAppendedCountAsOneText) {
       at += size;
       cuts += fmt::format(" {}", at);
       if (asks && rng() % 4 == 0 && counter.total() != tokenizer_->count(text.substr(0, at), specials))
-        return fmt::format("{} after the first {} bytes, counted at once they are {}; ends of the parts:{}", counter.total(), at,
-                           tokenizer_->count(text.substr(0, at), specials), cuts.substr(0, 400));
+        return fmt::format("{} after the first {} bytes, counted at once they are {}; ends of the parts:{}",
+                           counter.total(), at, tokenizer_->count(text.substr(0, at), specials),
+                           cuts.substr(0, 400));
     }
     const Tokens count = tokenizer_->count(text, specials);
-    return counter.total() == count ? "" : fmt::format("{} in parts, {} at once; ends of the parts:{}", counter.total(), count, cuts.substr(0, 400));
+    return counter.total() == count ? ""
+                                    : fmt::format("{} in parts, {} at once; ends of the parts:{}",
+                                                  counter.total(), count, cuts.substr(0, 400));
   });
 }
 
@@ -266,13 +281,18 @@ TEST_P(Conformance, TheLargestPrefixWithinALimitIsFound) {
     if (loses(text)) return "";
     const Tokens count = tokenizer_->count(text, specials);
     const auto uncut = literals(text, specials);
-    const auto inside = [&](std::size_t at) { return std::ranges::any_of(uncut, [&](const auto& one) { return one.first < at && at < one.second; }); };
-    for (const Tokens limit : {Tokens{1}, count - 1, count, static_cast<Tokens>(rng() % static_cast<unsigned>(count + 1))}) {
+    const auto inside = [&](std::size_t at) {
+      return std::ranges::any_of(uncut, [&](const auto& one) { return one.first < at && at < one.second; });
+    };
+    for (const Tokens limit :
+         {Tokens{1}, count - 1, count, static_cast<Tokens>(rng() % static_cast<unsigned>(count + 1))}) {
       if (limit < 0) continue;
       const std::size_t at = tokenizer_->split_at(text, limit, specials);
-      if (at > text.size() || (at < text.size() && count::is_continuation(text[at]))) return fmt::format("limit {}: {} is inside a character", limit, at);
+      if (at > text.size() || (at < text.size() && count::is_continuation(text[at])))
+        return fmt::format("limit {}: {} is inside a character", limit, at);
       const Tokens prefix = tokenizer_->count(text.substr(0, at), specials);
-      if (prefix > limit) return fmt::format("limit {}: the first {} bytes have {} tokens", limit, at, prefix);
+      if (prefix > limit)
+        return fmt::format("limit {}: the first {} bytes have {} tokens", limit, at, prefix);
       std::size_t further = at;
       for (int i = 0; i < characters_further && further < text.size(); ++i) {
         do ++further;
@@ -290,13 +310,15 @@ TEST_P(Conformance, TokensHaveTheirPlacesInTheText) {
   each(200'000, 1, [&](std::size_t, std::string_view text, Specials specials) -> std::string {
     const Tokens count = tokenizer_->count(text, specials);
     const auto ends = tokenizer_->token_ends(text, specials);
-    if (static_cast<Tokens>(ends.size()) != count) return fmt::format("{} ends of {} tokens", ends.size(), count);
+    if (static_cast<Tokens>(ends.size()) != count)
+      return fmt::format("{} ends of {} tokens", ends.size(), count);
     if (!std::ranges::is_sorted(ends)) return "the ends go back";
     if (!ends.empty() && !loses(text) && ends.back() != text.size())
       return fmt::format("the last token ends at {} of {}", ends.back(), text.size());
 
     std::vector<std::size_t> pieces;
-    for (std::size_t at = 0; at < text.size();) pieces.push_back(at = std::min<std::size_t>(text.size(), at + 1 + rng() % 60));
+    for (std::size_t at = 0; at < text.size();)
+      pieces.push_back(at = std::min<std::size_t>(text.size(), at + 1 + rng() % 60));
     if (pieces.empty()) return "";
     const auto counts = tokenizer_->count_pieces(text, pieces, specials);
     Tokens sum = 0;
@@ -312,7 +334,8 @@ std::vector<std::string> families() {
 }
 std::string as_test_name(const ::testing::TestParamInfo<std::string>& param) {
   std::string name = param.param;
-  std::ranges::replace_if(name, [](char c) { return c == '.' || c == '-'; }, '_');
+  std::ranges::replace_if(
+      name, [](char c) { return c == '.' || c == '-'; }, '_');
   return name;
 }
 INSTANTIATE_TEST_SUITE_P(Of, Conformance, ::testing::ValuesIn(families()), as_test_name);
@@ -321,14 +344,17 @@ INSTANTIATE_TEST_SUITE_P(Of, Conformance, ::testing::ValuesIn(families()), as_te
 
 TEST(Vectors, AreManyAndReachAMegabyte) {
   EXPECT_GE(all_texts().size(), 2'000U);
-  EXPECT_TRUE(std::ranges::any_of(all_texts(), [](const std::string& text) { return text.size() >= 1'000'000; }));
+  EXPECT_TRUE(
+      std::ranges::any_of(all_texts(), [](const std::string& text) { return text.size() >= 1'000'000; }));
 }
 
 TEST(ClassifyVectors, EveryPathOfThisMachineSeesTheSame) {
   const auto every_class = [](std::uint8_t flagged) -> std::uint8_t {
     const std::uint8_t plain = count::plain_class(flagged);
     const auto category = static_cast<std::uint8_t>(flagged & ~count::cjk);
-    return static_cast<std::uint8_t>(plain | (category == count::lu ? count::cls::upper : category == count::ll ? count::cls::lower : 0));
+    return static_cast<std::uint8_t>(plain | (category == count::lu   ? count::cls::upper
+                                              : category == count::ll ? count::cls::lower
+                                                                      : 0));
   };
   const auto table = count::ClassTable::of(count::classes_by(every_class));
   const auto paths = count::all_classifiers();
@@ -340,8 +366,12 @@ TEST(ClassifyVectors, EveryPathOfThisMachineSeesTheSame) {
     paths.front().run(text, table, wanted);
     for (const auto& path : paths.subspan(1)) {
       path.run(text, table, found);
-      ASSERT_EQ(std::memcmp(wanted.bytes.data(), found.bytes.data(), text.size() + 1), 0) << path.name << ", " << excerpt(i);
-      ASSERT_EQ(std::memcmp(wanted.words.data(), found.words.data(), (text.size() / 64 + 1) * sizeof(count::ClassWord)), 0) << path.name << ", " << excerpt(i);
+      ASSERT_EQ(std::memcmp(wanted.bytes.data(), found.bytes.data(), text.size() + 1), 0)
+          << path.name << ", " << excerpt(i);
+      ASSERT_EQ(std::memcmp(wanted.words.data(), found.words.data(),
+                            (text.size() / 64 + 1) * sizeof(count::ClassWord)),
+                0)
+          << path.name << ", " << excerpt(i);
     }
   }
 }
@@ -354,12 +384,16 @@ TEST(AnyBytes, AreCountedAlikeByAllOperations) {
     if (!tokenizer) continue;
     for (int round = 0; round < (thin ? 100 : 1'000); ++round) {
       std::string bytes(rng() % 60, '\0');
-      for (char& c : bytes) c = static_cast<char>(rng() % 3 == 0 ? rng() : "a '1\xC3\xA9\n.\xE5\xAD\x97\xF0\x9F\x9A\xA2"[rng() % 16]);
+      for (char& c : bytes)
+        c = static_cast<char>(rng() % 3 == 0 ? rng()
+                                             : "a '1\xC3\xA9\n.\xE5\xAD\x97\xF0\x9F\x9A\xA2"[rng() % 16]);
       const Tokens count = tokenizer->count(bytes);
       ASSERT_EQ(static_cast<Tokens>(tokenizer->encode(bytes).size()), count) << name;
       Counter counter(*tokenizer);
       for (const char c : bytes) counter.append({&c, 1});
-      ASSERT_EQ(counter.total(), count) << name << " " << Json(bytes).dump(-1, ' ', true, Json::error_handler_t::replace) << " round " << round;
+      ASSERT_EQ(counter.total(), count)
+          << name << " " << Json(bytes).dump(-1, ' ', true, Json::error_handler_t::replace) << " round "
+          << round;
       const auto at = tokenizer->split_at(bytes, count / 2);
       ASSERT_LE(tokenizer->count(std::string_view(bytes).substr(0, at)), count / 2) << name;
       ++checked;

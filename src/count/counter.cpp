@@ -2,12 +2,12 @@
 #include <memory>
 #include <optional>
 
-#include "plimsoll/count.hpp"
 #include "count/align.hpp"
 #include "count/bpe_run.hpp"
 #include "count/normalize.hpp"
 #include "count/tokenizer_impl.hpp"
 #include "count/unicode.hpp"
+#include "plimsoll/count.hpp"
 
 namespace plimsoll {
 
@@ -23,10 +23,10 @@ struct Counter::State {
 
   Tokenizer tokenizer;
   Specials specials;
-  std::string tail;              // what may still be cut otherwise; all before it is in `closed` or `run`
+  std::string tail;  // what may still be cut otherwise; all before it is in `closed` or `run`
   Tokens closed = 0;
-  bool at_front = true;          // nothing was closed yet
-  std::size_t looked_at = 0;     // size of the tail when it was last tried in vain
+  bool at_front = true;                // nothing was closed yet
+  std::size_t looked_at = 0;           // size of the tail when it was last tried in vain
   std::unique_ptr<count::BpeRun> run;  // a giant piece whose end has not come yet
   bool exact = true;
   mutable std::optional<Tokens> total;
@@ -50,7 +50,9 @@ struct Counter::State {
       const count::AddedMatch match = first_added(rest);
       if (match.index != no_token && done + match.end <= decided) {
         // Text before an added token ends there for good.
-        closed += impl.count(rest.substr(0, match.begin), Specials::plain, Tokenizer::Impl::no_limit, at_front, *scratch) + 1;
+        closed += impl.count(rest.substr(0, match.begin), Specials::plain, Tokenizer::Impl::no_limit,
+                             at_front, *scratch) +
+                  1;
         done += match.end;
         at_front = false;
         continue;
@@ -64,7 +66,8 @@ struct Counter::State {
 
   count::AddedMatch first_added(std::string_view text) const {
     const auto& finder = tokenizer.impl().finder;
-    return finder.idle(specials) ? count::AddedMatch{text.size(), text.size(), no_token} : finder.find(text, 0, specials);
+    return finder.idle(specials) ? count::AddedMatch{text.size(), text.size(), no_token}
+                                 : finder.find(text, 0, specials);
   }
 
   // Whether all of the tail but its end goes into a run from here on.
@@ -82,7 +85,8 @@ struct Counter::State {
   bool is_one_run(bool first, Tokenizer::Impl::Scratch& scratch) const {
     const Tokenizer::Impl& impl = tokenizer.impl();
     if (first_added(tail).index != no_token) return false;
-    if (count::normalize(impl.compiled.config.normalizer, tail, false, scratch.normalized) != tail) return false;
+    if (count::normalize(impl.compiled.config.normalizer, tail, false, scratch.normalized) != tail)
+      return false;
     return count::uniform_front(impl.pre, scratch.classes, tail, first) == tail.size();
   }
 
@@ -119,7 +123,8 @@ struct Counter::State {
     looked_at = 0;
   }
 
-  // The same where normalising changed the text: up to the last piece that ends where the text can be cut too.
+  // The same where normalising changed the text: up to the last piece that ends where the text can be cut
+  // too.
   std::size_t settle_changed(std::string_view part, std::string_view cut, Tokenizer::Impl::Scratch& scratch) {
     const Tokenizer::Impl& impl = tokenizer.impl();
     const count::Alignment alignment(impl.compiled.config.normalizer, part, at_front);
@@ -165,7 +170,8 @@ struct Counter::State {
   }
 };
 
-Counter::Counter(Tokenizer tokenizer, Specials specials) : state_(std::make_unique<State>(std::move(tokenizer), specials)) {}
+Counter::Counter(Tokenizer tokenizer, Specials specials)
+    : state_(std::make_unique<State>(std::move(tokenizer), specials)) {}
 Counter::~Counter() = default;
 Counter::Counter(Counter&&) noexcept = default;
 Counter& Counter::operator=(Counter&&) noexcept = default;
@@ -195,7 +201,8 @@ Tokens Counter::total() const {
     total += static_cast<Tokens>(ended.finish((*scratch).model.bpe));
     rest.remove_prefix(size);
   }
-  state_->total = total + impl.count(rest, state.specials, Tokenizer::Impl::no_limit, state.at_front, *scratch);
+  state_->total =
+      total + impl.count(rest, state.specials, Tokenizer::Impl::no_limit, state.at_front, *scratch);
   return *state_->total;
 }
 

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "plimsoll/count.hpp"
 #include "count/pretokenize.hpp"
 #include "count/regex_split.hpp"
+#include "plimsoll/count.hpp"
 
 namespace plimsoll::count {
 
@@ -26,21 +26,21 @@ enum class ModelKind : std::uint8_t {
 // U+2581 for a space, the tokens were translated and a literal U+2581 in a text becomes a space.
 struct Normalizer {
   enum class Form : std::uint8_t { none, nfc, nfd, nfkc, nfkd } form = Form::none;
-  bool bar_is_space = false;        // U+2581 is how the vocabulary spells a space
-  bool prefix_space = false;        // a text gets one space in front
-  bool prefix_unless_space = false; // ... unless it begins with one
-  bool prefix_first_only = false;   // ... only at the very front, not after a special token
+  bool bar_is_space = false;         // U+2581 is how the vocabulary spells a space
+  bool prefix_space = false;         // a text gets one space in front
+  bool prefix_unless_space = false;  // ... unless it begins with one
+  bool prefix_first_only = false;    // ... only at the very front, not after a special token
   bool lower_case = false;
   bool strip_accents = false;
-  bool clean_text = false;          // BERT: controls vanish, white space becomes a space
-  bool split_han = false;           // BERT: spaces around Han characters
-  bool collapse_spaces = false;     // SentencePiece: runs of spaces become one, ends are trimmed
+  bool clean_text = false;       // BERT: controls vanish, white space becomes a space
+  bool split_han = false;        // BERT: spaces around Han characters
+  bool collapse_spaces = false;  // SentencePiece: runs of spaces become one, ends are trimmed
 };
 
 struct AddedToken {
   std::string text;
   TokenId id = 0;
-  bool special = false;     // parsed only where the policy says so; the others always
+  bool special = false;  // parsed only where the policy says so; the others always
   bool strips_left = false;
   bool strips_right = false;
   bool whole_word = false;
@@ -64,7 +64,7 @@ struct Definition {
   bool whole_piece_first = false;  // a piece that is a token is that token, whatever the merges say
   std::vector<AddedToken> added;
   std::array<std::int64_t, 256> byte_tokens = no_byte_tokens();  // <0x00>…; -1: none
-  std::int64_t unknown = -1;       // id for what the vocabulary cannot say; -1: it vanishes
+  std::int64_t unknown = -1;  // id for what the vocabulary cannot say; -1: it vanishes
   bool fuse_unknown = false;
   Normalizer normalizer;
   Splitter splitter = Splitter::whole;

@@ -95,9 +95,11 @@ class Builder {
     open_.push_back(blocks_.size() - 1);
   }
 
-  bool fits(const Block& block, unsigned low, std::span<const std::pair<unsigned char, std::size_t>> children) {
+  bool fits(const Block& block, unsigned low,
+            std::span<const std::pair<unsigned char, std::size_t>> children) {
     if (!test(block.base_free, low)) return false;
-    return std::ranges::all_of(children, [&](const auto& child) { return test(block.free, low ^ child.first); });
+    return std::ranges::all_of(children,
+                               [&](const auto& child) { return test(block.free, low ^ child.first); });
   }
 
   std::uint32_t take(std::size_t index, unsigned low,

@@ -42,7 +42,9 @@ Result<TokenizerInfo> info_from_json(std::string_view text) {
 std::string to_json(const std::vector<SplitStep>& steps) {
   Json json = Json::array();
   for (const SplitStep& step : steps)
-    json.push_back({{"pattern", step.pattern}, {"behaviour", static_cast<int>(step.behaviour)}, {"invert", step.invert}});
+    json.push_back({{"pattern", step.pattern},
+                    {"behaviour", static_cast<int>(step.behaviour)},
+                    {"invert", step.invert}});
   return json.dump();
 }
 
@@ -51,7 +53,8 @@ Result<std::vector<SplitStep>> steps_from_json(std::string_view text) {
   if (!json.is_array()) return fail(Errc::damaged, "the pre-tokeniser in the compiled tokenizer is damaged");
   std::vector<SplitStep> steps;
   for (const Json& step : json)
-    steps.push_back({step.value("pattern", ""), static_cast<SplitStep::Behaviour>(step.value("behaviour", 0)), step.value("invert", false)});
+    steps.push_back({step.value("pattern", ""), static_cast<SplitStep::Behaviour>(step.value("behaviour", 0)),
+                     step.value("invert", false)});
   return steps;
 }
 

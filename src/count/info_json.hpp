@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "plimsoll/count.hpp"
 #include "count/regex_split.hpp"
+#include "plimsoll/count.hpp"
 
 namespace plimsoll::count {
 

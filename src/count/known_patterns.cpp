@@ -7,7 +7,8 @@
 namespace plimsoll::count {
 namespace {
 
-constexpr std::string_view gpt2 = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+constexpr std::string_view gpt2 =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 constexpr std::string_view cl100k =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 constexpr std::string_view cl100k_possessive =
@@ -49,14 +50,10 @@ struct Known {
 };
 const std::vector<Known>& all_known() {
   static const std::vector<Known> known{
-      {{gpt2}, Splitter::gpt2},
-      {{digit, gpt2}, Splitter::gpt2_digits},
-      {{cl100k}, Splitter::cl100k},
-      {{cl100k_possessive}, Splitter::cl100k},
-      {{qwen}, Splitter::cl100k_digit},
-      {{o200k}, Splitter::o200k},
-      {{tekken}, Splitter::tekken},
-      {{numbers, han_and_kana, deepseek_words}, Splitter::deepseek},
+      {{gpt2}, Splitter::gpt2},         {{digit, gpt2}, Splitter::gpt2_digits},
+      {{cl100k}, Splitter::cl100k},     {{cl100k_possessive}, Splitter::cl100k},
+      {{qwen}, Splitter::cl100k_digit}, {{o200k}, Splitter::o200k},
+      {{tekken}, Splitter::tekken},     {{numbers, han_and_kana, deepseek_words}, Splitter::deepseek},
   };
   return known;
 }
@@ -74,9 +71,11 @@ std::string_view gpt2_pattern() {
 
 std::optional<Splitter> known_splitter(const std::vector<SplitStep>& steps) {
   for (const Known& known : all_known()) {
-    const bool same = std::ranges::equal(steps, known.patterns, [](const SplitStep& step, std::string_view pattern) {
-      return step.behaviour == SplitStep::Behaviour::isolated && !step.invert && canonical(step.pattern) == canonical(pattern);
-    });
+    const bool same =
+        std::ranges::equal(steps, known.patterns, [](const SplitStep& step, std::string_view pattern) {
+          return step.behaviour == SplitStep::Behaviour::isolated && !step.invert &&
+                 canonical(step.pattern) == canonical(pattern);
+        });
     if (same) return known.splitter;
   }
   return std::nullopt;
@@ -85,22 +84,54 @@ std::optional<Splitter> known_splitter(const std::vector<SplitStep>& steps) {
 std::optional<std::vector<SplitStep>> steps_of_gguf(std::string_view pre) {
   // llama.cpp's names for what it knows; several models share one way of cutting.
   static const std::vector<GgufName> names{
-      {"llama-bpe", {cl100k}},      {"llama3", {cl100k}},          {"llama-v3", {cl100k}},     {"falcon3", {cl100k}},
-      {"falcon-h1", {cl100k}},      {"pixtral", {cl100k}},         {"dbrx", {cl100k}},         {"smaug-bpe", {cl100k}},
-      {"chatglm-bpe", {cl100k}},    {"glm4", {cl100k}},            {"lfm2", {cl100k}},         {"granite-docling", {gpt2}},
-      {"qwen2", {qwen}},            {"deepseek-r1-qwen", {qwen}},  {"stablelm2", {qwen}},      {"hunyuan", {cl100k}},
-      {"megrez", {qwen}},           {"kormo", {qwen}},             {"gpt-4o", {o200k}},        {"llama4", {o200k}},
-      {"tekken", {tekken}},         {"gpt-2", {gpt2}},             {"gpt2", {gpt2}},           {"phi-2", {gpt2}},
-      {"jina-es", {gpt2}},          {"jina-de", {gpt2}},           {"mpt", {gpt2}},            {"olmo", {gpt2}},
-      {"roberta-bpe", {gpt2}},      {"exaone4", {gpt2}},           {"trillion", {gpt2}},       {"gigachat", {gpt2}},
-      {"smollm", {digit, gpt2}},    {"command-r", {digit, gpt2}},  {"starcoder", {digit, gpt2}}, {"refact", {digit, gpt2}},
-      {"codeshell", {digit, gpt2}}, {"exaone", {digit, gpt2}},     {"minerva-7b", {digit, gpt2}}, {"granite", {digit, gpt2}},
-      {"deepseek-v3", {numbers, han_and_kana, deepseek_words}},    {"default", {default_signs, gpt2, R"(\p{N}+)", "[0-9][0-9][0-9]"}},
+      {"llama-bpe", {cl100k}},
+      {"llama3", {cl100k}},
+      {"llama-v3", {cl100k}},
+      {"falcon3", {cl100k}},
+      {"falcon-h1", {cl100k}},
+      {"pixtral", {cl100k}},
+      {"dbrx", {cl100k}},
+      {"smaug-bpe", {cl100k}},
+      {"chatglm-bpe", {cl100k}},
+      {"glm4", {cl100k}},
+      {"lfm2", {cl100k}},
+      {"granite-docling", {gpt2}},
+      {"qwen2", {qwen}},
+      {"deepseek-r1-qwen", {qwen}},
+      {"stablelm2", {qwen}},
+      {"hunyuan", {cl100k}},
+      {"megrez", {qwen}},
+      {"kormo", {qwen}},
+      {"gpt-4o", {o200k}},
+      {"llama4", {o200k}},
+      {"tekken", {tekken}},
+      {"gpt-2", {gpt2}},
+      {"gpt2", {gpt2}},
+      {"phi-2", {gpt2}},
+      {"jina-es", {gpt2}},
+      {"jina-de", {gpt2}},
+      {"mpt", {gpt2}},
+      {"olmo", {gpt2}},
+      {"roberta-bpe", {gpt2}},
+      {"exaone4", {gpt2}},
+      {"trillion", {gpt2}},
+      {"gigachat", {gpt2}},
+      {"smollm", {digit, gpt2}},
+      {"command-r", {digit, gpt2}},
+      {"starcoder", {digit, gpt2}},
+      {"refact", {digit, gpt2}},
+      {"codeshell", {digit, gpt2}},
+      {"exaone", {digit, gpt2}},
+      {"minerva-7b", {digit, gpt2}},
+      {"granite", {digit, gpt2}},
+      {"deepseek-v3", {numbers, han_and_kana, deepseek_words}},
+      {"default", {default_signs, gpt2, R"(\p{N}+)", "[0-9][0-9][0-9]"}},
   };
   const auto found = std::ranges::find(names, pre, &GgufName::name);
   if (found == names.end()) return std::nullopt;
   std::vector<SplitStep> steps;
-  for (const std::string_view pattern : found->patterns) steps.push_back({std::string(pattern), SplitStep::Behaviour::isolated, false});
+  for (const std::string_view pattern : found->patterns)
+    steps.push_back({std::string(pattern), SplitStep::Behaviour::isolated, false});
   return steps;
 }
 

@@ -6,7 +6,6 @@
 
 #include <toml++/toml.h>
 
-#include "plimsoll/tokenizers.hpp"
 #include "base/files.hpp"
 #include "base/mapped_file.hpp"
 #include "base/sha256.hpp"
@@ -16,6 +15,7 @@
 #include "count/compiled.hpp"
 #include "count/readers.hpp"
 #include "data/assets_toml.hpp"
+#include "plimsoll/tokenizers.hpp"
 
 namespace plimsoll {
 namespace {
@@ -30,8 +30,13 @@ struct TiktokenFacts {
 };
 const std::array<TiktokenFacts, 4>& tiktoken_facts() {
   static const std::array<TiktokenFacts, 4> facts{{
-      {"cl100k_base", count::Splitter::cl100k,
-       {{"<|endoftext|>", 100257}, {"<|fim_prefix|>", 100258}, {"<|fim_middle|>", 100259}, {"<|fim_suffix|>", 100260}, {"<|endofprompt|>", 100276}}},
+      {"cl100k_base",
+       count::Splitter::cl100k,
+       {{"<|endoftext|>", 100257},
+        {"<|fim_prefix|>", 100258},
+        {"<|fim_middle|>", 100259},
+        {"<|fim_suffix|>", 100260},
+        {"<|endofprompt|>", 100276}}},
       {"o200k_base", count::Splitter::o200k, {{"<|endoftext|>", 199999}, {"<|endofprompt|>", 200018}}},
       {"p50k_base", count::Splitter::gpt2, {{"<|endoftext|>", 50256}}},
       {"r50k_base", count::Splitter::gpt2, {{"<|endoftext|>", 50256}}},
@@ -44,7 +49,8 @@ const TiktokenFacts* facts_for(std::string_view name, std::size_t tokens) {
   for (const TiktokenFacts& facts : tiktoken_facts()) {
     if (name.find(facts.name) != std::string_view::npos) return &facts;
   }
-  static const std::map<std::size_t, std::string_view> by_size{{100256, "cl100k_base"}, {199998, "o200k_base"}, {50280, "p50k_base"}, {50256, "r50k_base"}};
+  static const std::map<std::size_t, std::string_view> by_size{
+      {100256, "cl100k_base"}, {199998, "o200k_base"}, {50280, "p50k_base"}, {50256, "r50k_base"}};
   const auto found = by_size.find(tokens);
   return found == by_size.end() ? nullptr : facts_for(found->second, 0);
 }
@@ -55,7 +61,8 @@ Result<count::Definition> define(std::string_view file, std::string_view config,
   if (definition.by_rank && definition.added.empty() && definition.kind == count::ModelKind::bpe_bytes) {
     if (const TiktokenFacts* facts = facts_for(name, definition.tokens.size())) {
       definition.splitter = facts->splitter;
-      for (const auto& [text, id] : facts->specials) definition.added.push_back({.text = std::string(text), .id = id, .special = true});
+      for (const auto& [text, id] : facts->specials)
+        definition.added.push_back({.text = std::string(text), .id = id, .special = true});
     }
   }
   return definition;
@@ -78,7 +85,8 @@ struct TokenizerLibrary::State {
   std::mutex mutex;
   std::map<std::string, Tokenizer, std::less<>> opened;
 
-  State(fs::path assets_folder, fs::path compiled_folder) : assets(std::move(assets_folder)), compiled(std::move(compiled_folder)) {
+  State(fs::path assets_folder, fs::path compiled_folder)
+      : assets(std::move(assets_folder)), compiled(std::move(compiled_folder)) {
     const toml::table manifest = toml::parse(data::assets_toml);
     const toml::array* list = manifest["asset"].as_array();
     if (list == nullptr) return;
@@ -93,7 +101,8 @@ struct TokenizerLibrary::State {
     TokenizerSource source;
     source.name = text_at(entry, "name");
     source.purpose = text_at(entry, "purpose");
-    source.package = fmt::format("{} {} {}", text_at(entry, "registry"), text_at(entry, "package"), text_at(entry, "version"));
+    source.package = fmt::format("{} {} {}", text_at(entry, "registry"), text_at(entry, "package"),
+                                 text_at(entry, "version"));
     source.licence = text_at(entry, "licence");
     source.upstream = text_at(entry, "upstream");
     const toml::array* files = entry["files"].as_array();
@@ -101,13 +110,15 @@ struct TokenizerLibrary::State {
       const toml::table* file = files->get_as<toml::table>(i);
       if (file == nullptr) continue;
       const std::string as = text_at(*file, "as");
-      const fs::path path = assets / source.name / (as.empty() ? fs::path(text_at(*file, "path")).filename() : fs::path(as));
+      const fs::path path =
+          assets / source.name / (as.empty() ? fs::path(text_at(*file, "path")).filename() : fs::path(as));
       if (path.filename() == "tokenizer_config.json")
         source.config = path;
       else if (source.definition.empty()) {
         source.definition = path;
         // The file's own sum is in the name: another definition never meets a file made from this one.
-        source.compiled = compiled / fmt::format("{}-{}.ptok", source.name, text_at(*file, "sha256").substr(0, 12));
+        source.compiled =
+            compiled / fmt::format("{}-{}.ptok", source.name, text_at(*file, "sha256").substr(0, 12));
       }
     }
     sources.push_back(std::move(source));
@@ -128,7 +139,8 @@ struct TokenizerLibrary::State {
   }
 };
 
-TokenizerLibrary::TokenizerLibrary(fs::path assets, fs::path compiled) : state_(std::make_unique<State>(std::move(assets), std::move(compiled))) {}
+TokenizerLibrary::TokenizerLibrary(fs::path assets, fs::path compiled)
+    : state_(std::make_unique<State>(std::move(assets), std::move(compiled))) {}
 TokenizerLibrary::~TokenizerLibrary() = default;
 TokenizerLibrary::TokenizerLibrary(TokenizerLibrary&&) noexcept = default;
 TokenizerLibrary& TokenizerLibrary::operator=(TokenizerLibrary&&) noexcept = default;
@@ -148,7 +160,9 @@ Result<bool> TokenizerLibrary::compile(std::string_view name) const {
   }
   if (open_current(source->compiled)) return false;
   if (!fs::exists(source->definition))
-    return fail(Errc::not_found, "the definition of '{}' was not fetched: {} is missing; run `tools/setup assets`", name, source->definition.string());
+    return fail(Errc::not_found,
+                "the definition of '{}' was not fetched: {} is missing; run `tools/setup assets`", name,
+                source->definition.string());
   TRY_VOID(state_->make(*source));
   return true;
 }
@@ -157,7 +171,8 @@ Result<Tokenizer> TokenizerLibrary::open(std::string_view name) const {
   const std::lock_guard lock(state_->mutex);
   if (const auto found = state_->opened.find(name); found != state_->opened.end()) return found->second;
   const auto source = std::ranges::find(state_->sources, name, &TokenizerSource::name);
-  Result<Tokenizer> tokenizer = source == state_->sources.end() ? fail(Errc::not_found, "") : open_current(source->compiled);
+  Result<Tokenizer> tokenizer =
+      source == state_->sources.end() ? fail(Errc::not_found, "") : open_current(source->compiled);
   if (!tokenizer) {
     TRY_VOID(compile(name));
     tokenizer = open_current(source->compiled);
@@ -171,7 +186,9 @@ Result<Tokenizer> TokenizerLibrary::open_file(const fs::path& definition) const 
   TRY(const auto file, base::MappedFile::open(definition));
   // Of a GGUF only the front says anything of the tokenizer; hashing gigabytes of weights would be waste.
   constexpr std::size_t hashed = std::size_t{64} << 20;
-  const std::string sum = base::sha256_hex(fmt::format("{}:{}:", definition.filename().string(), file.text().size()) + std::string(file.text().substr(0, hashed)));
+  const std::string sum =
+      base::sha256_hex(fmt::format("{}:{}:", definition.filename().string(), file.text().size()) +
+                       std::string(file.text().substr(0, hashed)));
   const fs::path compiled = state_->compiled / "files" / fmt::format("{}.ptok", sum.substr(0, 32));
   if (auto ready = open_current(compiled)) return ready;
   std::string config;

@@ -23,10 +23,12 @@ std::size_t Model::count(std::string_view piece, Scratch& scratch) const {
   }
 }
 
-void Model::encode(std::string_view piece, std::size_t from, Scratch& scratch, std::vector<Placed>& out) const {
+void Model::encode(std::string_view piece, std::size_t from, Scratch& scratch,
+                   std::vector<Placed>& out) const {
   const auto unknown = static_cast<TokenId>(std::max<std::int64_t>(0, compiled_->config.unknown));
   if (kind_ == ModelKind::wordpiece) {
-    for (const auto& part : wordpiece_.cut(piece)) out.push_back({part.token == no_token ? unknown : compiled_->ids[part.token], from + part.end});
+    for (const auto& part : wordpiece_.cut(piece))
+      out.push_back({part.token == no_token ? unknown : compiled_->ids[part.token], from + part.end});
     return;
   }
   if (kind_ == ModelKind::unigram) {
@@ -44,7 +46,9 @@ void Model::encode(std::string_view piece, std::size_t from, Scratch& scratch, s
         out.push_back({unknown, from + *end});
       } else {
         for (std::size_t i = step.begin; i < *end; ++i)
-          out.push_back({static_cast<TokenId>(compiled_->config.byte_tokens[static_cast<unsigned char>(piece[i])]), from + i + 1});
+          out.push_back(
+              {static_cast<TokenId>(compiled_->config.byte_tokens[static_cast<unsigned char>(piece[i])]),
+               from + i + 1});
       }
     }
     return;
@@ -66,15 +70,19 @@ void Model::encode(std::string_view piece, std::size_t from, Scratch& scratch, s
   if (!out.empty() && !scratch.bpe.tokens.empty()) out.back().end = from + piece.size();
 }
 
-void Model::prefix_counts(std::string_view piece, Scratch& scratch, std::vector<std::uint32_t>& counts) const {
-  if (kind_ == ModelKind::bpe_bytes || kind_ == ModelKind::bpe_chars) return bpe_.prefix_counts(piece, scratch.bpe, counts);
+void Model::prefix_counts(std::string_view piece, Scratch& scratch,
+                          std::vector<std::uint32_t>& counts) const {
+  if (kind_ == ModelKind::bpe_bytes || kind_ == ModelKind::bpe_chars)
+    return bpe_.prefix_counts(piece, scratch.bpe, counts);
   counts.assign(piece.size() + 1, 0);
   if (kind_ == ModelKind::unigram) {
     unigram_.solve(piece, scratch.unigram);
-    for (std::size_t i = 1; i <= piece.size(); ++i) counts[i] = scratch.unigram.steps[i].reached ? scratch.unigram.steps[i].count : counts[i - 1] + 1;
+    for (std::size_t i = 1; i <= piece.size(); ++i)
+      counts[i] = scratch.unigram.steps[i].reached ? scratch.unigram.steps[i].count : counts[i - 1] + 1;
     return;
   }
-  for (std::size_t i = 1; i <= piece.size(); ++i) counts[i] = static_cast<std::uint32_t>(wordpiece_.cut(piece.substr(0, i)).size());
+  for (std::size_t i = 1; i <= piece.size(); ++i)
+    counts[i] = static_cast<std::uint32_t>(wordpiece_.cut(piece.substr(0, i)).size());
 }
 
 }  // namespace plimsoll::count

@@ -4,11 +4,11 @@
 #include <string_view>
 #include <vector>
 
-#include "plimsoll/tokens.hpp"
 #include "count/bpe.hpp"
 #include "count/compiled.hpp"
 #include "count/unigram.hpp"
 #include "count/wordpiece.hpp"
+#include "plimsoll/tokens.hpp"
 
 namespace plimsoll::count {
 
@@ -32,7 +32,10 @@ class Model {
   // Appends the piece's tokens; ends are offsets from the piece's front plus `from`.
   void encode(std::string_view piece, std::size_t from, Scratch& scratch, std::vector<Placed>& out) const;
   // The BPE behind it where one piece can be encoded in stretches, else null.
-  const Bpe* streamable() const { return (kind_ == ModelKind::bpe_bytes || kind_ == ModelKind::bpe_chars) && bpe_.regular() ? &bpe_ : nullptr; }
+  const Bpe* streamable() const {
+    return (kind_ == ModelKind::bpe_bytes || kind_ == ModelKind::bpe_chars) && bpe_.regular() ? &bpe_
+                                                                                              : nullptr;
+  }
   // counts[i]: tokens of the piece's first i bytes.
   void prefix_counts(std::string_view piece, Scratch& scratch, std::vector<std::uint32_t>& counts) const;
 

@@ -56,8 +56,10 @@ std::size_t next_unstable(Form form, std::string_view text, std::size_t from) {
     }
     const Decoded character = decode(p, end);
     if (character.valid) {
-      const std::uint8_t mine = character.code_point < flat_limit ? flat[character.code_point] : instability(character.code_point);
-      if (decomposes || mine == 1 || (mine > 1 && form == Form::nfkc)) return static_cast<std::size_t>(p - begin);
+      const std::uint8_t mine =
+          character.code_point < flat_limit ? flat[character.code_point] : instability(character.code_point);
+      if (decomposes || mine == 1 || (mine > 1 && form == Form::nfkc))
+        return static_cast<std::size_t>(p - begin);
     }
     p += character.length;
   }
@@ -74,7 +76,9 @@ utf8proc_option_t options_of(Form form) {
 bool is_inert(Form form, char32_t code_point) {
   if (form != Form::nfc || code_point < 0x300) return false;
   const std::uint8_t mine = instability(code_point);
-  return mine == 3 || (mine == 0 && utf8proc_get_property(static_cast<utf8proc_int32_t>(code_point))->combining_class != 0);
+  return mine == 3 ||
+         (mine == 0 &&
+          utf8proc_get_property(static_cast<utf8proc_int32_t>(code_point))->combining_class != 0);
 }
 
 void append(std::string& out, char32_t code_point) {
@@ -96,9 +100,11 @@ std::string with_sorted_marks(Form form, std::string_view cluster) {
   for (std::size_t i = 0; i < cluster.size();) {
     const Decoded character = decode(cluster.substr(i));
     i += character.length;
-    const auto count = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(character.code_point), parts.data(), parts.size(), options_of(apart), nullptr);
+    const auto count = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(character.code_point),
+                                               parts.data(), parts.size(), options_of(apart), nullptr);
     for (utf8proc_ssize_t k = 0; k < std::min<utf8proc_ssize_t>(count, parts.size()); ++k)
-      marks.push_back({parts[static_cast<std::size_t>(k)], utf8proc_get_property(parts[static_cast<std::size_t>(k)])->combining_class});
+      marks.push_back({parts[static_cast<std::size_t>(k)],
+                       utf8proc_get_property(parts[static_cast<std::size_t>(k)])->combining_class});
   }
   for (auto from = marks.begin(); from != marks.end();) {
     const auto to = std::find_if(from, marks.end(), [](const Mark& mark) { return mark.order == 0; });
@@ -115,7 +121,8 @@ void append_mapped(std::string& out, Form form, std::string_view valid) {
   const std::string sorted = valid.size() > long_cluster ? with_sorted_marks(form, valid) : std::string();
   if (!sorted.empty()) valid = sorted;
   utf8proc_uint8_t* mapped = nullptr;
-  const auto size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(valid.data()), static_cast<utf8proc_ssize_t>(valid.size()), &mapped, options_of(form));
+  const auto size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(valid.data()),
+                                 static_cast<utf8proc_ssize_t>(valid.size()), &mapped, options_of(form));
   const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
   if (size < 0)
     out += valid;
@@ -126,11 +133,14 @@ void append_mapped(std::string& out, Form form, std::string_view valid) {
 // A stable character and the unstable ones behind it normalise by themselves; all else is copied, and
 // so are invalid bytes and what the form does not know.
 std::string in_form(Form form, std::string_view text) {
-  const auto passes = [&](const Decoded& character) { return !character.valid || is_inert(form, character.code_point); };
+  const auto passes = [&](const Decoded& character) {
+    return !character.valid || is_inert(form, character.code_point);
+  };
   std::string out;
   out.reserve(text.size());
   std::size_t copied = 0;
-  for (std::size_t unstable = next_unstable(form, text, 0); unstable < text.size(); unstable = next_unstable(form, text, copied)) {
+  for (std::size_t unstable = next_unstable(form, text, 0); unstable < text.size();
+       unstable = next_unstable(form, text, copied)) {
     std::size_t begin = unstable;
     while (begin > copied && is_continuation(text[--begin])) {
     }
@@ -138,7 +148,9 @@ std::string in_form(Form form, std::string_view text) {
     std::size_t end = unstable;
     while (end < text.size()) {
       const Decoded character = decode(text.substr(end));
-      if (passes(character) || (end > unstable && next_unstable(form, text.substr(0, end + character.length), end) != end)) break;
+      if (passes(character) ||
+          (end > unstable && next_unstable(form, text.substr(0, end + character.length), end) != end))
+        break;
       end += character.length;
     }
     out += text.substr(copied, begin - copied);
@@ -150,8 +162,9 @@ std::string in_form(Form form, std::string_view text) {
 }
 
 bool is_han(char32_t c) {
-  return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x20000 && c <= 0x2A6DF) || (c >= 0x2A700 && c <= 0x2B73F) ||
-         (c >= 0x2B740 && c <= 0x2B81F) || (c >= 0x2B920 && c <= 0x2CEAF) || (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
+  return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x20000 && c <= 0x2A6DF) ||
+         (c >= 0x2A700 && c <= 0x2B73F) || (c >= 0x2B740 && c <= 0x2B81F) || (c >= 0x2B920 && c <= 0x2CEAF) ||
+         (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
 }
 
 // The rules of BERT's own normaliser, character by character.
@@ -163,7 +176,10 @@ std::string bert(const Normalizer& normalizer, std::string_view text) {
     const auto category = static_cast<std::uint8_t>(category_of(c) & ~cjk);
     i += character.length;
     if (normalizer.clean_text) {
-      if (c == 0 || c == 0xFFFD || ((category == cc || category == cf || category == co || category == cn || category == cc_space) && c != '\t' && c != '\n' && c != '\r')) continue;
+      if (c == 0 || c == 0xFFFD ||
+          ((category == cc || category == cf || category == co || category == cn || category == cc_space) &&
+           c != '\t' && c != '\n' && c != '\r'))
+        continue;
       if (is_space(category)) {
         out += ' ';
         continue;
@@ -176,7 +192,9 @@ std::string bert(const Normalizer& normalizer, std::string_view text) {
       out += ' ';
       continue;
     }
-    append(out, normalizer.lower_case ? static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))) : c);
+    append(out, normalizer.lower_case
+                    ? static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c)))
+                    : c);
   }
   return out;
 }
@@ -191,13 +209,15 @@ std::string collapse(std::string_view text) {
 }
 
 bool has_prefix(const Normalizer& n, std::string_view text, bool first) {
-  return n.prefix_space && (first || !n.prefix_first_only) && !text.empty() && !(n.prefix_unless_space && text.front() == ' ');
+  return n.prefix_space && (first || !n.prefix_first_only) && !text.empty() &&
+         !(n.prefix_unless_space && text.front() == ' ');
 }
 
 }  // namespace
 
 bool is_identity(const Normalizer& n) {
-  return n.form == Form::none && !n.bar_is_space && !n.prefix_space && !n.lower_case && !n.strip_accents && !n.clean_text && !n.split_han && !n.collapse_spaces;
+  return n.form == Form::none && !n.bar_is_space && !n.prefix_space && !n.lower_case && !n.strip_accents &&
+         !n.clean_text && !n.split_han && !n.collapse_spaces;
 }
 
 std::string_view normalize(const Normalizer& n, std::string_view text, bool first, std::string& storage) {

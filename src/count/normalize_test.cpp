@@ -13,7 +13,8 @@ namespace {
 std::string reference(std::string_view text, bool compatible) {
   const int options = UTF8PROC_STABLE | UTF8PROC_COMPOSE | (compatible ? UTF8PROC_COMPAT : 0);
   utf8proc_uint8_t* mapped = nullptr;
-  const auto size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()), &mapped,
+  const auto size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                 static_cast<utf8proc_ssize_t>(text.size()), &mapped,
                                  static_cast<utf8proc_option_t>(options));
   const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
   EXPECT_GE(size, 0);
@@ -21,14 +22,17 @@ std::string reference(std::string_view text, bool compatible) {
 }
 
 std::string random_text(std::mt19937& rng) {
-  static constexpr char32_t blocks[] = {0x20, 0x41, 0xC0, 0x300, 0x338, 0x3B1, 0x5B0, 0x621, 0x64B, 0x915, 0x93C, 0xE34, 0xF71, 0x1100, 0x1161, 0x11A8, 0x1E00, 0x1FBE,
-                                        0x2126, 0x2150, 0x3099, 0x30AB, 0x3300, 0x4E00, 0xAC00, 0xF900, 0xFB1D, 0xFF21, 0x1D15E, 0x2F800};
+  static constexpr char32_t blocks[] = {0x20,   0x41,   0xC0,   0x300,  0x338,   0x3B1,  0x5B0,  0x621,
+                                        0x64B,  0x915,  0x93C,  0xE34,  0xF71,   0x1100, 0x1161, 0x11A8,
+                                        0x1E00, 0x1FBE, 0x2126, 0x2150, 0x3099,  0x30AB, 0x3300, 0x4E00,
+                                        0xAC00, 0xF900, 0xFB1D, 0xFF21, 0x1D15E, 0x2F800};
   std::string text;
   for (std::size_t n = rng() % 24; n > 0; --n) {
     const auto code_point = static_cast<utf8proc_int32_t>(blocks[rng() % std::size(blocks)] + rng() % 40);
     if (utf8proc_category(code_point) == UTF8PROC_CATEGORY_CN) continue;
     utf8proc_uint8_t bytes[4];
-    text.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(utf8proc_encode_char(code_point, bytes)));
+    text.append(reinterpret_cast<const char*>(bytes),
+                static_cast<std::size_t>(utf8proc_encode_char(code_point, bytes)));
   }
   return text;
 }
@@ -70,7 +74,11 @@ TEST(Normalize, StableTextIsGivenBackItself) {
 
 TEST(Normalize, InvalidBytesStay) {
   std::string storage;
-  EXPECT_EQ(normalize({.form = Normalizer::Form::nfc}, "e\xCC\x81\xFF" "e\xCC\x81\xC3", true, storage), "\xC3\xA9\xFF\xC3\xA9\xC3");
+  EXPECT_EQ(normalize({.form = Normalizer::Form::nfc},
+                      "e\xCC\x81\xFF"
+                      "e\xCC\x81\xC3",
+                      true, storage),
+            "\xC3\xA9\xFF\xC3\xA9\xC3");
 }
 
 TEST(Normalize, ABarIsASpaceAndAPrefixGoesInFront) {

@@ -124,8 +124,9 @@ inline void PieceCache::put_long(std::string_view piece, std::uint64_t hash, std
     arena_.clear();
     longs_.assign(longs_.size(), {});
   }
-  longs_[hash >> (64 - long_bits)] = {static_cast<std::uint32_t>(hash), static_cast<std::uint32_t>(arena_.size()),
-                                      static_cast<std::uint32_t>(piece.size()), static_cast<std::uint32_t>(count)};
+  longs_[hash >> (64 - long_bits)] = {
+      static_cast<std::uint32_t>(hash), static_cast<std::uint32_t>(arena_.size()),
+      static_cast<std::uint32_t>(piece.size()), static_cast<std::uint32_t>(count)};
   arena_.insert(arena_.end(), piece.begin(), piece.end());
 }
 

@@ -44,7 +44,8 @@ std::vector<std::uint32_t> PlainMerger::merge(std::string_view text) const {
   return merge(text, last);
 }
 
-std::vector<std::uint32_t> PlainMerger::merge(std::string_view text, std::pair<std::uint32_t, std::uint32_t>& last) const {
+std::vector<std::uint32_t> PlainMerger::merge(std::string_view text,
+                                              std::pair<std::uint32_t, std::uint32_t>& last) const {
   std::vector<std::uint32_t> parts;
   while (!text.empty()) {
     const std::size_t length = definition_.kind == ModelKind::bpe_chars ? decode(text).length : 1;

@@ -24,7 +24,8 @@ class PlainMerger {
   // Indexes into Definition::tokens of what the text merges into; what the vocabulary lacks is `absent`.
   std::vector<std::uint32_t> merge(std::string_view text) const;
   // The two that were merged last on the way to a single token; {absent, absent} where there are none.
-  std::vector<std::uint32_t> merge(std::string_view text, std::pair<std::uint32_t, std::uint32_t>& last) const;
+  std::vector<std::uint32_t> merge(std::string_view text,
+                                   std::pair<std::uint32_t, std::uint32_t>& last) const;
 
   static constexpr std::uint32_t absent = 0xffffffff;
   const std::unordered_map<std::uint64_t, Merge>& merges() const { return merges_; }

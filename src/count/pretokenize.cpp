@@ -19,12 +19,19 @@ constexpr std::size_t look_ahead = 8;
 
 std::string_view name_of(Splitter splitter) {
   static constexpr std::array<std::string_view, splitter_count> names{
-      "whole", "seams", "gpt2", "gpt2, digits apart", "cl100k", "cl100k, digits apart", "o200k", "tekken", "deepseek", "regex"};
+      "whole",  "seams",    "gpt2", "gpt2, digits apart", "cl100k", "cl100k, digits apart", "o200k",
+      "tekken", "deepseek", "regex"};
   return names[static_cast<std::size_t>(splitter)];
 }
 
 PieceWalk::PieceWalk(const PreTokenizer& pre, Classes& scratch, std::string_view text, bool open)
-    : pre_(pre), classes_(scratch), classify_(classify()), text_(text), open_(open), window_size_(usual_window), starts_(scratch.starts) {
+    : pre_(pre),
+      classes_(scratch),
+      classify_(classify()),
+      text_(text),
+      open_(open),
+      window_size_(usual_window),
+      starts_(scratch.starts) {
   if (pre.splitter == Splitter::regex && !open) regex_ends_ = pre.regex->split(text);
 }
 
@@ -35,7 +42,8 @@ bool PieceWalk::slide() {
   window_size_ = window_end_ != 0 && position_ == window_begin_ ? window_size_ * 2 : usual_window;
   window_begin_ = position_;
   window_end_ = std::min(text_.size(), window_begin_ + window_size_);
-  while (window_end_ < text_.size() && window_end_ > window_begin_ + 4 && is_continuation(text_[window_end_])) --window_end_;
+  while (window_end_ < text_.size() && window_end_ > window_begin_ + 4 && is_continuation(text_[window_end_]))
+    --window_end_;
   classes_.reserve(window_end_ - window_begin_);
   return window_begin_ < window_end_;
 }
@@ -93,7 +101,8 @@ std::size_t last_before(const std::vector<std::uint64_t>& bits, std::size_t i) {
 Word word_at(const Classes& classes, std::size_t i, std::size_t size, bool last) {
   const ClassWord& next = classes.words[i + 1];
   const bool ends_here = last && size > i * 64 && size <= i * 64 + 64;
-  return {classes.words[i], next.letter, next.space, next.digit, ends_here, ends_here ? std::uint64_t{1} << ((size - 1) & 63) : 0};
+  return {classes.words[i], next.letter, next.space,
+          next.digit,       ends_here,   ends_here ? std::uint64_t{1} << ((size - 1) & 63) : 0};
 }
 
 }  // namespace
@@ -197,7 +206,8 @@ std::size_t PieceWalk::fill_seams() {
   std::size_t p = position_;
   while (p < size && count < ends_.size()) {
     std::size_t end = p + 1;
-    while (end < size && (pre_.seams.joined(bytes[end - 1], bytes[end]) || (bytes[end] & 0xC0) == 0x80)) ++end;
+    while (end < size && (pre_.seams.joined(bytes[end - 1], bytes[end]) || (bytes[end] & 0xC0) == 0x80))
+      ++end;
     if (open_ && end == size) break;
     ends_[count++] = p = end;
   }
@@ -212,7 +222,8 @@ std::span<const std::size_t> PieceWalk::next() {
       if (!open_ && position_ < text_.size()) ends_[count++] = position_ = text_.size();
       break;
     case Splitter::regex:
-      while (count < ends_.size() && regex_next_ < regex_ends_.size()) ends_[count++] = position_ = regex_ends_[regex_next_++];
+      while (count < ends_.size() && regex_next_ < regex_ends_.size())
+        ends_[count++] = position_ = regex_ends_[regex_next_++];
       break;
     case Splitter::seams: count = fill_seams(); break;
     case Splitter::gpt2: count = fill_by_starts<Gpt2Rule<false>, Gpt2Starts<false>>({}); break;
@@ -259,7 +270,9 @@ std::size_t uniform_front(const PreTokenizer& pre, Classes& scratch, std::string
     case Splitter::seams: {
       std::size_t end = 1;
       const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
-      while (end < text.size() && (pre.seams.joined(bytes[end - 1], bytes[end]) || (bytes[end] & 0xC0) == 0x80)) ++end;
+      while (end < text.size() &&
+             (pre.seams.joined(bytes[end - 1], bytes[end]) || (bytes[end] & 0xC0) == 0x80))
+        ++end;
       return std::min(end, text.size());
     }
     case Splitter::o200k:

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "plimsoll/result.hpp"
 #include "count/classify.hpp"
+#include "plimsoll/result.hpp"
 
 namespace plimsoll::count {
 
@@ -55,8 +55,8 @@ class RegexSplitter;  // regex_split.hpp
 
 struct PreTokenizer {
   Splitter splitter = Splitter::whole;
-  Seams seams;                                  // for Splitter::seams
-  std::shared_ptr<const RegexSplitter> regex;   // for Splitter::regex
+  Seams seams;                                 // for Splitter::seams
+  std::shared_ptr<const RegexSplitter> regex;  // for Splitter::regex
 };
 
 // Bytes at the front of a text that are surely one piece's, whatever follows, but for the last few: all
@@ -81,9 +81,9 @@ class PieceWalk {
 
  private:
   template <typename Rule>
-  std::size_t fill(const Rule& rule);                 // piece by piece
+  std::size_t fill(const Rule& rule);  // piece by piece
   template <typename Rule, typename Marker>
-  std::size_t fill_by_starts(const Rule& rule);       // a window at a time
+  std::size_t fill_by_starts(const Rule& rule);  // a window at a time
   template <typename Rule, typename Marker>
   std::size_t mark_starts(const Rule& rule);
   std::size_t fill_seams();
@@ -98,8 +98,8 @@ class PieceWalk {
   std::size_t window_begin_ = 0;  // what is classified at the moment
   std::size_t window_end_ = 0;
   std::size_t window_size_;
-  std::size_t decided_ = 0;       // starts are marked in the window up to here
-  std::size_t next_start_ = 0;    // from here on they were not given yet
+  std::size_t decided_ = 0;     // starts are marked in the window up to here
+  std::size_t next_start_ = 0;  // from here on they were not given yet
   std::vector<std::uint64_t>& starts_;
   std::vector<std::size_t> regex_ends_;
   std::size_t regex_next_ = 0;

@@ -20,7 +20,8 @@ std::vector<std::size_t> walk(Splitter splitter, std::string_view text) {
   Classes scratch;
   PieceWalk pieces(pre, scratch, text);
   std::vector<std::size_t> ends;
-  for (auto batch = pieces.next(); !batch.empty(); batch = pieces.next()) ends.insert(ends.end(), batch.begin(), batch.end());
+  for (auto batch = pieces.next(); !batch.empty(); batch = pieces.next())
+    ends.insert(ends.end(), batch.begin(), batch.end());
   return ends;
 }
 
@@ -38,17 +39,101 @@ struct Family {
   const char* gguf_name;
   Splitter splitter;
 };
-constexpr Family families[] = {{"gpt-2", Splitter::gpt2},       {"smollm", Splitter::gpt2_digits}, {"llama-bpe", Splitter::cl100k},
-                               {"qwen2", Splitter::cl100k_digit}, {"gpt-4o", Splitter::o200k},      {"tekken", Splitter::tekken},
+constexpr Family families[] = {{"gpt-2", Splitter::gpt2},          {"smollm", Splitter::gpt2_digits},
+                               {"llama-bpe", Splitter::cl100k},    {"qwen2", Splitter::cl100k_digit},
+                               {"gpt-4o", Splitter::o200k},        {"tekken", Splitter::tekken},
                                {"deepseek-v3", Splitter::deepseek}};
 
 // Pieces of text in which borders are likely to be odd. PCRE2's tables are of an older Unicode than
 // ours, so all characters are ones that both know.
-constexpr std::string_view parts[] = {
-    "a", "b", "A", "B", "aB", "Ab", "word", "Word", "WORD", " ", "  ", "   ", "\t", "\n", "\r\n", "\r", "\n\n", " \n", "\n ", "\x0b", "\x0c", "\u00a0", "\u3000",
-    "\u2028", "\u0085", ".", ",", "!", "'", "'s", "'t", "'re", "'VE", "'ll", "'LL", "'d", "'\u017f", "\u2019s", "/", "//", "-", "_", "(", "\"", "1", "12", "123", "1234", "\u0664\u0665",
-    "\u00bd", "\u2167", "\u00e9", "\u00c9", "e\u0301", "\u0301", "\u0e01\u0e34", "\u0915\u093f", "\u4e2d", "\u6587", "\u3042", "\u30ab", "\u30fc", "\u30fb", "\uac00", "\u0416", "\u0436", "\u03a9", "\u03c9",
-    "\u01c5", "\u02b0", "\u2764\ufe0f", "\U0001F600", "\U0001F468\u200d\U0001F469", "\u200b", "\u200d", "\x00", "\x01", "\x7f", "\ufffd", "\ue000", "<", "|", "$", "+", "\u20ac", "\u3002", "\uff0c", "\u201c"};
+constexpr std::string_view parts[] = {"a",
+                                      "b",
+                                      "A",
+                                      "B",
+                                      "aB",
+                                      "Ab",
+                                      "word",
+                                      "Word",
+                                      "WORD",
+                                      " ",
+                                      "  ",
+                                      "   ",
+                                      "\t",
+                                      "\n",
+                                      "\r\n",
+                                      "\r",
+                                      "\n\n",
+                                      " \n",
+                                      "\n ",
+                                      "\x0b",
+                                      "\x0c",
+                                      "\u00a0",
+                                      "\u3000",
+                                      "\u2028",
+                                      "\u0085",
+                                      ".",
+                                      ",",
+                                      "!",
+                                      "'",
+                                      "'s",
+                                      "'t",
+                                      "'re",
+                                      "'VE",
+                                      "'ll",
+                                      "'LL",
+                                      "'d",
+                                      "'\u017f",
+                                      "\u2019s",
+                                      "/",
+                                      "//",
+                                      "-",
+                                      "_",
+                                      "(",
+                                      "\"",
+                                      "1",
+                                      "12",
+                                      "123",
+                                      "1234",
+                                      "\u0664\u0665",
+                                      "\u00bd",
+                                      "\u2167",
+                                      "\u00e9",
+                                      "\u00c9",
+                                      "e\u0301",
+                                      "\u0301",
+                                      "\u0e01\u0e34",
+                                      "\u0915\u093f",
+                                      "\u4e2d",
+                                      "\u6587",
+                                      "\u3042",
+                                      "\u30ab",
+                                      "\u30fc",
+                                      "\u30fb",
+                                      "\uac00",
+                                      "\u0416",
+                                      "\u0436",
+                                      "\u03a9",
+                                      "\u03c9",
+                                      "\u01c5",
+                                      "\u02b0",
+                                      "\u2764\ufe0f",
+                                      "\U0001F600",
+                                      "\U0001F468\u200d\U0001F469",
+                                      "\u200b",
+                                      "\u200d",
+                                      "\x00",
+                                      "\x01",
+                                      "\x7f",
+                                      "\ufffd",
+                                      "\ue000",
+                                      "<",
+                                      "|",
+                                      "$",
+                                      "+",
+                                      "\u20ac",
+                                      "\u3002",
+                                      "\uff0c",
+                                      "\u201c"};
 
 class AgainstPcre2 : public testing::TestWithParam<Family> {};
 
@@ -92,11 +177,13 @@ TEST_P(AgainstPcre2, OpenTextGivesOnlyWhatStays) {
     Classes scratch;
     PieceWalk open(pre, scratch, std::string_view(text).substr(0, cut), true);
     std::vector<std::size_t> early;
-    for (auto batch = open.next(); !batch.empty(); batch = open.next()) early.insert(early.end(), batch.begin(), batch.end());
+    for (auto batch = open.next(); !batch.empty(); batch = open.next())
+      early.insert(early.end(), batch.begin(), batch.end());
     const auto whole = walk(GetParam().splitter, text);
     given += early.size();
     ASSERT_LE(early.size(), whole.size());
-    ASSERT_TRUE(std::equal(early.begin(), early.end(), whole.begin())) << shown(text, early) << "\n" << shown(text, whole);
+    ASSERT_TRUE(std::equal(early.begin(), early.end(), whole.begin())) << shown(text, early) << "\n"
+                                                                       << shown(text, whole);
     ASSERT_EQ(open.position(), early.empty() ? 0 : early.back());
   }
   EXPECT_GT(given, 20'000u);
@@ -123,7 +210,8 @@ TEST(Pretokenize, InvalidBytesAreCoveredToo) {
 
 TEST(Classify, EveryInstructionSetGivesTheSameAsThePortableOne) {
   std::array<std::uint8_t, category_values> by_category{};
-  for (std::size_t i = 0; i < by_category.size(); ++i) by_category[i] = static_cast<std::uint8_t>((i * 37) & 0x7f);
+  for (std::size_t i = 0; i < by_category.size(); ++i)
+    by_category[i] = static_cast<std::uint8_t>((i * 37) & 0x7f);
   const ClassTable table = ClassTable::of(by_category);
   std::mt19937 rng{8};
   for (int round = 0; round < 2'000; ++round) {
@@ -139,9 +227,11 @@ TEST(Classify, EveryInstructionSetGivesTheSameAsThePortableOne) {
     all_classifiers().front().run(text, table, expected);
     for (const NamedClassify& classifier : all_classifiers()) {
       classifier.run(text, table, found);
-      for (std::size_t i = 0; i < text.size() + 8; ++i) ASSERT_EQ(expected.at(i), found.at(i)) << classifier.name << " at " << i;
+      for (std::size_t i = 0; i < text.size() + 8; ++i)
+        ASSERT_EQ(expected.at(i), found.at(i)) << classifier.name << " at " << i;
       for (std::size_t i = 0; i <= (text.size() + 63) / 64; ++i) {
-        ASSERT_EQ(std::memcmp(&expected.words[i], &found.words[i], sizeof(ClassWord)), 0) << classifier.name << " word " << i;
+        ASSERT_EQ(std::memcmp(&expected.words[i], &found.words[i], sizeof(ClassWord)), 0)
+            << classifier.name << " word " << i;
       }
     }
   }

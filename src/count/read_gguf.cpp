@@ -31,7 +31,8 @@ class Bytes {
 
   Result<std::string_view> text() {
     TRY(const auto size, number<std::uint64_t>());
-    if (size > rest_.size()) return fail(Errc::bad_input, "a text of {} bytes is cut off in the GGUF file", size);
+    if (size > rest_.size())
+      return fail(Errc::bad_input, "a text of {} bytes is cut off in the GGUF file", size);
     const std::string_view value = rest_.substr(0, size);
     rest_.remove_prefix(size);
     return value;
@@ -80,7 +81,8 @@ Result<double> scalar(Bytes& bytes, std::uint32_t type) {
 Result<void> read_list(Bytes& bytes, std::string_view key, Metadata& metadata) {
   TRY(const auto type, bytes.number<std::uint32_t>());
   TRY(const auto size, bytes.number<std::uint64_t>());
-  if (size > bytes.left()) return fail(Errc::bad_input, "a list of {} values is cut off in the GGUF file", size);
+  if (size > bytes.left())
+    return fail(Errc::bad_input, "a list of {} values is cut off in the GGUF file", size);
   if (type == string) {
     auto& list = metadata.text_lists[key];
     for (std::uint64_t i = 0; i < size; ++i) {
@@ -103,7 +105,8 @@ Result<Metadata> read_metadata(std::string_view file) {
   TRY(const auto magic, bytes.number<std::uint32_t>());
   TRY(const auto version, bytes.number<std::uint32_t>());
   if (magic != 0x46554747) return fail(Errc::bad_input, "this is not a GGUF file");
-  if (version < 2 || version > 3) return fail(Errc::unsupported, "GGUF version {} is not supported, only 2 and 3", version);
+  if (version < 2 || version > 3)
+    return fail(Errc::unsupported, "GGUF version {} is not supported, only 2 and 3", version);
   TRY_VOID(bytes.number<std::uint64_t>());  // tensors
   TRY(const auto pairs, bytes.number<std::uint64_t>());
   Metadata metadata;
@@ -147,26 +150,36 @@ Result<Definition> byte_level(const Metadata& metadata, const std::vector<SpmPie
   std::unordered_map<std::string, std::uint32_t> index;
   for (TokenId id = 0; id < pieces.size(); ++id) {
     const SpmPiece& piece = pieces[id];
-    if (piece.type == SpmType::control || piece.type == SpmType::user_defined || piece.type == SpmType::unknown) {
-      definition.added.push_back({.text = piece.text, .id = id, .special = piece.type != SpmType::user_defined});
+    if (piece.type == SpmType::control || piece.type == SpmType::user_defined ||
+        piece.type == SpmType::unknown) {
+      definition.added.push_back(
+          {.text = piece.text, .id = id, .special = piece.type != SpmType::user_defined});
       continue;
     }
     index.emplace(piece.text, static_cast<std::uint32_t>(definition.tokens.size()));
     definition.tokens.push_back({from_byte_alphabet(piece.text).value_or(piece.text), id, 0});
   }
   const auto merges = metadata.text_lists.find("tokenizer.ggml.merges");
-  if (merges == metadata.text_lists.end()) return fail(Errc::bad_input, "the GGUF file has a BPE tokenizer without merges");
+  if (merges == metadata.text_lists.end())
+    return fail(Errc::bad_input, "the GGUF file has a BPE tokenizer without merges");
   for (const std::string_view merge : merges->second) {
     const std::size_t space = merge.find(' ', 1);
     const auto left = index.find(std::string(merge.substr(0, space)));
-    const auto right = space == std::string_view::npos ? index.end() : index.find(std::string(merge.substr(space + 1)));
-    if (left == index.end() || right == index.end()) return fail(Errc::bad_input, "the merge '{}' names a token that is not in the vocabulary", merge);
+    const auto right =
+        space == std::string_view::npos ? index.end() : index.find(std::string(merge.substr(space + 1)));
+    if (left == index.end() || right == index.end())
+      return fail(Errc::bad_input, "the merge '{}' names a token that is not in the vocabulary", merge);
     definition.merges.emplace_back(left->second, right->second);
   }
   const std::string pre = metadata.text("tokenizer.ggml.pre");
   const auto steps = steps_of_gguf(pre.empty() ? "default" : pre);
-  if (!steps) return fail(Errc::unsupported, "the GGUF file names the pre-tokeniser '{}', which this build does not know; give the model's tokenizer.json instead", pre);
-  static constexpr std::array<std::string_view, 9> whole_first{"llama-bpe", "llama3", "llama-v3", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "tekken"};
+  if (!steps)
+    return fail(Errc::unsupported,
+                "the GGUF file names the pre-tokeniser '{}', which this build does not know; give the "
+                "model's tokenizer.json instead",
+                pre);
+  static constexpr std::array<std::string_view, 9> whole_first{
+      "llama-bpe", "llama3", "llama-v3", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "tekken"};
   definition.whole_piece_first = std::ranges::find(whole_first, pre) != whole_first.end();
   if (const auto known = known_splitter(*steps)) {
     definition.splitter = *known;
@@ -191,11 +204,13 @@ Result<Definition> read_gguf(std::string_view file) {
     definition = from_spm_pieces(pieces, model == "t5");
     definition.normalizer.prefix_space = metadata.number("tokenizer.ggml.add_space_prefix", 1) != 0;
   } else {
-    return fail(Errc::unsupported, "the GGUF file has a tokenizer of kind '{}'; only gpt2, llama and t5 are supported", model);
+    return fail(Errc::unsupported,
+                "the GGUF file has a tokenizer of kind '{}'; only gpt2, llama and t5 are supported", model);
   }
   const auto token_text = [&](const char* key) {
     const std::int64_t id = metadata.number(key, -1);
-    return id >= 0 && static_cast<std::size_t>(id) < pieces.size() ? pieces[static_cast<std::size_t>(id)].text : std::string();
+    return id >= 0 && static_cast<std::size_t>(id) < pieces.size() ? pieces[static_cast<std::size_t>(id)].text
+                                                                   : std::string();
   };
   definition.info.bos = token_text("tokenizer.ggml.bos_token_id");
   definition.info.eos = token_text("tokenizer.ggml.eos_token_id");

@@ -35,13 +35,15 @@ class Message {
       case 1: return fixed(field, 8);
       case 2: {
         TRY(const std::uint64_t size, varint());
-        if (size > rest_.size()) return fail(Errc::bad_input, "a field of {} bytes is cut off after {}", size, rest_.size());
+        if (size > rest_.size())
+          return fail(Errc::bad_input, "a field of {} bytes is cut off after {}", size, rest_.size());
         field.bytes = rest_.substr(0, size);
         rest_.remove_prefix(size);
         return field;
       }
       case 5: return fixed(field, 4);
-      default: return fail(Errc::bad_input, "a field has wire type {}, which SentencePiece does not use", key & 7);
+      default:
+        return fail(Errc::bad_input, "a field has wire type {}, which SentencePiece does not use", key & 7);
     }
   }
 
@@ -114,7 +116,9 @@ Result<Definition> read_sentencepiece(std::string_view file) {
     }
   }
   if (pieces.empty()) return fail(Errc::bad_input, "this is not a SentencePiece model: it has no pieces");
-  if (trainer.model_type != 1 && trainer.model_type != 2) return fail(Errc::unsupported, "a SentencePiece model of words or characters is not supported, only BPE and unigram");
+  if (trainer.model_type != 1 && trainer.model_type != 2)
+    return fail(Errc::unsupported,
+                "a SentencePiece model of words or characters is not supported, only BPE and unigram");
   Definition definition = from_spm_pieces(pieces, trainer.model_type == 1);
   definition.normalizer.prefix_space = normal.dummy_prefix;
   definition.normalizer.prefix_first_only = true;
@@ -134,13 +138,18 @@ Definition from_spm_pieces(const std::vector<SpmPiece>& pieces, bool unigram) {
   for (TokenId id = 0; id < pieces.size(); ++id) {
     const SpmPiece& piece = pieces[id];
     std::string text = piece.text;
-    for (std::size_t at = text.find(bar); at != std::string::npos; at = text.find(bar, at + 1)) text.replace(at, bar.size(), " ");
+    for (std::size_t at = text.find(bar); at != std::string::npos; at = text.find(bar, at + 1))
+      text.replace(at, bar.size(), " ");
     switch (piece.type) {
       case SpmType::unknown: definition.unknown = id; break;
-      case SpmType::control: definition.added.push_back({.text = piece.text, .id = id, .special = true}); break;
+      case SpmType::control:
+        definition.added.push_back({.text = piece.text, .id = id, .special = true});
+        break;
       case SpmType::user_defined: definition.added.push_back({.text = text, .id = id}); break;
       case SpmType::byte:
-        if (piece.text.size() == 6) definition.byte_tokens[static_cast<std::size_t>(std::strtoul(piece.text.c_str() + 3, nullptr, 16)) & 0xff] = id;
+        if (piece.text.size() == 6)
+          definition.byte_tokens[static_cast<std::size_t>(std::strtoul(piece.text.c_str() + 3, nullptr, 16)) &
+                                 0xff] = id;
         break;
       default: definition.tokens.push_back({std::move(text), id, piece.score}); break;
     }

@@ -35,8 +35,20 @@ Definition ranked_bytes() {
 }
 
 // The first of the special tokens where a file does not list them; the rest are fillers.
-constexpr std::array<std::string_view, 14> tekken_specials{
-    "<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[TOOL_CALLS]", "<pad>", "[PREFIX]", "[MIDDLE]", "[SUFFIX]"};
+constexpr std::array<std::string_view, 14> tekken_specials{"<unk>",
+                                                           "<s>",
+                                                           "</s>",
+                                                           "[INST]",
+                                                           "[/INST]",
+                                                           "[AVAILABLE_TOOLS]",
+                                                           "[/AVAILABLE_TOOLS]",
+                                                           "[TOOL_RESULTS]",
+                                                           "[/TOOL_RESULTS]",
+                                                           "[TOOL_CALLS]",
+                                                           "<pad>",
+                                                           "[PREFIX]",
+                                                           "[MIDDLE]",
+                                                           "[SUFFIX]"};
 
 }  // namespace
 
@@ -47,7 +59,9 @@ Result<Definition> read_tekken(std::string_view file) {
   const Json& config = json["config"];
   const auto size = config.value("default_vocab_size", std::size_t{0});
   const auto specials = config.value("default_num_special_tokens", std::size_t{0});
-  if (size <= specials) return fail(Errc::bad_input, "a vocabulary of {} with {} special tokens has no room for text", size, specials);
+  if (size <= specials)
+    return fail(Errc::bad_input, "a vocabulary of {} with {} special tokens has no room for text", size,
+                specials);
   Definition definition = ranked_bytes();
   TRY_VOID(cut_by(config.value("pattern", ""), definition));
   for (const Json& entry : json["vocab"]) {
@@ -59,10 +73,12 @@ Result<Definition> read_tekken(std::string_view file) {
   std::ranges::sort(definition.tokens, {}, &VocabularyEntry::id);
   if (json.contains("special_tokens") && json["special_tokens"].is_array()) {
     for (const Json& token : json["special_tokens"])
-      definition.added.push_back({.text = token.value("token_str", ""), .id = token.value("rank", TokenId{0}), .special = true});
+      definition.added.push_back(
+          {.text = token.value("token_str", ""), .id = token.value("rank", TokenId{0}), .special = true});
   } else {
     for (std::size_t i = 0; i < specials; ++i)
-      definition.added.push_back({.text = i < tekken_specials.size() ? std::string(tekken_specials[i]) : fmt::format("<SPECIAL_{}>", i),
+      definition.added.push_back({.text = i < tekken_specials.size() ? std::string(tekken_specials[i])
+                                                                     : fmt::format("<SPECIAL_{}>", i),
                                   .id = static_cast<TokenId>(i),
                                   .special = true});
   }
@@ -100,7 +116,8 @@ Result<Definition> read_claude(std::string_view file) {
     }
   }
   if (json.contains("special_tokens")) {
-    for (const auto& [text, id] : json["special_tokens"].items()) definition.added.push_back({.text = text, .id = id.get<TokenId>(), .special = true});
+    for (const auto& [text, id] : json["special_tokens"].items())
+      definition.added.push_back({.text = text, .id = id.get<TokenId>(), .special = true});
   }
   return definition;
 }

@@ -32,7 +32,8 @@ const Json& part_of(const Json& json, const char* key) {
 }
 
 std::string replace_all(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
   return text;
 }
 
@@ -69,7 +70,8 @@ Result<void> read_normalizer(const Json& json, Reading& reading) {
     n.form = Normalizer::Form::nfkd;
   } else if (type == "Lowercase") {
     n.lower_case = true;
-  } else if (type == "Replace" && text_of(part_of(json, "pattern"), "String") == " " && text_of(json, "content") == bar) {
+  } else if (type == "Replace" && text_of(part_of(json, "pattern"), "String") == " " &&
+             text_of(json, "content") == bar) {
     n.bar_is_space = reading.metaspace = true;
   } else if (type == "Prepend" && text_of(json, "prepend") == bar) {
     n.prefix_space = true;
@@ -85,7 +87,8 @@ Result<void> read_normalizer(const Json& json, Reading& reading) {
   } else if (type == "Strip" || (type == "Replace" && text_of(json, "content") == " ")) {
     n.collapse_spaces = true;
   } else {
-    return fail(Errc::unsupported, "the normalizer '{}' is not one this build can follow exactly", json.dump());
+    return fail(Errc::unsupported, "the normalizer '{}' is not one this build can follow exactly",
+                json.dump());
   }
   return {};
 }
@@ -108,7 +111,8 @@ Result<void> read_split(const Json& json, Reading& reading) {
   else if (behaviour == "Removed" && step.invert)  // what matches stays, and nothing lies between
     step.behaviour = isolated, step.invert = false;
   else
-    return fail(Errc::unsupported, "a pre-tokeniser that drops text ('{}') cannot be counted exactly", behaviour);
+    return fail(Errc::unsupported, "a pre-tokeniser that drops text ('{}') cannot be counted exactly",
+                behaviour);
   // Cutting at spaces that the normalizer has already replaced does nothing.
   if (!(reading.metaspace && step.pattern == " ")) reading.steps.push_back(step);
   return {};
@@ -122,8 +126,10 @@ Result<void> read_pre_tokenizer(const Json& json, Reading& reading) {
     for (const Json& inner : part_of(json, "pretokenizers")) TRY_VOID(read_pre_tokenizer(inner, reading));
   } else if (type == "ByteLevel") {
     reading.byte_level = true;
-    if (flag_of(json, "add_prefix_space")) reading.definition.normalizer.prefix_space = reading.definition.normalizer.prefix_unless_space = true;
-    if (flag_of(json, "use_regex", true)) reading.steps.push_back({std::string(gpt2_pattern()), isolated, false});
+    if (flag_of(json, "add_prefix_space"))
+      reading.definition.normalizer.prefix_space = reading.definition.normalizer.prefix_unless_space = true;
+    if (flag_of(json, "use_regex", true))
+      reading.steps.push_back({std::string(gpt2_pattern()), isolated, false});
   } else if (type == "Digits") {
     reading.steps.push_back({R"(\p{N})", flag_of(json, "individual_digits") ? isolated : contiguous, false});
   } else if (type == "Punctuation") {
@@ -150,7 +156,9 @@ Result<void> read_pre_tokenizer(const Json& json, Reading& reading) {
 
 bool is_byte_token(std::string_view text, int& byte) {
   if (text.size() != 6 || !text.starts_with("<0x") || text.back() != '>') return false;
-  const auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; };
+  const auto digit = [](char c) {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+  };
   if (digit(text[3]) < 0 || digit(text[4]) < 0) return false;
   byte = digit(text[3]) * 16 + digit(text[4]);
   return true;
@@ -207,7 +215,9 @@ Result<void> read_bpe(const Json& model, Reading& reading) {
     }
     const auto l = index.find(left);
     const auto r = index.find(right);
-    if (l == index.end() || r == index.end()) return fail(Errc::bad_input, "the merge '{} {}' names a token that is not in the vocabulary", left, right);
+    if (l == index.end() || r == index.end())
+      return fail(Errc::bad_input, "the merge '{} {}' names a token that is not in the vocabulary", left,
+                  right);
     d.merges.emplace_back(l->second, r->second);
   }
   return {};
@@ -225,7 +235,8 @@ Result<void> read_unigram(const Json& model, Reading& reading) {
   const bool byte_fallback = flag_of(model, "byte_fallback");
   TokenId id = 0;
   for (const Json& entry : vocabulary) {
-    if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number()) return fail(Errc::bad_input, "'{}' is not a token and its score", entry.dump());
+    if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number())
+      return fail(Errc::bad_input, "'{}' is not a token and its score", entry.dump());
     const auto token = entry[0].get<std::string>();
     int byte = 0;
     if (byte_fallback && is_byte_token(token, byte))
@@ -243,7 +254,9 @@ Result<void> read_wordpiece(const Json& model, Reading& reading) {
   d.info.kind = "wordpiece";
   d.info.takes_any_bytes = false;
   const std::string prefix = text_of(model, "continuing_subword_prefix");
-  if (prefix != "##") return fail(Errc::unsupported, "WordPiece with '{}' before continuations is not supported, only '##'", prefix);
+  if (prefix != "##")
+    return fail(Errc::unsupported, "WordPiece with '{}' before continuations is not supported, only '##'",
+                prefix);
   const std::string unknown = text_of(model, "unk_token");
   const Json& longest = part_of(model, "max_input_chars_per_word");
   if (longest.is_number_unsigned()) d.longest_word = longest.get<std::size_t>();
@@ -309,13 +322,16 @@ void read_config(std::string_view text, Definition& definition) {
 
 Result<Definition> read_tokenizer_json(std::string_view file, std::string_view config) {
   const Json json = Json::parse(file, nullptr, false);
-  if (!json.is_object() || !part_of(json, "model").is_object()) return fail(Errc::bad_input, "this is not a tokenizer.json: it has no object 'model'");
+  if (!json.is_object() || !part_of(json, "model").is_object())
+    return fail(Errc::bad_input, "this is not a tokenizer.json: it has no object 'model'");
   Definition definition;
   Reading reading{definition, false, false, {}};
   TRY_VOID(read_normalizer(part_of(json, "normalizer"), reading));
   TRY_VOID(read_pre_tokenizer(part_of(json, "pre_tokenizer"), reading));
   const Json& model = json["model"];
-  const std::string type = model.contains("type") ? text_of(model, "type") : model.contains("merges") ? "BPE" : "Unigram";
+  const std::string type = model.contains("type")     ? text_of(model, "type")
+                           : model.contains("merges") ? "BPE"
+                                                      : "Unigram";
   if (type == "BPE") {
     TRY_VOID(read_bpe(model, reading));
   } else if (type == "Unigram") {

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "plimsoll/result.hpp"
 #include "count/definition.hpp"
+#include "plimsoll/result.hpp"
 
 namespace plimsoll::count {
 

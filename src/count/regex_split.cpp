@@ -73,8 +73,8 @@ class Pcre2Splitter : public RegexSplitter {
     std::size_t at = 0;
     std::size_t from = 0;
     const auto* subject = reinterpret_cast<PCRE2_SPTR>(part.data());
-    while (from <= part.size() &&
-           pcre2_match(step.code.get(), subject, part.size(), from, PCRE2_NO_UTF_CHECK, match.get(), nullptr) > 0) {
+    while (from <= part.size() && pcre2_match(step.code.get(), subject, part.size(), from, PCRE2_NO_UTF_CHECK,
+                                              match.get(), nullptr) > 0) {
       const PCRE2_SIZE* bounds = pcre2_get_ovector_pointer(match.get());
       if (bounds[1] == bounds[0]) {  // an empty match takes nothing; go on one character further
         if (bounds[0] >= part.size()) break;
@@ -90,14 +90,17 @@ class Pcre2Splitter : public RegexSplitter {
     using enum SplitStep::Behaviour;
     bool joins_next = false;
     for (std::size_t i = 0; i < found.size(); ++i) {
-      const bool join = joins_next ||
-                        (step.step.behaviour == merged_with_previous && found[i].matched && i > 0 && !found[i - 1].matched) ||
-                        (step.step.behaviour == contiguous && i > 0 && found[i].matched == found[i - 1].matched);
+      const bool join =
+          joins_next ||
+          (step.step.behaviour == merged_with_previous && found[i].matched && i > 0 &&
+           !found[i - 1].matched) ||
+          (step.step.behaviour == contiguous && i > 0 && found[i].matched == found[i - 1].matched);
       if (join)
         out.back().end = found[i].span.end;
       else
         out.push_back(found[i].span);
-      joins_next = step.step.behaviour == merged_with_next && found[i].matched && i + 1 < found.size() && !found[i + 1].matched;
+      joins_next = step.step.behaviour == merged_with_next && found[i].matched && i + 1 < found.size() &&
+                   !found[i + 1].matched;
     }
   }
 
@@ -116,7 +119,8 @@ Result<std::shared_ptr<const RegexSplitter>> RegexSplitter::make(const std::vect
     if (!code) {
       char message[256] = {};
       pcre2_get_error_message(error, reinterpret_cast<PCRE2_UCHAR*>(message), sizeof message);
-      return fail(Errc::bad_input, "the pre-tokeniser's pattern '{}' is wrong at {}: {}", step.pattern, offset, message);
+      return fail(Errc::bad_input, "the pre-tokeniser's pattern '{}' is wrong at {}: {}", step.pattern,
+                  offset, message);
     }
     pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);  // where it is not to be had, matching is only slower
     compiled.push_back({std::move(code), step});

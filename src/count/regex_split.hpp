@@ -16,7 +16,12 @@ struct SplitStep {
   std::string pattern;
   // isolated: each match is a piece, and so is what lies between two. removed: matches vanish.
   // The merged ones give each match to the piece before it, or to the one after it.
-  enum class Behaviour : std::uint8_t { isolated, merged_with_previous, merged_with_next, contiguous } behaviour = Behaviour::isolated;
+  enum class Behaviour : std::uint8_t {
+    isolated,
+    merged_with_previous,
+    merged_with_next,
+    contiguous
+  } behaviour = Behaviour::isolated;
   bool invert = false;
 };
 

@@ -20,20 +20,34 @@ struct Piece {
 
 inline std::array<std::uint8_t, category_values> classes_by(std::uint8_t (*class_of)(std::uint8_t category)) {
   std::array<std::uint8_t, category_values> table{};
-  for (std::uint8_t category = 0; category < category_values; ++category) table[category] = class_of(category);
+  for (std::uint8_t category = 0; category < category_values; ++category)
+    table[category] = class_of(category);
   return table;
 }
 
-constexpr bool is_letter(std::uint8_t category) { return category <= lo; }
-constexpr bool is_mark(std::uint8_t category) { return category >= mn && category <= me; }
-constexpr bool is_number(std::uint8_t category) { return category >= nd && category <= no; }
-constexpr bool is_sign(std::uint8_t category) { return category >= pc && category <= so; }
-constexpr bool is_space(std::uint8_t category) { return (category >= zs && category <= zp) || category == cc_space; }
+constexpr bool is_letter(std::uint8_t category) {
+  return category <= lo;
+}
+constexpr bool is_mark(std::uint8_t category) {
+  return category >= mn && category <= me;
+}
+constexpr bool is_number(std::uint8_t category) {
+  return category >= nd && category <= no;
+}
+constexpr bool is_sign(std::uint8_t category) {
+  return category >= pc && category <= so;
+}
+constexpr bool is_space(std::uint8_t category) {
+  return (category >= zs && category <= zp) || category == cc_space;
+}
 
 // \p{L} letters, \p{N} digits, \s spaces, all else signs.
 inline std::uint8_t plain_class(std::uint8_t flagged) {
   const auto category = static_cast<std::uint8_t>(flagged & ~cjk);
-  return is_letter(category) ? cls::letter : is_number(category) ? cls::digit : is_space(category) ? cls::space : cls::sign;
+  return is_letter(category)   ? cls::letter
+         : is_number(category) ? cls::digit
+         : is_space(category)  ? cls::space
+                               : cls::sign;
 }
 
 // Where the character at p ends.
@@ -89,7 +103,8 @@ inline Piece spaces_by_lines(const Classes& classes, std::size_t p, std::size_t 
 
 // ---- The rules ----
 
-// (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
+// (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
+// ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
 template <int digits>
 struct Cl100kRule {
   static auto classes() { return classes_by(plain_class); }
@@ -199,9 +214,10 @@ struct Gpt2Rule {
 };
 
 // First \p{N}{1,3} and then [一-龥぀-ゟ゠-ヿ]+ are set apart; on each stretch that this leaves:
-// [!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
-// and what no alternative takes stays together between its neighbours. `upper` marks the range of Han
-// and kana, at whose borders every run ends; `lower` marks what no alternative takes by itself.
+// [!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+|
+// ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+ and what no alternative takes stays together between its
+// neighbours. `upper` marks the range of Han and kana, at whose borders every run ends; `lower` marks what no
+// alternative takes by itself.
 struct DeepseekRule {
   static std::uint8_t class_of(std::uint8_t flagged) {
     const auto category = static_cast<std::uint8_t>(flagged & ~cjk);

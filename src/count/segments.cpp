@@ -57,13 +57,16 @@ AddedMatch AddedFinder::find(std::string_view text, std::size_t from, Specials s
       const std::uint32_t index = trie_.value(node);
       if (index == Trie::none || !wanted(index, specials)) continue;
       const bool apart = !compiled_->added[index].whole_word ||
-                         ((at == 0 || !is_word(text.substr(character_before(text, at)))) && (i + 1 == text.size() || !is_word(text.substr(i + 1))));
+                         ((at == 0 || !is_word(text.substr(character_before(text, at)))) &&
+                          (i + 1 == text.size() || !is_word(text.substr(i + 1))));
       if (apart) best = {at, i + 1, index};
     }
     if (best.index == no_token) continue;
     const CompiledAdded& added = compiled_->added[best.index];
-    while (added.strips_left && best.begin > from && is_space_at(text, character_before(text, best.begin))) best.begin = character_before(text, best.begin);
-    while (added.strips_right && best.end < text.size() && is_space_at(text, best.end)) best.end += decode(text.substr(best.end)).length;
+    while (added.strips_left && best.begin > from && is_space_at(text, character_before(text, best.begin)))
+      best.begin = character_before(text, best.begin);
+    while (added.strips_right && best.end < text.size() && is_space_at(text, best.end))
+      best.end += decode(text.substr(best.end)).length;
     return best;
   }
   return {text.size(), text.size(), no_token};

@@ -6,15 +6,15 @@
 #include <cstddef>
 #include <string_view>
 
-#include "plimsoll/count.hpp"
 #include "count/compiled.hpp"
 #include "count/double_array.hpp"
+#include "plimsoll/count.hpp"
 
 namespace plimsoll::count {
 
 struct AddedMatch {
-  std::size_t begin, end;        // of what it takes, with the white space it strips
-  std::uint32_t index;           // into Compiled::added
+  std::size_t begin, end;  // of what it takes, with the white space it strips
+  std::uint32_t index;     // into Compiled::added
 };
 
 class AddedFinder {

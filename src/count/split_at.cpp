@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <deque>
 
-#include "plimsoll/count.hpp"
 #include "count/normalize.hpp"
 #include "count/tokenizer_impl.hpp"
 #include "count/unicode.hpp"
+#include "plimsoll/count.hpp"
 
 namespace plimsoll {
 namespace {
@@ -45,7 +45,8 @@ std::size_t Tokenizer::split_at(std::string_view text, Tokens limit, Specials sp
     const bool first = segment.begin == 0;
     const auto count_prefix = [&](std::size_t from, std::size_t size) {
       // A count from a piece's own front is the same as in the text: cutting never looks back.
-      return impl_->count(part.substr(from, size - from), Specials::plain, Impl::no_limit, first && from == 0, *scratch);
+      return impl_->count(part.substr(from, size - from), Specials::plain, Impl::no_limit, first && from == 0,
+                          *scratch);
     };
     const std::string_view cut = count::normalize(normalizer, part, first, (*scratch).normalized);
     const bool unchanged = cut.data() == part.data() && cut.size() == part.size();

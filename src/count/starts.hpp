@@ -17,7 +17,7 @@ namespace plimsoll::count {
 // The masks of one word, with what the words beside it contribute.
 struct Word : ClassWord {
   std::uint64_t next_letter, next_space, next_digit;  // of the following word
-  bool text_ends_here;   // the text's last byte is in this word, and nothing will follow
+  bool text_ends_here;      // the text's last byte is in this word, and nothing will follow
   std::uint64_t last_byte;  // that byte's bit
 };
 
@@ -104,7 +104,8 @@ class Cl100kStarts {
  public:
   Starts operator()(const Word& w) {
     const std::uint64_t sign = w.sign & ~sign_(w.sign) & ~blank_(w.blank);
-    const std::uint64_t letter = w.letter & ~letter_(w.letter) & ~space_(w.space & ~w.newline) & ~after_(sign, w.inner);
+    const std::uint64_t letter =
+        w.letter & ~letter_(w.letter) & ~space_(w.space & ~w.newline) & ~after_(sign, w.inner);
     Starts found = spaces_(w, w.sign);
     found.starts |= sign | letter | (digits == 1 ? w.digit & ~w.inner : w.digit & ~digit_(w.digit));
     found.doubtful |= w.quote & (w.letter >> 1 | w.next_letter << 63);
@@ -135,7 +136,8 @@ class O200kStarts {
     found.starts |= digits == 1 ? w.digit & ~w.inner : w.digit & ~digit_(w.digit);
     // A mark after a sign may be one of the signs; where upper case follows what is both, the rest of
     // the word decides; a slash may follow the newlines that follow signs.
-    found.doubtful |= (mark & sign_before) | (only_upper & both_(w.upper & w.lower)) | (w.slash & newline_(w.newline));
+    found.doubtful |=
+        (mark & sign_before) | (only_upper & both_(w.upper & w.lower)) | (w.slash & newline_(w.newline));
     if (contractions) found.doubtful |= w.quote & (w.letter >> 1 | w.next_letter << 63);
     if (digits > 1) found.doubtful |= long_(w.digit);
     return found;
@@ -154,7 +156,8 @@ class Gpt2Starts {
   Starts operator()(const Word& w) {
     const std::uint64_t after_blank = blank_(w.blank);
     Starts found{};
-    found.starts = (w.letter & ~letter_(w.letter) & ~after_blank) | (w.sign & ~sign_(w.sign) & ~after_blank) | (w.space & ~space_(w.space));
+    found.starts = (w.letter & ~letter_(w.letter) & ~after_blank) | (w.sign & ~sign_(w.sign) & ~after_blank) |
+                   (w.space & ~space_(w.space));
     found.starts |= digits_apart ? w.digit & ~w.inner : w.digit & ~digit_(w.digit) & ~after_blank;
     std::uint64_t last = w.space & ~(w.space >> 1 | w.next_space << 63);
     if (w.text_ends_here) last &= ~w.last_byte;

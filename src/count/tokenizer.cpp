@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 
-#include "plimsoll/count.hpp"
 #include "base/try.hpp"
 #include "count/align.hpp"
 #include "count/info_json.hpp"
@@ -9,6 +8,7 @@
 #include "count/regex_split.hpp"
 #include "count/tokenizer_impl.hpp"
 #include "count/unicode.hpp"
+#include "plimsoll/count.hpp"
 
 namespace plimsoll {
 
@@ -68,10 +68,12 @@ Tokens Tokenizer::Impl::count_piece(std::string_view piece, Scratch& scratch) co
 }
 
 // In two passes, so that the cache's lines are on their way while the keys are still being made.
-Tokens Tokenizer::Impl::count_batch(std::string_view text, std::size_t begin, std::span<const std::size_t> ends, Scratch& scratch) const {
+Tokens Tokenizer::Impl::count_batch(std::string_view text, std::size_t begin,
+                                    std::span<const std::size_t> ends, Scratch& scratch) const {
   std::array<PieceCache::Key, count::PieceWalk::batch> keys;
   std::array<std::uint32_t, count::PieceWalk::batch> sets;
-  const std::size_t readable = text.size() < 16 ? 0 : text.size() - 16;  // last place where 16 bytes can be read
+  const std::size_t readable =
+      text.size() < 16 ? 0 : text.size() - 16;  // last place where 16 bytes can be read
   std::size_t quick = 0;
   for (std::size_t at = begin; quick < ends.size() && at <= readable && readable != 0; ++quick) {
     keys[quick] = PieceCache::key_of(text.data() + at, ends[quick] - at);
@@ -99,14 +101,16 @@ Tokens Tokenizer::Impl::count_pieces_of(std::string_view text, Tokens limit, Scr
   return total;
 }
 
-Tokens Tokenizer::Impl::count(std::string_view text, Specials specials, Tokens limit, bool first, Scratch& scratch) const {
+Tokens Tokenizer::Impl::count(std::string_view text, Specials specials, Tokens limit, bool first,
+                              Scratch& scratch) const {
   Tokens total = 0;
   each_segment(text, specials, [&](const Segment& segment) {
     if (segment.added != no_token) {
       ++total;
     } else {
       const std::string_view part = text.substr(segment.begin, segment.end - segment.begin);
-      const std::string_view cut = count::normalize(compiled.config.normalizer, part, first && segment.begin == 0, scratch.normalized);
+      const std::string_view cut =
+          count::normalize(compiled.config.normalizer, part, first && segment.begin == 0, scratch.normalized);
       total += count_pieces_of(cut, limit == no_limit ? no_limit : limit - total, scratch);
     }
     return total <= limit;
@@ -123,7 +127,8 @@ std::vector<count::Placed> Tokenizer::Impl::encode(std::string_view text, Specia
       return true;
     }
     const std::string_view part = text.substr(segment.begin, segment.end - segment.begin);
-    const std::string_view cut = count::normalize(compiled.config.normalizer, part, segment.begin == 0, (*scratch).normalized);
+    const std::string_view cut =
+        count::normalize(compiled.config.normalizer, part, segment.begin == 0, (*scratch).normalized);
     const std::size_t first_token = tokens.size();
     count::PieceWalk walk(pre, (*scratch).classes, cut);
     std::size_t begin = 0;
@@ -137,7 +142,8 @@ std::vector<count::Placed> Tokenizer::Impl::encode(std::string_view text, Specia
       for (std::size_t i = first_token; i < tokens.size(); ++i) tokens[i].end += segment.begin;
     } else {
       const count::Alignment alignment(compiled.config.normalizer, part, segment.begin == 0);
-      for (std::size_t i = first_token; i < tokens.size(); ++i) tokens[i].end = segment.begin + alignment.original(tokens[i].end);
+      for (std::size_t i = first_token; i < tokens.size(); ++i)
+        tokens[i].end = segment.begin + alignment.original(tokens[i].end);
     }
     return true;
   });
@@ -157,7 +163,8 @@ Result<Tokenizer> Tokenizer::open(const std::filesystem::path& path) {
   impl->finder = count::AddedFinder(impl->compiled);
   impl->pre.splitter = impl->compiled.config.splitter;
   if (impl->pre.splitter == count::Splitter::seams) {
-    if (impl->compiled.seams.size() != count::Seams::words) return fail(Errc::damaged, "{}: the table of seams is missing", path.string());
+    if (impl->compiled.seams.size() != count::Seams::words)
+      return fail(Errc::damaged, "{}: the table of seams is missing", path.string());
     impl->pre.seams = count::Seams(impl->compiled.seams.first<count::Seams::words>());
   }
   if (impl->pre.splitter == count::Splitter::regex) {
@@ -214,7 +221,8 @@ Result<std::string> Tokenizer::decode(std::span<const TokenId> ids) const {
   return text;
 }
 
-std::vector<Tokens> Tokenizer::count_pieces(std::string_view text, std::span<const std::size_t> ends, Specials specials) const {
+std::vector<Tokens> Tokenizer::count_pieces(std::string_view text, std::span<const std::size_t> ends,
+                                            Specials specials) const {
   std::vector<Tokens> counts(ends.size(), 0);
   if (ends.empty()) return counts;
   std::size_t piece = 0;

@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "plimsoll/count.hpp"
 #include "base/mapped_file.hpp"
 #include "count/compiled.hpp"
 #include "count/model.hpp"
 #include "count/piece_cache.hpp"
 #include "count/pretokenize.hpp"
 #include "count/segments.hpp"
+#include "plimsoll/count.hpp"
 
 namespace plimsoll {
 
@@ -67,7 +67,8 @@ struct Tokenizer::Impl {
 
   // Tokens of text that is normalised and has no added tokens; stops soon after the limit is passed.
   Tokens count_pieces_of(std::string_view text, Tokens limit, Scratch& scratch) const;
-  Tokens count_batch(std::string_view text, std::size_t begin, std::span<const std::size_t> ends, Scratch& scratch) const;
+  Tokens count_batch(std::string_view text, std::size_t begin, std::span<const std::size_t> ends,
+                     Scratch& scratch) const;
   Tokens count_piece(std::string_view piece, Scratch& scratch) const;
   Tokens count(std::string_view text, Specials specials, Tokens limit, bool first, Scratch& scratch) const;
   // The text's tokens with the ends they have in the text itself.

@@ -29,7 +29,8 @@ bool in_cjk_range(char32_t c) {
 
 std::vector<std::uint8_t> make_flat() {
   std::vector<std::uint8_t> flat(flat_limit);
-  for (const Range* range = std::begin(ranges); range != std::end(ranges) && range->first < flat_limit; ++range) {
+  for (const Range* range = std::begin(ranges); range != std::end(ranges) && range->first < flat_limit;
+       ++range) {
     const Range* next = range + 1;
     const char32_t last = next == std::end(ranges) ? flat_limit : std::min(next->first, flat_limit);
     std::fill(flat.begin() + range->first, flat.begin() + last, range->category);

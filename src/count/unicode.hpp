@@ -11,8 +11,36 @@ namespace plimsoll::count {
 // Unicode's general categories. `cc_space` is apart because \s counts those controls; `cjk` is a
 // flag on any category, for the one range that a pre-tokeniser (DeepSeek's) names by code points.
 enum Category : std::uint8_t {
-  lu, ll, lt, lm, lo, mn, mc, me, nd, nl, no, pc, pd, ps, pe, pi, pf, po, sm, sc, sk, so, zs, zl, zp,
-  cc, cf, co, cn, cc_space,
+  lu,
+  ll,
+  lt,
+  lm,
+  lo,
+  mn,
+  mc,
+  me,
+  nd,
+  nl,
+  no,
+  pc,
+  pd,
+  ps,
+  pe,
+  pi,
+  pf,
+  po,
+  sm,
+  sc,
+  sk,
+  so,
+  zs,
+  zl,
+  zp,
+  cc,
+  cf,
+  co,
+  cn,
+  cc_space,
   invalid,  // a byte that is no part of a UTF-8 character
   cjk = 0x20,
 };
@@ -39,7 +67,8 @@ inline Decoded decode(const unsigned char* p, const unsigned char* end) {
     if (code_point >= 0x800 && (code_point < 0xD800 || code_point > 0xDFFF)) return {code_point, 3, true};
   }
   if (c >= 0xF0 && c <= 0xF4 && continues(1) && continues(2) && continues(3)) {
-    const auto code_point = static_cast<char32_t>((c & 0x07) << 18 | (p[1] & 0x3F) << 12 | (p[2] & 0x3F) << 6 | (p[3] & 0x3F));
+    const auto code_point =
+        static_cast<char32_t>((c & 0x07) << 18 | (p[1] & 0x3F) << 12 | (p[2] & 0x3F) << 6 | (p[3] & 0x3F));
     if (code_point >= 0x10000 && code_point <= 0x10FFFF) return {code_point, 4, true};
   }
   return {0xFFFD, 1, false};

@@ -13,10 +13,10 @@ namespace plimsoll::count {
 class Unigram {
  public:
   struct Step {
-    double score = 0;              // of the best way to here
-    std::size_t begin = 0;         // where its last token begins
+    double score = 0;                // of the best way to here
+    std::size_t begin = 0;           // where its last token begins
     std::uint32_t token = no_token;  // internal number, or no_token for an unknown character
-    std::uint32_t count = 0;       // tokens so far
+    std::uint32_t count = 0;         // tokens so far
     bool reached = false;
   };
   struct Scratch {
