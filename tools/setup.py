@@ -71,8 +71,8 @@ GROUPS = {
         apt=("ca-certificates", "python3-venv"),
         python=("tiktoken==0.14.0", "tokenizers==0.23.3", "sentencepiece==0.2.2", "jinja2==3.1.6")),
     "bench": Group(
-        "the tokenizers that ours is measured against",
-        apt=("ca-certificates", "python3-venv"),
+        "the tokenizers that ours is measured against, and texts to count",
+        apt=("ca-certificates", "python3-venv", "debian-handbook", "perl-doc"),
         python=("gigatoken==0.10.0", "tiktoken==0.14.0"), cargo=True, also=("build", "assets")),
     "test": Group("what `make test` needs", also=("build", "assets", "lint")),
     "full": Group("what `make test-full` needs", also=("test", "fuzz", "cross", "refs")),
