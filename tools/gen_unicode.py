@@ -44,8 +44,9 @@ def categories():
 def is_newer(character, nfc):
     """Whether Hugging Face's NFC, whose tables are of 2017, neither reorders, composes nor decomposes what
     today's does. A mark of class 1 after it and one of class 240 before it show the order."""
-    composed = [pair for pair in (unicodedata.decomposition(other) for other in NEWEST) if pair.endswith(f" {ord(character):04X}")]
-    probes = [character, character + "\u0334", "\u0345" + character, *("".join(chr(int(part, 16)) for part in pair.split()) for pair in composed)]
+    pairs = [unicodedata.decomposition(other).split() for other in NEWEST]
+    composing = [chr(int(pair[0], 16)) + character for pair in pairs if pair[1:] == [f"{ord(character):04X}"]]
+    probes = [character, character + "\u0334", "\u0345" + character, *composing]
     return any(nfc(probe) != unicodedata.normalize("NFC", probe) for probe in probes)
 
 
@@ -83,7 +84,8 @@ def write(path, note, values):
 def main():
     folder = Path(sys.argv[1])
     write(folder / "unicode_ranges.inc", "first code point of each range of one general category.", categories())
-    write(folder / "normal_ranges.inc", "first code point of each range: 1 not stable under NFC, 2 not under NFKC, 3 not under NFKC but inert under NFC.", unstable())
+    write(folder / "normal_ranges.inc", "first code point of each range: 1 not stable under NFC, 2 not under NFKC, "
+          "3 not under NFKC but inert under NFC.", unstable())
 
 
 main()

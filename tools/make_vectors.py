@@ -1,6 +1,7 @@
 """Makes tests/vectors anew: the texts, and what the reference tokenizers make of them.
 
-  make vectors          or, for some families only, <cache>/plimsoll/venv-refs/bin/python tools/make_vectors.py llama3 qwen3
+  make vectors
+  <cache>/plimsoll/venv-refs/bin/python tools/make_vectors.py llama3 qwen3      some families only, on the texts there are
 
 tests/vectors/texts.jsonl has one text a line, as a JSON string or a recipe (tests/vectors/texts.py). Line i of
 tests/vectors/<family>.tsv says of text i: count and hash of the ids where special literals are plain text, and the
