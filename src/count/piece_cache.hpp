@@ -1,7 +1,8 @@
 // Counts of pre-tokens seen before. A key is one pre-token, compared whole: a hit is exact.
 //
-// Pieces of up to 15 bytes, nearly all, lie in sets of two entries of 16 bytes: the text, its length
-// and its count in four bits each. Longer ones go by hash into a table that points at their bytes.
+// Pieces of up to 15 bytes, nearly all, lie in sets of four entries of 16 bytes, a line of the cache:
+// the text, its length and its count in four bits each. Longer ones go by hash into a table that
+// points at their bytes.
 #pragma once
 
 #include <array>
@@ -10,6 +11,8 @@
 #include <cstring>
 #include <string_view>
 #include <vector>
+
+#include "base/huge_array.hpp"
 
 namespace plimsoll::count {
 
@@ -54,21 +57,25 @@ class PieceCache {
 
   void prefetch(std::size_t set) const { __builtin_prefetch(&sets_[set]); }
 
-  // 0: not here. Without branches, for which entry of a set it is cannot be foretold.
+  // 0: not here. Without branches between two entries, for which of them it is cannot be foretold; what
+  // came first, and so is likely common, lies in the first two.
   unsigned find_short(Key key, std::size_t set) const {
     const Set& s = sets_[set];
     const auto count_in = [&](const Key& entry) {
       const bool ours = ((entry.low ^ key.low) | ((entry.high & text_bits) ^ key.high)) == 0;
       return static_cast<unsigned>(entry.high >> 60) & (0U - static_cast<unsigned>(ours));
     };
-    return count_in(s[0]) | count_in(s[1]);
+    const unsigned early = count_in(s[0]) | count_in(s[1]);
+    return early != 0 ? early : count_in(s[2]) | count_in(s[3]);
   }
 
   void put_short(Key key, std::size_t set, std::size_t count) {
     if (count == 0 || count > 15) return;  // 0 stands for "not here"
     Set& s = sets_[set];
-    s[1] = s[0];
-    s[0] = {key.low, key.high | static_cast<std::uint64_t>(count) << 60};
+    std::size_t way = 0;
+    while (way < 3 && s[way].high != 0) ++way;
+    if (way == 3) s[2] = s[3];
+    s[way] = {key.low, key.high | static_cast<std::uint64_t>(count) << 60};
   }
 
   static std::uint64_t hash_of(std::string_view piece) {
@@ -97,7 +104,7 @@ class PieceCache {
   void put_long(std::string_view piece, std::uint64_t hash, std::size_t count);
 
  private:
-  static constexpr unsigned set_bits = 16;  // 2 MB, a second-level cache
+  static constexpr unsigned set_bits = 15;  // 2 MB, a second-level cache
   static constexpr unsigned long_bits = 16;
   static constexpr std::size_t arena_limit = std::size_t{8} << 20;
   static constexpr std::uint64_t text_bits = ~std::uint64_t{0} >> 4;
@@ -107,13 +114,13 @@ class PieceCache {
     return x ^ (x >> 29);
   }
 
-  using Set = std::array<Key, 2>;
+  using Set = std::array<Key, 4>;
   struct Long {
     std::uint32_t tag = 0, offset = 0;
     std::uint32_t length = 0, count = 0;
   };
 
-  std::vector<Set> sets_;
+  base::HugeArray<Set> sets_;
   std::vector<Long> longs_;  // made at the first long piece
   std::vector<char> arena_;
 };
