@@ -144,7 +144,11 @@ std::string in_form(Form form, std::string_view text) {
     std::size_t begin = unstable;
     while (begin > copied && is_continuation(text[--begin])) {
     }
-    if (begin < unstable && passes(decode(text.substr(begin)))) begin = unstable;
+    if (begin < unstable) {
+      // Stray bytes may lie between; then the character before them has nothing to do with it.
+      const Decoded before = decode(text.substr(begin));
+      if (passes(before) || begin + before.length != unstable) begin = unstable;
+    }
     std::size_t end = unstable;
     while (end < text.size()) {
       const Decoded character = decode(text.substr(end));
