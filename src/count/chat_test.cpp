@@ -267,7 +267,7 @@ TEST(CountChat, CountsImagesByTheirSizeOrTheMost) {
 
 TEST(CountChat, SaysWhatIsWrongWithARequest) {
   OPEN_OR_SKIP(tokenizer, "cl100k_base");
-  const auto error = [&](std::string_view request, ChatOptions options = {}) {
+  const auto error = [&](std::string_view request, const ChatOptions& options = {}) {
     const auto counted = count_chat(*tokenizer, request, options);
     return counted ? "none" : counted.error().what;
   };

@@ -93,8 +93,8 @@ Result<std::tm> parse_date(std::string_view date) {
   return day;
 }
 
-jinja::value function(const char* name, jinja::func_handler handler) {
-  return jinja::mk_val<jinja::value_func>(name, std::move(handler));
+jinja::value function(const char* name, const jinja::func_handler& handler) {
+  return jinja::mk_val<jinja::value_func>(name, handler);
 }
 
 jinja::value strftime_of(const std::tm& day, const jinja::func_args& args) {

@@ -32,7 +32,7 @@ std::string choices_of(const Json& values) {
 }
 
 std::string type_of(const Json& schema, std::size_t indent) {
-  const std::string type = text_of(part_of(schema, "type"));
+  std::string type = text_of(part_of(schema, "type"));
   const Json& choices = part_of(schema, "enum");
   if (choices.is_array() && !choices.empty()) return choices_of(choices);
   if (type == "integer" || type == "number") return "number";
