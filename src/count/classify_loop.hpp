@@ -20,6 +20,7 @@ void classify_with(std::string_view text, const ClassTable& table, Classes& out)
   const auto* begin = reinterpret_cast<const unsigned char*>(text.data());
   const auto* end = begin + text.size();
   std::uint8_t* bytes = out.bytes.data();
+  const std::uint8_t* flat = flat_categories();
   std::size_t done = 0;  // a character of several bytes reaches up to here, perhaps into the next block
   std::uint8_t done_class = 0;
   for (std::size_t block = 0; block < text.size(); block += 64) {
@@ -39,7 +40,9 @@ void classify_with(std::string_view text, const ClassTable& table, Classes& out)
         const std::size_t i = block + static_cast<std::size_t>(std::countr_zero(wide));
         const Decoded character = decode(begin + i, end);
         done_class =
-            table.by_category[character.valid ? category_of(character.code_point) : std::uint8_t{invalid}];
+            table.by_category[!character.valid                    ? std::uint8_t{invalid}
+                              : character.code_point < flat_limit ? flat[character.code_point]
+                                                                  : category_of(character.code_point)];
         bytes[i] = done_class;
         for (std::size_t k = 1; k < character.length; ++k) bytes[i + k] = done_class | cls::inner;
         done = i + character.length;

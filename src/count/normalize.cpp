@@ -33,10 +33,10 @@ std::uint8_t instability(char32_t code_point) {
 }
 
 // The two hot blocks, Latin and what lies before the symbols, are looked up flat.
-constexpr char32_t flat_limit = 0x20000;
+constexpr char32_t stability_limit = 0x20000;
 std::vector<std::uint8_t> make_flat() {
-  std::vector<std::uint8_t> flat(flat_limit);
-  for (char32_t c = 0; c < flat_limit; ++c) flat[c] = instability(c);
+  std::vector<std::uint8_t> flat(stability_limit);
+  for (char32_t c = 0; c < stability_limit; ++c) flat[c] = instability(c);
   return flat;
 }
 
@@ -56,8 +56,8 @@ std::size_t next_unstable(Form form, std::string_view text, std::size_t from) {
     }
     const Decoded character = decode(p, end);
     if (character.valid) {
-      const std::uint8_t mine =
-          character.code_point < flat_limit ? flat[character.code_point] : instability(character.code_point);
+      const std::uint8_t mine = character.code_point < stability_limit ? flat[character.code_point]
+                                                                       : instability(character.code_point);
       if (decomposes || mine == 1 || (mine > 1 && form == Form::nfkc))
         return static_cast<std::size_t>(p - begin);
     }

@@ -32,7 +32,7 @@ inline constexpr std::array<PieceMask, 17> piece_masks = [] {
 class PieceCache {
  public:
   static constexpr std::size_t longest_short = 15;
-  static constexpr std::size_t longest_long = 1024;
+  static constexpr std::size_t longest_long = std::size_t{1} << 20;
 
   struct Key {
     std::uint64_t low, high;  // bytes 0–7; bytes 8–14 and the length in bits 56–59

@@ -15,9 +15,6 @@ constexpr Range ranges[] = {
 #include "count/unicode_ranges.inc"
 };
 
-// Almost all text lies in the first four planes; these are looked up flat, the rest by search.
-constexpr char32_t flat_limit = 0x40000;
-
 std::uint8_t search(char32_t code_point) {
   const auto* above = std::ranges::upper_bound(ranges, code_point, {}, &Range::first);
   return std::prev(above)->category;
@@ -43,9 +40,13 @@ std::vector<std::uint8_t> make_flat() {
 
 }  // namespace
 
-std::uint8_t category_of(char32_t code_point) {
+const std::uint8_t* flat_categories() {
   static const std::vector<std::uint8_t> flat = make_flat();
-  return code_point < flat_limit ? flat[code_point] : search(code_point);
+  return flat.data();
+}
+
+std::uint8_t category_of(char32_t code_point) {
+  return code_point < flat_limit ? flat_categories()[code_point] : search(code_point);
 }
 
 std::size_t incomplete_tail(std::string_view text) {

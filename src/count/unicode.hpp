@@ -48,6 +48,10 @@ inline constexpr std::size_t category_values = 64;
 
 std::uint8_t category_of(char32_t code_point);
 
+// The categories of the first four planes, where almost all text lies, for loops over much of it.
+inline constexpr char32_t flat_limit = 0x40000;
+const std::uint8_t* flat_categories();
+
 struct Decoded {
   char32_t code_point;
   std::uint8_t length;  // bytes; an invalid byte stands alone
