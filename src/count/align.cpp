@@ -8,19 +8,19 @@
 
 namespace plimsoll::count {
 
-Alignment::Alignment(const Normalizer& normalizer, std::string_view text, bool first) {
+Alignment::Alignment(const Normalizer& normalizer, std::string_view text, Place place) {
   // Cluster by cluster: a character and all that follow it and may join with it.
   Normalizer inner = normalizer;
   inner.prefix_space = inner.collapse_spaces = false;
   std::string storage;
   const std::string_view front = text.substr(0, text.empty() ? 0 : decode(text).length);
-  std::size_t normalized = normalize(normalizer, front, first, storage).size();
-  normalized -= normalize(inner, front, first, storage).size();
+  std::size_t normalized = normalize(normalizer, front, place, storage).size();
+  normalized -= normalize(inner, front, place, storage).size();
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = at + decode(text.substr(at)).length;
     while (end < text.size() && !stands_apart(inner, text.substr(end)))
       end += decode(text.substr(end)).length;
-    normalized += normalize(inner, text.substr(at, end - at), false, storage).size();
+    normalized += normalize(inner, text.substr(at, end - at), Place::inside, storage).size();
     steps_.push_back({normalized, end});
     at = end;
   }

@@ -13,7 +13,7 @@ namespace plimsoll::count {
 
 class Alignment {
  public:
-  Alignment(const Normalizer& normalizer, std::string_view text, bool first);
+  Alignment(const Normalizer& normalizer, std::string_view text, Place place);
 
   // Whether text and normal form can both be cut here, and where the text.
   std::optional<std::size_t> border(std::size_t normalized) const;

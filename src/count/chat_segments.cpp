@@ -55,10 +55,10 @@ class Finder {
 void count_between(const Tokenizer& tokenizer, const Rendered& rendered, std::size_t begin, std::size_t end,
                    Tokenizer::Impl::Scratch& scratch, std::vector<Tokens>& counts) {
   const std::string_view text = std::string_view(rendered.text).substr(begin, end - begin);
-  const Tokens total =
-      tokenizer.impl().count(text, Specials::plain, Tokenizer::Impl::no_limit, begin == 0, scratch);
+  const Tokens total = tokenizer.impl().count(text, Specials::plain, Tokenizer::Impl::no_limit,
+                                              begin == 0 ? Place::text_front : Place::segment_front, scratch);
   auto part = std::ranges::upper_bound(rendered.parts, begin, {}, &RenderedPart::end);
-  const auto slot = [](const RenderedPart& of) { return static_cast<std::size_t>(of.origin + 1); };
+  const auto slot = [](const RenderedPart& of) { return static_cast<std::size_t>(of.origin) + 1; };
   if (part->end >= end) {
     counts[slot(*part)] += total;
     return;
@@ -88,7 +88,7 @@ std::vector<Tokens> count_parts(const Tokenizer& tokenizer, const Rendered& rend
     if (match.begin > at) count_between(tokenizer, rendered, at, match.begin, *scratch, counts);
     if (match.index == no_token) break;
     const auto part = std::ranges::upper_bound(rendered.parts, match.begin, {}, &RenderedPart::end);
-    counts[static_cast<std::size_t>(part->origin + 1)] += 1;
+    counts[static_cast<std::size_t>(part->origin) + 1] += 1;  // -1 is the format itself
     at = match.end;
   }
   return counts;

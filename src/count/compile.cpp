@@ -1,6 +1,7 @@
 #include "count/compile.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <random>
 #include <unordered_map>
@@ -80,6 +81,22 @@ void lay_out_tokens(const Definition& definition, const std::vector<std::uint32_
   }
   a.numbers.assign(std::size_t{highest} + 1, no_token);
   for (std::uint32_t number = 0; number < a.ids.size(); ++number) a.numbers[a.ids[number]] = number;
+}
+
+// Cuts before a space where no token holds one there, and nowhere else: unknown characters side by side
+// are one unknown, so they must stay in one piece.
+void cut_before_spaces(const Definition& definition, Arrays& a) {
+  a.seams.assign(Seams::words, ~std::uint64_t{0});
+  std::array<bool, 256> held{};
+  for (const VocabularyEntry& token : definition.tokens) {
+    for (std::size_t i = 1; i < token.bytes.size(); ++i) {
+      if (token.bytes[i] == ' ') held[static_cast<unsigned char>(token.bytes[i - 1])] = true;
+    }
+  }
+  for (unsigned left = 0; left < 256; ++left) {
+    const unsigned pair = left << 8 | ' ';
+    if (!held[left]) a.seams[pair >> 6] &= ~(std::uint64_t{1} << (pair & 63));
+  }
 }
 
 void mark_odd(Arrays& a) {
@@ -255,6 +272,7 @@ Result<std::string> compile(const Definition& definition) {
     const auto order = order_by_merges(definition, merger);
     lay_out_tokens(definition, order, a);
     lay_out_merges(definition, merger, order, a);
+    if (definition.fuse_unknown && definition.byte_tokens[0] < 0) cut_before_spaces(definition, a);
     a.config.regular = a.config.regular && agrees_with_merging(definition, merger, a);
   } else {
     std::vector<std::uint32_t> order(definition.tokens.size());
@@ -266,6 +284,7 @@ Result<std::string> compile(const Definition& definition) {
       a.scores.push_back(definition.tokens[i].score);
     }
     a.trie = build_trie(std::move(entries));
+    cut_before_spaces(definition, a);
   }
   return write_compiled(a.view());
 }

@@ -25,9 +25,9 @@ struct Counter::State {
   Specials specials;
   std::string tail;  // what may still be cut otherwise; all before it is in `closed` or `run`
   Tokens closed = 0;
-  bool at_front = true;                // nothing was closed yet
-  std::size_t looked_at = 0;           // size of the tail when it was last tried in vain
-  std::unique_ptr<count::BpeRun> run;  // a giant piece whose end has not come yet
+  count::Place place = count::Place::text_front;  // where the tail begins
+  std::size_t looked_at = 0;                      // size of the tail when it was last tried in vain
+  std::unique_ptr<count::BpeRun> run;             // a giant piece whose end has not come yet
   bool exact = true;
   mutable std::optional<Tokens> total;
 
@@ -50,11 +50,11 @@ struct Counter::State {
       const count::AddedMatch match = first_added(rest);
       if (match.index != no_token && done + match.end <= decided) {
         // Text before an added token ends there for good.
-        closed += impl.count(rest.substr(0, match.begin), Specials::plain, Tokenizer::Impl::no_limit,
-                             at_front, *scratch) +
+        closed += impl.count(rest.substr(0, match.begin), Specials::plain, Tokenizer::Impl::no_limit, place,
+                             *scratch) +
                   1;
         done += match.end;
-        at_front = false;
+        place = count::Place::segment_front;
         continue;
       }
       done += settle_text(rest.substr(0, std::min(match.begin, decided - done)), *scratch);
@@ -74,7 +74,7 @@ struct Counter::State {
   bool begin_run(Tokenizer::Impl::Scratch& scratch) {
     const Tokenizer::Impl& impl = tokenizer.impl();
     const count::Bpe* bpe = impl.model.streamable();
-    const bool plain = !at_front || !impl.compiled.config.normalizer.prefix_space;
+    const bool plain = place == count::Place::inside || !impl.compiled.config.normalizer.prefix_space;
     if (bpe == nullptr || !plain || !is_one_run(true, scratch)) return false;
     run = std::make_unique<count::BpeRun>(*bpe, impl.compiled.config.longest_token);
     feed_run(scratch);
@@ -85,7 +85,8 @@ struct Counter::State {
   bool is_one_run(bool first, Tokenizer::Impl::Scratch& scratch) const {
     const Tokenizer::Impl& impl = tokenizer.impl();
     if (first_added(tail).index != no_token) return false;
-    if (count::normalize(impl.compiled.config.normalizer, tail, false, scratch.normalized) != tail)
+    if (count::normalize(impl.compiled.config.normalizer, tail, count::Place::inside, scratch.normalized) !=
+        tail)
       return false;
     return count::uniform_front(impl.pre, scratch.classes, tail, first) == tail.size();
   }
@@ -97,7 +98,7 @@ struct Counter::State {
     while (size > 0 && count::is_continuation(tail[size])) --size;
     run->feed(std::string_view(tail).substr(0, size), scratch.model.bpe);
     tail.erase(0, size);
-    at_front = false;
+    place = count::Place::inside;
   }
 
   // True: the run has ended, and the tail begins behind it.
@@ -127,7 +128,7 @@ struct Counter::State {
   // too.
   std::size_t settle_changed(std::string_view part, std::string_view cut, Tokenizer::Impl::Scratch& scratch) {
     const Tokenizer::Impl& impl = tokenizer.impl();
-    const count::Alignment alignment(impl.compiled.config.normalizer, part, at_front);
+    const count::Alignment alignment(impl.compiled.config.normalizer, part, place);
     count::PieceWalk walk(impl.pre, scratch.classes, cut, true);
     std::size_t begin = 0;
     std::size_t settled = 0;
@@ -144,7 +145,7 @@ struct Counter::State {
       }
     }
     closed += counted_settled;
-    at_front = at_front && settled == 0;
+    if (settled > 0) place = count::Place::inside;
     return settled;
   }
 
@@ -153,7 +154,7 @@ struct Counter::State {
     const Tokenizer::Impl& impl = tokenizer.impl();
     const auto& normalizer = impl.compiled.config.normalizer;
     const std::string_view part = text.substr(0, count::normalization_border(normalizer, text));
-    const std::string_view cut = count::normalize(normalizer, part, at_front, scratch.normalized);
+    const std::string_view cut = count::normalize(normalizer, part, place, scratch.normalized);
     const std::size_t prefix = cut.size() == part.size() + 1 && cut.substr(1) == part ? 1 : 0;
     if (prefix == 0 && cut != part) return settle_changed(part, cut, scratch);
     count::PieceWalk walk(impl.pre, scratch.classes, cut, true);
@@ -165,7 +166,7 @@ struct Counter::State {
     }
     if (begin <= prefix) return 0;  // nothing but the space that was put in front
     closed += counted;
-    at_front = false;
+    place = count::Place::inside;
     return begin - prefix;
   }
 };
@@ -201,8 +202,7 @@ Tokens Counter::total() const {
     total += static_cast<Tokens>(ended.finish((*scratch).model.bpe));
     rest.remove_prefix(size);
   }
-  state_->total =
-      total + impl.count(rest, state.specials, Tokenizer::Impl::no_limit, state.at_front, *scratch);
+  state_->total = total + impl.count(rest, state.specials, Tokenizer::Impl::no_limit, state.place, *scratch);
   return *state_->total;
 }
 

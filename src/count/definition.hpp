@@ -37,6 +37,13 @@ struct Normalizer {
   bool collapse_spaces = false;  // SentencePiece: runs of spaces become one, ends are trimmed
 };
 
+// Where a stretch of text stands, for what goes in front of a text.
+enum class Place : std::uint8_t {
+  text_front,     // it opens the sequence
+  segment_front,  // it follows an added token
+  inside,         // it goes on with text that came before
+};
+
 struct AddedToken {
   std::string text;
   TokenId id = 0;

@@ -212,9 +212,10 @@ std::string collapse(std::string_view text) {
   return out;
 }
 
-bool has_prefix(const Normalizer& n, std::string_view text, bool first) {
-  return n.prefix_space && (first || !n.prefix_first_only) && !text.empty() &&
-         !(n.prefix_unless_space && text.front() == ' ');
+bool has_prefix(const Normalizer& n, std::string_view text, Place place) {
+  return n.prefix_space &&
+         (place == Place::text_front || (place == Place::segment_front && !n.prefix_first_only)) &&
+         !text.empty() && !(n.prefix_unless_space && text.front() == ' ');
 }
 
 }  // namespace
@@ -224,7 +225,7 @@ bool is_identity(const Normalizer& n) {
          !n.clean_text && !n.split_han && !n.collapse_spaces;
 }
 
-std::string_view normalize(const Normalizer& n, std::string_view text, bool first, std::string& storage) {
+std::string_view normalize(const Normalizer& n, std::string_view text, Place place, std::string& storage) {
   if (is_identity(n)) return text;
   const auto keep = [&](std::string changed) {
     storage = std::move(changed);
@@ -254,7 +255,7 @@ std::string_view normalize(const Normalizer& n, std::string_view text, bool firs
     keep(std::move(spaced));
   }
   if (n.collapse_spaces) keep(collapse(text));
-  if (has_prefix(n, text, first)) keep(" " + std::string(text));
+  if (has_prefix(n, text, place)) keep(" " + std::string(text));
   return text;
 }
 

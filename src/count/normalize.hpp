@@ -9,8 +9,8 @@
 namespace plimsoll::count {
 
 // The text as it will be cut: itself where nothing changes, which is found out quickly, else in
-// `storage`. `first`: the text opens the sequence, for a prefix that goes there only.
-std::string_view normalize(const Normalizer& normalizer, std::string_view text, bool first,
+// `storage`.
+std::string_view normalize(const Normalizer& normalizer, std::string_view text, Place place,
                            std::string& storage);
 
 // Whether no rule of this normalizer can change any text.

@@ -45,7 +45,7 @@ TEST(Normalize, ClusterByClusterEqualsTheWholeText) {
     std::string storage;
     for (const bool compatible : {false, true}) {
       const Normalizer normalizer{.form = compatible ? Normalizer::Form::nfkc : Normalizer::Form::nfc};
-      const std::string_view found = normalize(normalizer, text, true, storage);
+      const std::string_view found = normalize(normalizer, text, Place::text_front, storage);
       ASSERT_EQ(found, reference(text, compatible)) << text;
       changed += found != text ? 1 : 0;
     }
@@ -61,15 +61,17 @@ TEST(Normalize, ManyMarksOnOneCharacterAreSortedToo) {
     for (int i = 0; i < 400; ++i) text += marks[rng() % std::size(marks)];
     text += "x";
     std::string storage;
-    ASSERT_EQ(normalize({.form = Normalizer::Form::nfc}, text, true, storage), reference(text, false));
-    ASSERT_EQ(normalize({.form = Normalizer::Form::nfkc}, text, true, storage), reference(text, true));
+    ASSERT_EQ(normalize({.form = Normalizer::Form::nfc}, text, Place::text_front, storage),
+              reference(text, false));
+    ASSERT_EQ(normalize({.form = Normalizer::Form::nfkc}, text, Place::text_front, storage),
+              reference(text, true));
   }
 }
 
 TEST(Normalize, StableTextIsGivenBackItself) {
   const std::string text = "Καλημέρα, мир, 世界, نص";
   std::string storage;
-  EXPECT_EQ(normalize({.form = Normalizer::Form::nfc}, text, true, storage).data(), text.data());
+  EXPECT_EQ(normalize({.form = Normalizer::Form::nfc}, text, Place::text_front, storage).data(), text.data());
 }
 
 TEST(Normalize, InvalidBytesStay) {
@@ -77,22 +79,23 @@ TEST(Normalize, InvalidBytesStay) {
   EXPECT_EQ(normalize({.form = Normalizer::Form::nfc},
                       "e\xCC\x81\xFF"
                       "e\xCC\x81\xC3",
-                      true, storage),
+                      Place::text_front, storage),
             "\xC3\xA9\xFF\xC3\xA9\xC3");
 }
 
 TEST(Normalize, ABarIsASpaceAndAPrefixGoesInFront) {
   std::string storage;
   const Normalizer normalizer{.bar_is_space = true, .prefix_space = true};
-  EXPECT_EQ(normalize(normalizer, "a\u2581b", true, storage), " a b");
-  EXPECT_EQ(normalize(normalizer, "", true, storage), "");
-  EXPECT_EQ(normalize({.prefix_space = true, .prefix_first_only = true}, "a", false, storage), "a");
+  EXPECT_EQ(normalize(normalizer, "a\u2581b", Place::text_front, storage), " a b");
+  EXPECT_EQ(normalize(normalizer, "", Place::text_front, storage), "");
+  EXPECT_EQ(normalize({.prefix_space = true, .prefix_first_only = true}, "a", Place::segment_front, storage),
+            "a");
 }
 
 TEST(Normalize, BertLowersStripsAndSpacesHan) {
   std::string storage;
   const Normalizer bert{.lower_case = true, .strip_accents = true, .clean_text = true, .split_han = true};
-  EXPECT_EQ(normalize(bert, "Caf\u00e9\t\u4e2d\x01", true, storage), "cafe  \u4e2d ");
+  EXPECT_EQ(normalize(bert, "Caf\u00e9\t\u4e2d\x01", Place::text_front, storage), "cafe  \u4e2d ");
 }
 
 }  // namespace

@@ -42,13 +42,13 @@ std::size_t Tokenizer::split_at(std::string_view text, Tokens limit, Specials sp
       return false;
     }
     const std::string_view part = text.substr(segment.begin, segment.end - segment.begin);
-    const bool first = segment.begin == 0;
+    const count::Place front = segment.begin == 0 ? count::Place::text_front : count::Place::segment_front;
     const auto count_prefix = [&](std::size_t from, std::size_t size) {
       // A count from a piece's own front is the same as in the text: cutting never looks back.
-      return impl_->count(part.substr(from, size - from), Specials::plain, Impl::no_limit, first && from == 0,
-                          *scratch);
+      return impl_->count(part.substr(from, size - from), Specials::plain, Impl::no_limit,
+                          from == 0 ? front : count::Place::inside, *scratch);
     };
-    const std::string_view cut = count::normalize(normalizer, part, first, (*scratch).normalized);
+    const std::string_view cut = count::normalize(normalizer, part, front, (*scratch).normalized);
     const bool unchanged = cut.data() == part.data() && cut.size() == part.size();
 
     std::deque<Checkpoint> kept{{0, total}};

@@ -101,7 +101,7 @@ Tokens Tokenizer::Impl::count_pieces_of(std::string_view text, Tokens limit, Scr
   return total;
 }
 
-Tokens Tokenizer::Impl::count(std::string_view text, Specials specials, Tokens limit, bool first,
+Tokens Tokenizer::Impl::count(std::string_view text, Specials specials, Tokens limit, count::Place place,
                               Scratch& scratch) const {
   Tokens total = 0;
   each_segment(text, specials, [&](const Segment& segment) {
@@ -110,7 +110,8 @@ Tokens Tokenizer::Impl::count(std::string_view text, Specials specials, Tokens l
     } else {
       const std::string_view part = text.substr(segment.begin, segment.end - segment.begin);
       const std::string_view cut =
-          count::normalize(compiled.config.normalizer, part, first && segment.begin == 0, scratch.normalized);
+          count::normalize(compiled.config.normalizer, part,
+                           segment.begin == 0 ? place : count::Place::segment_front, scratch.normalized);
       total += count_pieces_of(cut, limit == no_limit ? no_limit : limit - total, scratch);
     }
     return total <= limit;
@@ -126,9 +127,10 @@ std::vector<count::Placed> Tokenizer::Impl::encode(std::string_view text, Specia
       tokens.push_back({compiled.added[segment.added].id, segment.end});
       return true;
     }
+    const count::Place place = segment.begin == 0 ? count::Place::text_front : count::Place::segment_front;
     const std::string_view part = text.substr(segment.begin, segment.end - segment.begin);
     const std::string_view cut =
-        count::normalize(compiled.config.normalizer, part, segment.begin == 0, (*scratch).normalized);
+        count::normalize(compiled.config.normalizer, part, place, (*scratch).normalized);
     const std::size_t first_token = tokens.size();
     count::PieceWalk walk(pre, (*scratch).classes, cut);
     std::size_t begin = 0;
@@ -141,7 +143,7 @@ std::vector<count::Placed> Tokenizer::Impl::encode(std::string_view text, Specia
     if (cut.data() == part.data() && cut.size() == part.size()) {
       for (std::size_t i = first_token; i < tokens.size(); ++i) tokens[i].end += segment.begin;
     } else {
-      const count::Alignment alignment(compiled.config.normalizer, part, segment.begin == 0);
+      const count::Alignment alignment(compiled.config.normalizer, part, place);
       for (std::size_t i = first_token; i < tokens.size(); ++i)
         tokens[i].end = segment.begin + alignment.original(tokens[i].end);
     }
@@ -180,13 +182,13 @@ const TokenizerInfo& Tokenizer::info() const {
 
 Tokens Tokenizer::count(std::string_view text, Specials specials) const {
   Impl::Borrowed scratch(*impl_);
-  return impl_->count(text, specials, Impl::no_limit, true, *scratch);
+  return impl_->count(text, specials, Impl::no_limit, count::Place::text_front, *scratch);
 }
 
 Tokens Tokenizer::count_up_to(std::string_view text, Tokens limit, Specials specials) const {
   if (limit < 0) return 0;
   Impl::Borrowed scratch(*impl_);
-  return std::min(impl_->count(text, specials, limit, true, *scratch), limit + 1);
+  return std::min(impl_->count(text, specials, limit, count::Place::text_front, *scratch), limit + 1);
 }
 
 std::vector<TokenId> Tokenizer::encode(std::string_view text, Specials specials) const {
@@ -215,6 +217,8 @@ Result<std::string> Tokenizer::decode(std::span<const TokenId> ids) const {
       text += static_cast<char>(byte - std::begin(compiled.config.byte_tokens));
     else if (added != compiled.added.end())
       text += compiled.added_text(static_cast<std::size_t>(added - compiled.added.begin()));
+    else if (static_cast<std::int64_t>(id) == compiled.config.unknown)
+      text += "\xEF\xBF\xBD";  // what the vocabulary could not say
     else
       return fail(Errc::not_found, "the tokenizer '{}' has no token with id {}", impl_->info.name, id);
   }

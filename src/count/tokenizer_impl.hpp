@@ -70,7 +70,8 @@ struct Tokenizer::Impl {
   Tokens count_batch(std::string_view text, std::size_t begin, std::span<const std::size_t> ends,
                      Scratch& scratch) const;
   Tokens count_piece(std::string_view piece, Scratch& scratch) const;
-  Tokens count(std::string_view text, Specials specials, Tokens limit, bool first, Scratch& scratch) const;
+  Tokens count(std::string_view text, Specials specials, Tokens limit, count::Place place,
+               Scratch& scratch) const;
   // The text's tokens with the ends they have in the text itself.
   std::vector<count::Placed> encode(std::string_view text, Specials specials) const;
 
