@@ -157,7 +157,7 @@ def apt_missing(packages):
         return []
     if not shutil.which("dpkg-query"):
         raise SetupError("this system has no dpkg. Install what these Debian packages hold, then set "
-                         f"PLIMSOLL_SETUP_APT=0:\n  {' '.join(packages)}")
+                         f"SETUP_APT=0:\n  {' '.join(packages)}")
     answer = subprocess.run(
         ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Package} ${Architecture}\n", *packages],
         capture_output=True, text=True, check=False).stdout
@@ -457,7 +457,7 @@ def missing_of(names, assets, store):
     """What the groups still need: (Debian packages, foreign architecture, assets, Python groups)."""
     groups = [GROUPS[name] for name in names]
     apt, foreign = [], ""
-    if os.environ.get("PLIMSOLL_SETUP_APT", "1") != "0":
+    if os.environ.get("SETUP_APT", "1") != "0":
         wanted = list(dict.fromkeys(package for group in groups for package in group.apt))
         if any(group.cargo for group in groups):
             wanted += cargo_missing()
@@ -474,7 +474,7 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(
         prog="tools/setup", formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Installs Debian packages and fetches assets; skips what is there.",
-        epilog=f"groups:\n{listing}\n\nThe cache is {CACHE}. PLIMSOLL_SETUP_APT=0 leaves Debian packages alone.")
+        epilog=f"groups:\n{listing}\n\nThe cache is {CACHE}. SETUP_APT=0 leaves Debian packages alone.")
     parser.add_argument("group", nargs="*", metavar="GROUP", help="what to set up; build and assets if none is named")
     parser.add_argument("--check", action="store_true", help="only say what is missing; exit 1 if anything is")
     options = parser.parse_args(arguments)

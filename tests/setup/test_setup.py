@@ -190,7 +190,7 @@ class Packages(unittest.TestCase):
 
 class CommandLine(unittest.TestCase):
     def run_setup(self, *arguments, cache):
-        env = os.environ | {"XDG_CACHE_HOME": cache, "PLIMSOLL_SETUP_APT": "0"}
+        env = os.environ | {"XDG_CACHE_HOME": cache, "SETUP_APT": "0"}
         return subprocess.run([ROOT / "tools/setup", *arguments], env=env, capture_output=True, text=True, check=False)
 
     def test_check_lists_what_is_missing_and_touches_nothing(self):
