@@ -42,7 +42,7 @@ ASIO_FOR_PORTS = "boost/asio/awaitable.hpp"
 IO_HEADERS = re.compile(r"fstream|iostream|fcntl\.h|unistd\.h|netdb\.h|poll\.h|sys/(socket|mman|stat|epoll)\.h"
                         r"|(netinet|arpa)/.*")
 IO_CALLS = re.compile(r"::now\s*\(|(?<![\w.>:])(?:std::)?(?:fopen|getenv|time)\s*\(")
-NOT_SHIPPED = re.compile(r"_(test|bench|fuzz)\.cpp$")
+NOT_SHIPPED = re.compile(r"_(test|bench|fuzz)\.[ch]pp$")
 
 # Comments and literals, so that neither is taken for code. Raw strings first: they may hold the others.
 QUIET = re.compile(r'R"([^()\\\s]{0,16})\(.*?\)\1"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'', re.S)

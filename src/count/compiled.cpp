@@ -10,7 +10,7 @@ namespace plimsoll::count {
 namespace {
 
 // The version changes with any change of layout or of what compiling does: an older file is made anew.
-constexpr std::array<char, 8> magic{'P', 'T', 'O', 'K', '0', '0', '0', '3'};
+constexpr std::array<char, 8> magic{'P', 'T', 'O', 'K', '0', '0', '0', '4'};
 constexpr std::size_t alignment = 64;
 constexpr std::size_t section_count = 16;
 
@@ -21,7 +21,8 @@ struct Header {
   std::array<char, 8> magic;
   std::uint64_t file_size;
   std::array<Section, section_count> sections;
-  std::uint64_t check;  // of all above
+  std::uint64_t small_check;  // of config and of the small sections, which opening reads
+  std::uint64_t check;        // of all above
 };
 
 std::uint64_t check_of(const Header& header) {
@@ -43,11 +44,29 @@ constexpr std::size_t aligned(std::size_t size) {
   return (size + alignment - 1) / alignment * alignment;
 }
 
+constexpr std::size_t config_at = aligned(sizeof(Header));
+
+// The large arrays are left out: reading them would cost more than opening may.
+std::uint64_t small_check_of(const Compiled& c, std::string_view config) {
+  std::uint64_t sum = 0xcbf29ce484222325ULL;
+  const auto add = [&](const auto& view) {
+    const auto* bytes = reinterpret_cast<const char*>(view.data());
+    const std::size_t size = view.size() * sizeof(*view.data());
+    for (std::size_t i = 0; i < size; i += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes + i, std::min(sizeof word, size - i));
+      sum = std::rotl((sum ^ word) * 0x9E3779B97F4A7C15ULL, 29);
+    }
+  };
+  add(config), add(c.info), add(c.split_steps), add(c.seams), add(c.added_trie), add(c.added);
+  add(c.added_offsets), add(c.added_bytes);
+  return sum;
+}
+
 }  // namespace
 
 Result<Compiled> view_compiled(std::string_view file) {
   static_assert(std::is_trivially_copyable_v<CompiledConfig> && std::is_trivially_copyable_v<TrieNode>);
-  constexpr std::size_t config_at = aligned(sizeof(Header));
   if (file.size() < config_at + sizeof(CompiledConfig))
     return fail(Errc::damaged, "the file has {} bytes, too few for a compiled tokenizer", file.size());
   Header header;
@@ -60,7 +79,6 @@ Result<Compiled> view_compiled(std::string_view file) {
                 header.file_size);
 
   Compiled compiled;
-  std::memcpy(&compiled.config, file.data() + config_at, sizeof compiled.config);
   std::size_t i = 0;
   bool whole = true;
   each_section(compiled, [&](auto& view) {
@@ -81,13 +99,16 @@ Result<Compiled> view_compiled(std::string_view file) {
                             compiled.added_offsets.size() == compiled.added.size() + 1;
   if (!whole || !counts_agree)
     return fail(Errc::damaged, "the sections of the compiled tokenizer do not fit its file");
+  if (header.small_check != small_check_of(compiled, file.substr(config_at, sizeof compiled.config)))
+    return fail(Errc::damaged, "the compiled tokenizer is damaged");
+  std::memcpy(&compiled.config, file.data() + config_at, sizeof compiled.config);
   return compiled;
 }
 
 std::string write_compiled(const Compiled& compiled) {
   Header header{};
   header.magic = magic;
-  std::string file(aligned(sizeof header), '\0');
+  std::string file(config_at, '\0');
   file.append(reinterpret_cast<const char*>(&compiled.config), sizeof compiled.config);
   std::size_t i = 0;
   each_section(compiled, [&](const auto& view) {
@@ -97,6 +118,8 @@ std::string write_compiled(const Compiled& compiled) {
     if (size != 0) file.append(reinterpret_cast<const char*>(view.data()), size);
   });
   header.file_size = file.size();
+  header.small_check =
+      small_check_of(compiled, std::string_view(file).substr(config_at, sizeof compiled.config));
   header.check = check_of(header);
   std::memcpy(file.data(), &header, sizeof header);
   return file;

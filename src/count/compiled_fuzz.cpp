@@ -6,7 +6,7 @@
 
 #include "count/compile.hpp"
 #include "count/compiled.hpp"
-#include "count/fuzz_file.hpp"
+#include "count/file_fuzz.hpp"
 
 namespace {
 

@@ -16,7 +16,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "count/compile.hpp"
-#include "count/fuzz_file.hpp"
+#include "count/file_fuzz.hpp"
 #include "count/known_patterns.hpp"
 #include "count/normalize.hpp"
 #include "count/plain.hpp"

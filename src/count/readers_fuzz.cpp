@@ -4,7 +4,7 @@
 #include <string>
 
 #include "count/compile.hpp"
-#include "count/fuzz_file.hpp"
+#include "count/file_fuzz.hpp"
 #include "count/readers.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
