@@ -1,6 +1,5 @@
 #include "count_command.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -8,12 +7,11 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
-#include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "count_choice.hpp"
 #include "count_input.hpp"
-#include "plimsoll/chat.hpp"
-#include "plimsoll/models.hpp"
+#include "count_request.hpp"
 #include "plimsoll/tokenizers.hpp"
 #include "show_tokens.hpp"
 #include "terminal.hpp"
@@ -24,72 +22,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using base::with_thousands;
-
-struct Options {
-  std::vector<std::string> files;
-  std::string tokenizer;
-  std::string tokenizer_file;
-  std::string model;
-  std::string chat;
-  std::string chat_template;
-  std::string date;
-  std::string specials;
-  Tokens window = 0;
-  bool json = false, jsonl = false, show = false;
-};
-
-// The tokenizer to count with and what is known around it.
-struct Chosen {
-  Tokenizer tokenizer;
-  Specials specials = Specials::plain;
-  Tokens window = 0;  // 0: not known
-  std::string model;  // the catalogue's name, where one was asked for
-  ChatOptions chat;
-  Exactness exactness = Exactness::exact;
-  std::string why;  // where it is not exact
-};
-
-Result<Chosen> choose_by_model(const TokenizerLibrary& library, const base::Settings& settings,
-                               const Options& options) {
-  TRY(ModelCatalogue catalogue, ModelCatalogue::built_in());
-  if (!settings.models_file.empty()) {
-    TRY(const std::string own, base::read_file(settings.models_file, 16U << 20));
-    TRY_VOID(catalogue.extend(own, settings.models_file.string()));
-  }
-  const auto match = catalogue.find(options.model);
-  if (!match)
-    return fail(Errc::unknown_model,
-                "no tokenizer is known for the model '{}'; name one with --tokenizer, or add the model to a "
-                "models_file",
-                options.model);
-  const ModelCard& card = *match->card;
-  TRY(auto tokenizer, library.open(card.tokenizer));
-  Chosen chosen{std::move(tokenizer), card.specials, card.window, card.name, {}, card.exactness, card.why};
-  chosen.chat = {.chat_template = card.chat_template,
-                 .specials = card.specials,
-                 .images = card.images,
-                 .server_adds_bos = true,
-                 .date = {},
-                 .keep_rendered = false};
-  if (match->kind == MatchKind::partial) {
-    chosen.exactness = worse(chosen.exactness, Exactness::estimated);
-    chosen.why = fmt::format("'{}' is not in the catalogue; counted as its nearest relative {}",
-                             options.model, card.name);
-  }
-  return chosen;
-}
-
-Result<Chosen> choose(const TokenizerLibrary& library, const base::Settings& settings,
-                      const Options& options) {
-  if (!options.model.empty()) return choose_by_model(library, settings, options);
-  if (options.tokenizer.empty() && options.tokenizer_file.empty())
-    return fail(Errc::bad_input,
-                "say what to count with: --model gpt-4o, --tokenizer o200k_base (`plimsoll tokenizers` lists "
-                "them) or --tokenizer-file FILE");
-  TRY(auto tokenizer, options.tokenizer.empty() ? library.open_file(options.tokenizer_file)
-                                                : library.open(options.tokenizer));
-  return Chosen{std::move(tokenizer), Specials::plain, 0, {}, {}, Exactness::exact, {}};
-}
 
 struct Counted {
   std::string path;
@@ -105,20 +37,7 @@ std::string remark(const CountedInput& input, const Tokenizer& tokenizer) {
                      with_thousands(static_cast<std::int64_t>(input.bytes)), how);
 }
 
-std::string share_cell(Tokens tokens, Tokens window) {
-  const double share = static_cast<double>(tokens) / static_cast<double>(window);
-  return fmt::format("{} {:.1f}%", bar(share, 16), share * 100);
-}
-
-// "gpt-4o (o200k_base), exact", or why it is not.
-std::string counted_with(const Chosen& chosen, Exactness exactness, std::string_view why) {
-  const std::string& tokenizer = chosen.tokenizer.info().name;
-  const std::string by = chosen.model.empty() ? tokenizer : fmt::format("{} ({})", chosen.model, tokenizer);
-  return why.empty() ? fmt::format("{}, {}\n", by, name_of(exactness))
-                     : fmt::format("{}, {}: {}\n", by, name_of(exactness), why);
-}
-
-std::string as_table(const std::vector<Counted>& files, const Chosen& chosen) {
+std::string as_table(const std::vector<Counted>& files, const CountChoice& chosen) {
   Table table{{"FILE", "TOKENS", "BYTES", "BYTES/TOKEN"}, {false, true, true, true}, {}, files.size() > 1};
   if (chosen.window > 0) {
     table.header.push_back(fmt::format("OF {}", with_thousands(chosen.window)));
@@ -147,7 +66,7 @@ std::string as_table(const std::vector<Counted>& files, const Chosen& chosen) {
   return draw(table, terminal_of_stdout()) + counted_with(chosen, chosen.exactness, chosen.why) + remarks;
 }
 
-std::string as_json(const std::vector<Counted>& files, const Chosen& chosen) {
+std::string as_json(const std::vector<Counted>& files, const CountChoice& chosen) {
   Json list = Json::array();
   Tokens total = 0;
   for (const Counted& file : files) {
@@ -198,7 +117,7 @@ class Progress {
 };
 
 // One count a line, flushed where the reader waits for it.
-Result<void> count_json_lines(const Chosen& chosen) {
+Result<void> count_json_lines(const CountChoice& chosen) {
   constexpr std::size_t line_limit = std::size_t{1} << 30;
   return each_line(line_limit, [&](std::string_view line, std::uint64_t number) -> Result<void> {
     if (base::trim(line).empty()) return {};
@@ -210,75 +129,10 @@ Result<void> count_json_lines(const Chosen& chosen) {
   });
 }
 
-// What a request costs, part by part.
-struct ChatPart {
-  std::string name, text;
-  Tokens tokens;
-};
-
-std::vector<ChatPart> parts_of(const Json& request, const ChatCount& counted) {
-  constexpr std::size_t shown_bytes = 48;
-  std::vector<ChatPart> parts{{"format", counted.template_used, counted.template_tokens}};
-  const Json& messages = request.is_array() ? request : request["messages"];
-  for (std::size_t i = 0; i < counted.messages.size(); ++i) {
-    const Json& message = messages[i];
-    std::string text = message.contains("content") && message["content"].is_string()
-                           ? message["content"].get<std::string>()
-                           : "";
-    std::ranges::replace_if(
-        text, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-    if (text.size() > shown_bytes) {
-      text.resize(shown_bytes);
-      while (!base::is_valid_utf8(text)) text.pop_back();
-      text += "…";
-    }
-    parts.push_back({fmt::format("{} {}", i + 1, message.value("role", "?")), text, counted.messages[i]});
-  }
-  if (counted.tools > 0) parts.push_back({"tools", "", counted.tools});
-  if (counted.images > 0) parts.push_back({"images", "", counted.images});
-  return parts;
-}
-
-Result<void> count_request(const Chosen& chosen, const Options& options) {
-  TRY(const std::string body,
-      base::read_file(options.chat == "-" ? "/dev/stdin" : options.chat, std::uint64_t{256} << 20));
-  ChatOptions chat = chosen.chat;
-  if (!options.chat_template.empty()) chat.chat_template = options.chat_template;
-  if (!options.specials.empty()) chat.specials = chosen.specials;
-  chat.date = options.date;
-  TRY(const ChatCount counted, count_chat(chosen.tokenizer, body, chat));
-  const Exactness exactness = worse(counted.exactness, chosen.exactness);
-  const std::string& why = chosen.exactness > counted.exactness ? chosen.why : counted.why;
-  const auto parts = parts_of(Json::parse(body, nullptr, false), counted);
-
-  if (options.json) {
-    Json all{{"tokenizer", chosen.tokenizer.info().name},
-             {"exactness", name_of(exactness)},
-             {"why", why},
-             {"template", counted.template_used},
-             {"tokens", counted.total},
-             {"template_tokens", counted.template_tokens},
-             {"messages", counted.messages},
-             {"tools", counted.tools},
-             {"images", counted.images}};
-    if (!chosen.model.empty()) all["model"] = chosen.model;
-    if (chosen.window > 0) all["window"] = chosen.window;
-    return print_out(all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-  }
-  Table table{{"PART", "TOKENS", ""}, {false, true, false}, {}, true};
-  for (const ChatPart& part : parts)
-    table.rows.push_back({part.name, with_thousands(part.tokens), part.text});
-  table.rows.push_back({"total", with_thousands(counted.total),
-                        chosen.window > 0 ? fmt::format("{} of {}", share_cell(counted.total, chosen.window),
-                                                        with_thousands(chosen.window))
-                                          : ""});
-  return print_out(draw(table, terminal_of_stdout()) + counted_with(chosen, exactness, why));
-}
-
-Result<void> run(const Globals& globals, const Options& options) {
+Result<void> run(const Globals& globals, const CountOptions& options) {
   TRY(const base::Settings settings, load_settings(globals));
   const TokenizerLibrary library = library_of(settings);
-  TRY(Chosen chosen, choose(library, settings, options));
+  TRY(CountChoice chosen, choose_tokenizer(library, settings, options));
   if (!options.specials.empty())
     chosen.specials = options.specials == "parsed" ? Specials::parsed : Specials::plain;
   if (options.window > 0) chosen.window = options.window;
@@ -313,7 +167,7 @@ Result<void> run(const Globals& globals, const Options& options) {
 }  // namespace
 
 void add_count_command(CLI::App& app, const Globals& globals, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CountOptions>();
   CLI::App* command = app.add_subcommand("count", "Count tokens of files or standard input, exactly");
   command->add_option("FILE", options->files, "Files to count; - or none: standard input");
   auto* by_name =
