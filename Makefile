@@ -70,6 +70,7 @@ format:
 fuzz: build
 	@tools/setup fuzz refs
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) python3 tools/run_tests.py fuzz
+	@$(REFS) tools/fuzz_references.py --seconds $(FUZZ_SECONDS)
 
 bench: build
 	@cmake --preset release -B build/bench --log-level=WARNING -DPLIMSOLL_BENCHES=ON -DPLIMSOLL_TESTS=OFF \

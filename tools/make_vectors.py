@@ -48,6 +48,19 @@ def cell(encode, text):
     return f"{len(ids)}\t{fnv1a(ids):016x}"
 
 
+def write_rows(folder, reference, expanded):
+    """Writes the family's file for these texts; gives how many differ when parsed."""
+    rows = ["# plain parsed" if reference.parsed else "# plain"]
+    for text in expanded:
+        row = plain = cell(reference.plain, text)
+        if reference.parsed and any(literal in text for literal in reference.added):
+            parsed = cell(reference.parsed, text)
+            row = plain if parsed == plain else f"{plain}\t{parsed}"
+        rows.append(row)
+    (folder / f"{reference.name}.tsv").write_text("\n".join(rows) + "\n")
+    return sum(row.count("\t") > 1 for row in rows)
+
+
 def literals():
     """A few of each family's added tokens, evenly over its list, each once."""
     chosen = {"<s>": None, "</s>": None, "[INST]": None, "<unk>": None}
@@ -70,17 +83,8 @@ def main():
     expanded = [texts.expand(json.loads(line)) for line in path.read_bytes().decode().split("\n")[:-1]]
     for name in names:
         started = time.monotonic()
-        reference = references.load(name)
-        rows = ["# plain parsed" if reference.parsed else "# plain"]
-        for text in expanded:
-            row = plain = cell(reference.plain, text)
-            if reference.parsed and any(literal in text for literal in reference.added):
-                parsed = cell(reference.parsed, text)
-                row = plain if parsed == plain else f"{plain}\t{parsed}"
-            rows.append(row)
-        (VECTORS / f"{name}.tsv").write_text("\n".join(rows) + "\n")
-        print(f"{name}: {sum(row.count(chr(9)) > 1 for row in rows)} differ when parsed, "
-              f"{time.monotonic() - started:.1f} s", flush=True)
+        differing = write_rows(VECTORS, references.load(name), expanded)
+        print(f"{name}: {differing} differ when parsed, {time.monotonic() - started:.1f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,108 @@
+"""Writes the seeds of readers_fuzz: a small definition in each form that is read. Run in this folder.
+
+Fuzzers find their way from a whole file far sooner than from nothing; each is as small as its form allows.
+"""
+
+import base64
+import json
+import struct
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent / "readers_fuzz"
+WORDS = ["a", "b", "c", " ", "ab", "abc", " a"]
+
+
+def encoded(text):
+    return base64.b64encode(text if isinstance(text, bytes) else text.encode()).decode()
+
+
+def added(text, number, special):
+    return {"id": number, "content": text, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False,
+            "special": special}
+
+
+def tokenizer_json(model, pre, normalizer=None):
+    return json.dumps({"version": "1.0", "added_tokens": [added("<s>", 90, True), added("\n\n", 91, False)],
+                       "normalizer": normalizer, "pre_tokenizer": pre, "post_processor": None, "decoder": None,
+                       "model": model}).encode()
+
+
+def split(pattern):
+    return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+
+
+def varint(value):
+    out = b""
+    while value > 0x7F:
+        out += bytes([value & 0x7F | 0x80])
+        value >>= 7
+    return out + bytes([value])
+
+
+def field(tag, value):
+    if isinstance(value, bytes):
+        return varint(tag << 3 | 2) + varint(len(value)) + value
+    if isinstance(value, float):
+        return varint(tag << 3 | 5) + struct.pack("<f", value)
+    return varint(tag << 3) + varint(value)
+
+
+def sentencepiece(kind):
+    pieces = [("<unk>", 0.0, 2), ("<s>", 0.0, 3), ("</s>", 0.0, 3), ("<0x0A>", 0.0, 6), ("[X]", 0.0, 4)]
+    pieces += [(word.replace(" ", "\u2581"), -float(i), 1) for i, word in enumerate(WORDS)]
+    model = b"".join(field(1, field(1, text.encode()) + field(2, score) + field(3, form)) for text, score, form in pieces)
+    return model + field(2, field(3, kind)) + field(3, field(1, b"identity") + field(3, 1) + field(4, 0))
+
+
+def gguf(pre, model):
+    def text(value):
+        return struct.pack("<Q", len(value.encode())) + value.encode()
+
+    def array(kind, values, write):
+        return struct.pack("<IIQ", 9, kind, len(values)) + b"".join(map(write, values))
+    tokens = ["<|end|>", *(word.replace(" ", "\u0120") for word in WORDS)]
+    entries = {"general.architecture": struct.pack("<I", 8) + text("llama"),
+               "tokenizer.ggml.model": struct.pack("<I", 8) + text(model),
+               "tokenizer.ggml.pre": struct.pack("<I", 8) + text(pre),
+               "tokenizer.ggml.tokens": array(8, tokens, text),
+               "tokenizer.ggml.scores": array(6, [-float(i) for i in range(len(tokens))], lambda x: struct.pack("<f", x)),
+               "tokenizer.ggml.token_type": array(5, [3] + [1] * len(WORDS), lambda x: struct.pack("<i", x)),
+               "tokenizer.ggml.merges": array(8, ["a b", "ab c", "\u0120 a"], text),
+               "tokenizer.ggml.bos_token_id": struct.pack("<II", 4, 0)}
+    return b"GGUF" + struct.pack("<IQQ", 3, 0, len(entries)) + b"".join(text(key) + value for key, value in entries.items())
+
+
+def main():
+    vocabulary = {word.replace(" ", "\u0120"): i for i, word in enumerate(WORDS)}
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    bpe = {"type": "BPE", "unk_token": None, "byte_fallback": False, "ignore_merges": True, "vocab": vocabulary,
+           "merges": ["a b", "ab c", "\u0120 a"]}
+    chars = {"type": "BPE", "unk_token": "<unk>", "fuse_unk": True, "byte_fallback": True,
+             "vocab": {"<unk>": 0, "<0x0A>": 1, "a": 2, "b": 3, "ab": 4, "\u2581": 5}, "merges": [["a", "b"]]}
+    replace = {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
+    unigram = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], *([word, -1.5 * i] for i, word in enumerate(WORDS))]}
+    wordpiece = {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+                 "max_input_chars_per_word": 100, "vocab": {"[UNK]": 0, "a": 1, "##b": 2, "ab": 3}}
+    bert = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
+    seeds = {
+        "bpe.json": tokenizer_json(bpe, byte_level, {"type": "NFC"}),
+        "bpe_split.json": tokenizer_json(bpe, {"type": "Sequence", "pretokenizers": [split("[a-z]+|\\s"), byte_level | {"use_regex": False}]}),
+        "bpe_chars.json": tokenizer_json(chars, None, replace),
+        "unigram.json": tokenizer_json(unigram, {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": True}),
+        "wordpiece.json": tokenizer_json(wordpiece, {"type": "BertPreTokenizer"}, bert),
+        "ranks.tiktoken": "".join(f"{encoded(word)} {i}\n" for i, word in enumerate(WORDS)).encode(),
+        "tekken.json": json.dumps({
+            "config": {"pattern": "[a-z]+|\\s+", "num_vocab_tokens": 7, "default_vocab_size": 9, "default_num_special_tokens": 2, "version": "v3"},
+            "vocab": [{"rank": i, "token_bytes": encoded(word), "token_str": word} for i, word in enumerate(WORDS)]}).encode(),
+        "claude.json": json.dumps({"explicit_n_vocab": 9, "pat_str": " ?\\p{L}+|\\s+", "special_tokens": {"<EOT>": 0},
+                                   "bpe_ranks": "! 1 " + " ".join(map(encoded, WORDS))}).encode(),
+        "bpe.model": sentencepiece(2), "unigram.model": sentencepiece(1),
+        "gpt2.gguf": gguf("smollm", "gpt2"), "llama.gguf": gguf("default", "llama"),
+    }
+    FOLDER.mkdir(exist_ok=True)
+    for name, data in seeds.items():
+        (FOLDER / name).write_bytes(data)
+
+
+if __name__ == "__main__":
+    main()
