@@ -152,6 +152,7 @@ Definition synthetic(unsigned seed, bool by_rank) {
   Definition definition;
   definition.info.name = "synthetic";
   definition.by_rank = definition.whole_piece_first = by_rank;
+  definition.tokens.reserve(1024);  // a merger looks into them
   std::unordered_set<std::string> known;
   for (unsigned byte = 0; byte < 256; ++byte) {
     definition.tokens.push_back({std::string(1, static_cast<char>(byte)), byte, 0});
@@ -159,7 +160,7 @@ Definition synthetic(unsigned seed, bool by_rank) {
   }
   const auto join = [&](std::uint32_t left, std::uint32_t right) {
     std::string joined = definition.tokens[left].bytes + definition.tokens[right].bytes;
-    if (joined.size() > 16 || !known.insert(joined).second) return;
+    if (joined.size() > 16 || definition.tokens.size() == 1024 || !known.insert(joined).second) return;
     if (!by_rank) definition.merges.emplace_back(left, right);
     definition.tokens.push_back({std::move(joined), static_cast<TokenId>(definition.tokens.size()), 0});
   };

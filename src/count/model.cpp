@@ -42,7 +42,7 @@ void Model::encode(std::string_view piece, std::size_t from, Scratch& scratch,
         out.push_back({compiled_->ids[step.token], from + *end});
       } else if (step.count == steps[step.begin].count) {
         out.back().end = from + *end;  // fused with the unknown before it
-      } else if (compiled_->config.byte_tokens[0] < 0) {
+      } else if (!unigram_.goes_by_bytes(piece.substr(step.begin, *end - step.begin))) {
         out.push_back({unknown, from + *end});
       } else {
         for (std::size_t i = step.begin; i < *end; ++i)

@@ -16,11 +16,9 @@ Unigram::Unigram(const Compiled& compiled) : compiled_(&compiled), trie_(compile
   if (!compiled.scores.empty()) unknown_score_ = *std::ranges::min_element(compiled.scores) - unknown_penalty;
 }
 
-std::uint32_t Unigram::unknown_cost(std::string_view character) const {
-  for (const char c : character) {
-    if (compiled_->config.byte_tokens[static_cast<unsigned char>(c)] < 0) return 1;
-  }
-  return static_cast<std::uint32_t>(character.size());
+bool Unigram::goes_by_bytes(std::string_view character) const {
+  return std::ranges::all_of(
+      character, [&](char c) { return compiled_->config.byte_tokens[static_cast<unsigned char>(c)] >= 0; });
 }
 
 std::size_t Unigram::solve(std::string_view piece, Scratch& scratch) const {
@@ -32,10 +30,16 @@ std::size_t Unigram::solve(std::string_view piece, Scratch& scratch) const {
     const double total = steps[from].score + score;
     if (step.reached && step.score >= total) return;
     // Unknown characters in a row are one unknown, unless they go by bytes.
-    const bool fused = token == no_token && from > 0 && steps[from].token == no_token;
-    const std::uint32_t cost = token != no_token ? 1 : unknown_cost(piece.substr(from, to - from));
-    const bool by_bytes = token == no_token && compiled_->config.byte_tokens[0] >= 0;
-    step = {total, from, token, steps[from].count + (fused && !by_bytes ? 0 : cost), true};
+    const auto is_unknown = [&](std::size_t begin, std::size_t end) {
+      return !goes_by_bytes(piece.substr(begin, end - begin));
+    };
+    std::uint32_t cost = 1;
+    if (token == no_token && !is_unknown(from, to))
+      cost = static_cast<std::uint32_t>(to - from);
+    else if (token == no_token && from > 0 && steps[from].token == no_token &&
+             is_unknown(steps[from].begin, from))
+      cost = 0;
+    step = {total, from, token, steps[from].count + cost, true};
   };
   for (std::size_t at = 0; at < piece.size(); ++at) {
     if (!steps[at].reached) continue;

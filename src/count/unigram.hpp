@@ -29,8 +29,8 @@ class Unigram {
   // Fills scratch.steps for every prefix that ends at a character; gives the tokens of the whole.
   std::size_t solve(std::string_view piece, Scratch& scratch) const;
 
-  // Tokens that an unknown character costs: its bytes where the vocabulary has them, else one.
-  std::uint32_t unknown_cost(std::string_view character) const;
+  // Whether an unknown character is said by its bytes, because the vocabulary has them all.
+  bool goes_by_bytes(std::string_view character) const;
 
  private:
   const Compiled* compiled_ = nullptr;
