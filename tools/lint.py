@@ -65,7 +65,7 @@ def key_of(entry, version):
     """What the verdict on one file depends on, as one sum."""
     seen = set()
     our_includes(Path(entry["file"]), seen)
-    total = hashlib.sha256(f"{version}\n{entry['command']}\n".encode())
+    total = hashlib.sha256(f"{version}\n{entry['command'].replace(str(ROOT), '.')}\n".encode())
     for path in [ROOT / ".clang-tidy", *sorted(seen)]:
         total.update(hashlib.sha256(path.read_bytes()).digest())
     return total.hexdigest()
