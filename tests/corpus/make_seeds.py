@@ -1,4 +1,4 @@
-"""Writes the seeds of readers_fuzz: a small definition in each form that is read. Run in this folder.
+"""Writes the seeds of the fuzzers: texts for count_fuzz, and for readers_fuzz a small definition in each form.
 
 Fuzzers find their way from a whole file far sooner than from nothing; each is as small as its form allows.
 """
@@ -8,7 +8,9 @@ import json
 import struct
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parent / "readers_fuzz"
+FOLDER = Path(__file__).resolve().parent
+TEXTS = ["they've loaded it, isn't it? I'LL see.\n\n  def f(x):\r\n\treturn x+1\n", "Größe Ñandú ÉCOLE CamelCaseURL 12345 ½",
+         "字の船カタカナ 中文，한국어 ไทย", "a" * 200, "     \n\n\n    \t\t x", "e\u0301\u0301 \u200d🚢👩\u200d🚀 \u3000\u00a0\u2028"]
 WORDS = ["a", "b", "c", " ", "ab", "abc", " a"]
 
 
@@ -99,8 +101,11 @@ def main():
         "bpe.model": sentencepiece(2), "unigram.model": sentencepiece(1),
         "gpt2.gguf": gguf("smollm", "gpt2"), "llama.gguf": gguf("default", "llama"),
     }
-    FOLDER.mkdir(exist_ok=True)
+    seeds = {f"readers_fuzz/{name}": data for name, data in seeds.items()}
+    # In front, which tokenizer, and where the text is cut into parts.
+    seeds |= {f"count_fuzz/seed{i}": bytes([i * 3, i * 7]) + text.encode() for i, text in enumerate(TEXTS)}
     for name, data in seeds.items():
+        (FOLDER / name).parent.mkdir(exist_ok=True)
         (FOLDER / name).write_bytes(data)
 
 
