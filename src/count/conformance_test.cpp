@@ -37,7 +37,8 @@ constexpr std::size_t shown_failures = 5;
 
 std::string expand(const Json& entry) {
   if (entry.is_string()) return entry.get<std::string>();
-  const auto& [kind, value] = *entry.items().begin();
+  const std::string kind = entry.begin().key();
+  const Json& value = entry.begin().value();
   std::string text;
   if (kind == "repeat") {
     const auto unit = value[0].get<std::string>();
