@@ -66,6 +66,17 @@ jinja_change(jinja/value.cpp "            std::string result;
 jinja_change(jinja/value.cpp "                result += val_arr->as_string().str();" "                result.append(val_arr->as_string());")
 jinja_change(jinja/value.cpp "                    result += delim;" "                    result.append(jinja::string(delim));")
 
+# ---- A namespace that holds itself is never let go: empty it when the rendering is over ----
+jinja_change(jinja/value.cpp "static value toobject(const func_args & args) {
+    auto out = mk_val<value_object>();" "static value toobject(const func_args & args) {
+    auto out = mk_val<value_object>();
+    plimsoll::count::hooks::at_end([made = std::weak_ptr<value_object_t>(out)] {
+        if (const auto object = made.lock()) {
+            object->val_obj.clear();
+            object->unordered.clear();
+        }
+    });")
+
 # ---- As Python has it: methods of strings, numbers, None, and what + refuses ----
 jinja_change(jinja/value.cpp "const func_builtins & value_string_t::get_builtins() const {" "const func_builtins & original_string_builtins() {")
 jinja_change(jinja/value.cpp "        oss << val->as_float();" "        oss << plimsoll::count::hooks::python_float(val->as_float());")

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,7 +23,12 @@ Budget::Budget(std::uint64_t request_bytes)
 }
 
 Budget::~Budget() {
+  for (const auto& call : at_end) call();
   current = outer_;
+}
+
+void at_end(std::function<void()> call) {
+  if (current != nullptr) current->at_end.push_back(std::move(call));
 }
 
 void step(std::uint64_t weight) {

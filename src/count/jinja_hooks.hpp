@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace plimsoll::count::hooks {
 
@@ -27,6 +29,7 @@ class Budget {
   std::uint64_t steps_limit;
   std::uint64_t bytes_limit;
   const char* stack = nullptr;
+  std::vector<std::function<void()>> at_end;
 
  private:
   Budget* outer_;
@@ -37,6 +40,9 @@ void step(std::uint64_t weight = 1);
 
 // This many bytes of text were put together.
 void grow(std::size_t bytes);
+
+// To be called when the rendering is over.
+void at_end(std::function<void()> call);
 
 // 0.5 -> "0.5", 1.0 -> "1.0", 1e16 -> "1e+16": Python's repr.
 std::string python_float(double number);
