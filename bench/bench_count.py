@@ -86,6 +86,7 @@ def side_by_side(commands, paths, rounds):
     for encoding in ENCODINGS:
         print(f"\n{encoding}, CPU ms (ours / the peer's)")
         print(f"{'text':16}{'state':6}{'tokens':>10}{'ours':>9}", *(f"{peer:>18}" for peer in peers), " target")
+        first = []
         for text, path in paths.items():
             best = compare(commands, encoding, path, rounds)
             for state in ("cold", "warm"):
@@ -100,6 +101,11 @@ def side_by_side(commands, paths, rounds):
                       f" {'met' if met else 'MISSED'}: {sentence}", flush=True)
                 entries.append({"encoding": encoding, "text": text, "state": state, "ours_ms": round(ours, 3),
                                 "peers": times})
+            if text in corpus.PATHOLOGICAL:
+                ours, theirs = best["ours"]["first_ms"], best["bpe-openai"]["first_ms"]
+                first.append(f"{text} {ours:.2f} / {theirs:.2f} ({ours / theirs:.2f})")
+        # A warm count may be a piece that is remembered; this is the work itself.
+        print(f"first count without loading, ours / bpe-openai: {'; '.join(first)}")
         loads = {name: {key: round(found[key], 1) for key in ("import_ms", "load_ms") if key in found}
                  for name, found in best.items()}
         print(f"of that, loading: {json.dumps(loads)}; an import is in no figure above")

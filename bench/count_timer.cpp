@@ -51,8 +51,10 @@ Result<void> time_text(std::string_view encoding, const std::string& path, int r
     const double took = cpu_ms() - before;
     warm = round == 0 ? took : std::min(warm, took);
   }
-  fmt::print("{{\"tokens\": {}, \"load_ms\": {:.3f}, \"cold_ms\": {:.3f}, \"warm_ms\": {:.3f}}}\n", tokens,
-             loaded - started, cold - started, warm);
+  fmt::print(
+      "{{\"tokens\": {}, \"load_ms\": {:.3f}, \"first_ms\": {:.3f}, \"cold_ms\": {:.3f}, \"warm_ms\": "
+      "{:.3f}}}\n",
+      tokens, loaded - started, cold - loaded, cold - started, warm);
   return {};
 }
 

@@ -41,8 +41,9 @@ fn main() {
         warm = warm.min(cpu_ms() - before);
     }
     println!(
-        "{{\"tokens\": {tokens}, \"load_ms\": {}, \"cold_ms\": {}, \"warm_ms\": {warm}}}",
+        "{{\"tokens\": {tokens}, \"load_ms\": {}, \"first_ms\": {}, \"cold_ms\": {}, \"warm_ms\": {warm}}}",
         loaded - started,
+        cold - loaded,
         cold - started
     );
 }
