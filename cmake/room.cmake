@@ -1,10 +1,10 @@
-# plimsoll_room(NAME SOURCES ... [TESTS ...] [BENCHES ...] [FUZZERS ...] DEPENDS ...)
+# plimsoll_room(NAME SOURCES ... [TESTS ...] [SLOW_TESTS ...] [BENCHES ...] [FUZZERS ...] DEPENDS ...)
 #
 # One library per room, `plimsoll::NAME`, from the sources of the folder it is called in. Its tests
-# become one executable, NAME_test; each bench and fuzzer its own. A room lists whom it knows in
+# become one executable, NAME_test; each slow test, bench and fuzzer its own. A room lists whom it knows in
 # DEPENDS; tools/check_layers.py checks that its includes say the same.
 function(plimsoll_room NAME)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;TESTS;BENCHES;FUZZERS;DEPENDS;PRIVATE;TEST_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "SOURCES;TESTS;SLOW_TESTS;BENCHES;FUZZERS;DEPENDS;PRIVATE;TEST_DEPENDS" ${ARGN})
 
   add_library(plimsoll_${NAME} STATIC ${ROOM_SOURCES})
   add_library(plimsoll::${NAME} ALIAS plimsoll_${NAME})
@@ -12,12 +12,24 @@ function(plimsoll_room NAME)
   target_link_libraries(plimsoll_${NAME} PUBLIC plimsoll::api ${ROOM_DEPENDS}
     PRIVATE $<BUILD_INTERFACE:plimsoll_warnings> ${ROOM_PRIVATE})
 
-  if(PLIMSOLL_TESTS AND ROOM_TESTS)
-    add_executable(${NAME}_test ${ROOM_TESTS})
-    target_link_libraries(${NAME}_test PRIVATE plimsoll::${NAME} ${ROOM_TEST_DEPENDS} plimsoll_warnings
-      GTest::gtest GTest::gtest_main)
-    target_compile_definitions(${NAME}_test PRIVATE PLIMSOLL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    add_test(NAME ${NAME} COMMAND ${NAME}_test)
+  if(PLIMSOLL_TESTS)
+    if(ROOM_TESTS)
+      add_executable(${NAME}_test ${ROOM_TESTS})
+    endif()
+    foreach(FILE ${ROOM_SLOW_TESTS})
+      get_filename_component(TARGET ${FILE} NAME_WE)
+      add_executable(${NAME}_${TARGET} ${FILE})
+      list(APPEND ROOM_SLOW ${NAME}_${TARGET})
+    endforeach()
+    foreach(TARGET ${NAME}_test ${ROOM_SLOW})
+      if(TARGET ${TARGET})
+        target_link_libraries(${TARGET} PRIVATE plimsoll::${NAME} ${ROOM_TEST_DEPENDS} plimsoll_warnings
+          GTest::gtest GTest::gtest_main)
+        target_compile_definitions(${TARGET} PRIVATE PLIMSOLL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+        string(REGEX REPLACE "_test$" "" TEST ${TARGET})
+        add_test(NAME ${TEST} COMMAND ${TARGET})
+      endif()
+    endforeach()
   endif()
 
   if(PLIMSOLL_BENCHES)

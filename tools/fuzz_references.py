@@ -2,7 +2,7 @@
 
   <cache>/plimsoll/venv-refs/bin/python tools/fuzz_references.py [--seconds 60] [--seed N] [FAMILY...]
 
-Each round makes texts, has the references encode them, and lets build/count_test hold ours against that, with all
+Each round makes texts, has the references encode them, and lets build/count_conformance_test hold ours against that, with all
 that the conformance tests check besides. A round that fails leaves its folder and says how to run it again.
 """
 
@@ -25,7 +25,7 @@ import samples  # noqa: E402
 import texts  # noqa: E402
 
 TEXTS_A_ROUND = 400
-TEST = ROOT / "build" / "count_test"
+TEST = ROOT / "build" / "count_conformance_test"
 
 
 def snippet(rng, literals):
@@ -94,7 +94,7 @@ def main():
             kept.mkdir(parents=True, exist_ok=True)
             check_round(random.Random(seed + rounds), loaded, literals, kept)
             print(output)
-            print(f"failed; run again with: PLIMSOLL_VECTORS={kept.relative_to(ROOT)} build/count_test "
+            print(f"failed; run again with: PLIMSOLL_VECTORS={kept.relative_to(ROOT)} build/count_conformance_test "
                   f"--gtest_filter='*Conformance*'")
             return 1
         rounds += 1
