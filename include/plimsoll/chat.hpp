@@ -42,6 +42,11 @@ struct ChatCount {
   std::vector<Tokens> messages;  // by message, without its images
   Tokens tools = 0;
   Tokens images = 0;
+  // For choosing what to leave out: of template_tokens those that stand before message i and would leave
+  // with it, and of images those of message i. What no message brings (the opening token, the header of the
+  // answer) is in no frame.
+  std::vector<Tokens> frames;
+  std::vector<Tokens> message_images;
   Exactness exactness = Exactness::exact;
   std::string why;            // what the exactness rests on, or what spoils it
   std::string template_used;  // a name of chat_templates(), "tokenizer's own" or "given"

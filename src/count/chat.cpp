@@ -130,10 +130,13 @@ Result<void> count_rendered(const Tokenizer& tokenizer, const Format& format, co
                             const ChatOptions& options, ChatCount& counted) {
   TRY(Rendered rendered, render(format.text, request, input_of(tokenizer, format, request, options)));
   const std::size_t messages = request.messages.size();
-  const std::vector<Tokens> parts = count_parts(tokenizer, rendered, messages + 1, options.specials);
-  counted.template_tokens = parts[0];
-  counted.messages.assign(parts.begin() + 1, parts.begin() + 1 + static_cast<std::ptrdiff_t>(messages));
-  counted.tools = parts[messages + 1];
+  count::PartCounts parts = count_parts(tokenizer, rendered, messages + 1, options.specials);
+  const std::vector<Tokens>& tokens = parts.by_origin;
+  counted.template_tokens = tokens[0];
+  counted.messages.assign(tokens.begin() + 1, tokens.begin() + 1 + static_cast<std::ptrdiff_t>(messages));
+  counted.tools = tokens[messages + 1];
+  counted.frames = std::move(parts.before_origin);
+  counted.frames.resize(messages);  // the tools' is nobody's
   const TokenizerInfo& info = tokenizer.info();
   if (options.server_adds_bos && info.adds_bos && !info.bos.empty() && !rendered.text.starts_with(info.bos))
     ++counted.template_tokens;
@@ -156,6 +159,7 @@ void count_by_rule(const Tokenizer& tokenizer, const Format& format, const ChatR
       count_openai(tokenizer, request, old ? count::openai_0301_rule : count::openai_rule);
   counted.template_tokens = parts.format;
   counted.messages = std::move(parts.messages);
+  counted.frames = std::move(parts.frames);
   counted.tools = parts.tools;
   if (!parts.certain)
     weaken(counted, Exactness::calibrated,
@@ -171,6 +175,7 @@ count::Detail detail_of(std::string_view text) {
 
 Result<void> count_images(const Format& format, const ChatRequest& request, const ChatOptions& options,
                           ChatCount& counted) {
+  counted.message_images.assign(request.messages.size(), 0);
   for (const std::string& type : request.unknown_parts)
     weaken(counted, Exactness::estimated, "content of type '" + type + "' was not counted");
   if (request.images.empty()) return {};
@@ -186,8 +191,10 @@ Result<void> count_images(const Format& format, const ChatRequest& request, cons
     const auto size = count::data_url_image_size(image.url);
     const count::Detail detail = detail_of(image.detail);
     unseen += size || rule->method == count::ImageMethod::flat ? 0 : 1;
-    counted.images +=
+    const Tokens tokens =
         rule->wrapper + (size ? image_tokens(*rule, *size, detail) : most_image_tokens(*rule, detail));
+    counted.images += tokens;
+    counted.message_images[image.message] += tokens;
   }
   if (guessed)
     weaken(counted, Exactness::estimated,

@@ -62,7 +62,7 @@ Result<void> read_part(const Json& part, std::size_t message, ChatRequest& reque
     return {};
   }
   const Json& image = part_of(part, "image_url");
-  ChatImage read{image.is_string() ? image.get<std::string>() : text_of(image, "url"),
+  ChatImage read{message, image.is_string() ? image.get<std::string>() : text_of(image, "url"),
                  text_of(image, "detail")};
   if (read.detail.empty()) read.detail = text_of(part, "detail");
   request.images.push_back(std::move(read));

@@ -12,8 +12,9 @@
 namespace plimsoll::count {
 
 struct ChatImage {
-  std::string url;     // http(s), or data:
-  std::string detail;  // "low", "high", "auto", or empty
+  std::size_t message = 0;  // the one that it stands in
+  std::string url;          // http(s), or data:
+  std::string detail;       // "low", "high", "auto", or empty
 };
 
 struct ChatRequest {

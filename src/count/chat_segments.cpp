@@ -51,47 +51,82 @@ class Finder {
   AddedMatch template_{}, always_{};
 };
 
+// Where the tokens of each part are added up.
+class Sums {
+ public:
+  Sums(const Rendered& rendered, std::size_t origins)
+      : parts_(rendered.parts),
+        following_(parts_.size(), none),
+        counts_{std::vector<Tokens>(origins + 1, 0), std::vector<Tokens>(origins, 0)} {
+    std::size_t next = none;
+    for (std::size_t i = parts_.size(); i-- > 0;) {
+      if (parts_[i].origin != RenderedPart::of_template) next = static_cast<std::size_t>(parts_[i].origin);
+      following_[i] = next;
+    }
+    // What opens the text goes with nobody.
+    for (std::size_t i = 0; i < parts_.size() && parts_[i].origin == RenderedPart::of_template; ++i)
+      following_[i] = none;
+  }
+
+  std::size_t part_at(std::size_t byte) const {
+    return static_cast<std::size_t>(std::ranges::upper_bound(parts_, byte, {}, &RenderedPart::end) -
+                                    parts_.begin());
+  }
+  std::size_t end_of(std::size_t part) const { return parts_[part].end; }
+
+  void add(std::size_t part, Tokens tokens) {
+    const int origin = parts_[part].origin;
+    counts_.by_origin[static_cast<std::size_t>(origin + 1)] += tokens;
+    if (origin == RenderedPart::of_template && following_[part] != none)
+      counts_.before_origin[following_[part]] += tokens;
+  }
+
+  PartCounts take() { return std::move(counts_); }
+
+ private:
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+  const std::vector<RenderedPart>& parts_;
+  std::vector<std::size_t> following_;
+  PartCounts counts_;
+};
+
 // Adds the text of [begin, end), which holds no special token, to the parts it lies in.
 void count_between(const Tokenizer& tokenizer, const Rendered& rendered, std::size_t begin, std::size_t end,
-                   Tokenizer::Impl::Scratch& scratch, std::vector<Tokens>& counts) {
+                   Tokenizer::Impl::Scratch& scratch, Sums& sums) {
   const std::string_view text = std::string_view(rendered.text).substr(begin, end - begin);
   const Tokens total = tokenizer.impl().count(text, Specials::plain, Tokenizer::Impl::no_limit,
                                               begin == 0 ? Place::text_front : Place::segment_front, scratch);
-  auto part = std::ranges::upper_bound(rendered.parts, begin, {}, &RenderedPart::end);
-  const auto slot = [](const RenderedPart& of) { return static_cast<std::size_t>(of.origin) + 1; };
-  if (part->end >= end) {
-    counts[slot(*part)] += total;
+  const std::size_t first = sums.part_at(begin);
+  if (sums.end_of(first) >= end) {
+    sums.add(first, total);
     return;
   }
   std::vector<std::size_t> ends;
-  const auto first = part;
-  for (; part->end < end; ++part) ends.push_back(part->end - begin);
+  for (std::size_t part = first; sums.end_of(part) < end; ++part) ends.push_back(sums.end_of(part) - begin);
   ends.push_back(text.size());
   std::vector<Tokens> pieces = tokenizer.count_pieces(text, ends, Specials::plain);
   Tokens sum = 0;
   for (const Tokens piece : pieces) sum += piece;
   // A prefix that only the start of a sequence gets.
   if (sum != total) *std::ranges::max_element(pieces) += total - sum;
-  for (std::size_t i = 0; i < pieces.size(); ++i)
-    counts[slot(first[static_cast<std::ptrdiff_t>(i)])] += pieces[i];
+  for (std::size_t i = 0; i < pieces.size(); ++i) sums.add(first + i, pieces[i]);
 }
 
 }  // namespace
 
-std::vector<Tokens> count_parts(const Tokenizer& tokenizer, const Rendered& rendered, std::size_t origins,
-                                Specials specials) {
-  std::vector<Tokens> counts(origins + 1, 0);
+PartCounts count_parts(const Tokenizer& tokenizer, const Rendered& rendered, std::size_t origins,
+                       Specials specials) {
+  Sums sums(rendered, origins);
   Tokenizer::Impl::Borrowed scratch(tokenizer.impl());
   Finder finder(tokenizer.impl(), rendered, specials);
   for (std::size_t at = 0; at < rendered.text.size();) {
     const AddedMatch match = finder.next(at);
-    if (match.begin > at) count_between(tokenizer, rendered, at, match.begin, *scratch, counts);
+    if (match.begin > at) count_between(tokenizer, rendered, at, match.begin, *scratch, sums);
     if (match.index == no_token) break;
-    const auto part = std::ranges::upper_bound(rendered.parts, match.begin, {}, &RenderedPart::end);
-    counts[static_cast<std::size_t>(part->origin) + 1] += 1;  // -1 is the format itself
+    sums.add(sums.part_at(match.begin), 1);
     at = match.end;
   }
-  return counts;
+  return sums.take();
 }
 
 }  // namespace plimsoll::count

@@ -9,13 +9,19 @@
 
 namespace plimsoll::count {
 
-// Tokens by origin: [0] the template's, [1 + i] those of origin i. Together what the whole text counts.
+struct PartCounts {
+  // [0] the template's, [1 + i] those of origin i. Together what the whole text counts.
+  std::vector<Tokens> by_origin;
+  // Of the template's, those between origin i and the origin that was written before it.
+  std::vector<Tokens> before_origin;
+};
+
 // A token belongs to the part that its first byte lies in.
 //
 // Under Specials::plain a special token is found only in the template's own text. The text between two
 // of them is tokenised as one, whoever wrote it: servers that keep literals apart from tokens do so by
 // the ids, and still merge "user\n" with what follows it.
-std::vector<Tokens> count_parts(const Tokenizer& tokenizer, const Rendered& rendered, std::size_t origins,
-                                Specials specials);
+PartCounts count_parts(const Tokenizer& tokenizer, const Rendered& rendered, std::size_t origins,
+                       Specials specials);
 
 }  // namespace plimsoll::count

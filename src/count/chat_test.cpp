@@ -113,6 +113,28 @@ TEST(CountChat, GivesEachMessageItsOwnTokens) {
   EXPECT_EQ(counted->template_used, "tokenizer's own");
 }
 
+TEST(CountChat, SaysWhatLeavingAMessageOutWouldSave) {
+  const Json turns = {{{"role", "system"}, {"content", "Be brief."}},
+                      {{"role", "user"}, {"content", "one two three"}},
+                      {{"role", "assistant"}, {"content", "four"}},
+                      {{"role", "user"}, {"content", "and five?"}}};
+  for (const auto& [name, format] : {std::pair{"qwen2.5", ""}, {"o200k_base", "openai"}, {"llama3", ""}}) {
+    OPEN_OR_SKIP(tokenizer, name);
+    ChatOptions options;
+    options.chat_template = format;
+    const auto whole = count_chat(*tokenizer, chat(turns), options);
+    ASSERT_TRUE(whole) << whole.error().what;
+    ASSERT_EQ(whole->frames.size(), turns.size());
+    for (std::size_t i = 1; i < turns.size(); ++i) {
+      Json fewer = turns;
+      fewer.erase(i);
+      const auto without = count_chat(*tokenizer, chat(fewer), options);
+      ASSERT_TRUE(without) << without.error().what;
+      EXPECT_EQ(whole->total - without->total, whole->messages[i] + whole->frames[i]) << name << ' ' << i;
+    }
+  }
+}
+
 TEST(CountChat, GivesToolsTheirShare) {
   OPEN_OR_SKIP(tokenizer, "qwen2.5");
   const Json tools = {

@@ -106,8 +106,10 @@ OpenaiCount count_openai(const Tokenizer& tokenizer, const ChatRequest& request,
     }
     Tokens tokens = tokenizer.count(text) + tokenizer.count(name);
     const Tokens calls = calls_of(tokenizer, message);
-    counted.format += rule.per_message + tokenizer.count(role) + (name.empty() ? 0 : rule.per_name);
-    if (role == "tool" || role == "function") counted.format += tool_turn;
+    Tokens frame = rule.per_message + tokenizer.count(role) + (name.empty() ? 0 : rule.per_name);
+    if (role == "tool" || role == "function") frame += tool_turn;
+    counted.format += frame;
+    counted.frames.push_back(frame);
     if (calls > 0 || role == "tool" || role == "function") counted.certain = false;
     counted.messages.push_back(tokens + calls);
   }

@@ -24,6 +24,7 @@ inline constexpr OpenaiRule openai_0301_rule{4, -1,
 struct OpenaiCount {
   Tokens format = 0;
   std::vector<Tokens> messages;
+  std::vector<Tokens> frames;  // of format, those of message i
   Tokens tools = 0;
   bool certain = true;  // false where tools or calls of tools are in it
 };
