@@ -45,7 +45,7 @@ class Group:
 
 
 CROSS_LIBRARIES = ("libfmt-dev", "libspdlog-dev", "libutf8proc-dev", "libpcre2-dev", "libtomlplusplus-dev",
-                   "libgtest-dev", "librapidcheck-dev")
+                   "libgtest-dev", "librapidcheck-dev", "libcurl4-openssl-dev")
 
 GROUPS = {
     "build": Group(
@@ -53,8 +53,8 @@ GROUPS = {
         # Twin of cmake/dependencies.cmake; what comes for another architecture too is in CROSS_LIBRARIES.
         apt=("g++", "cmake", "ninja-build", "ccache", "pkg-config", "libexpected-dev", "libfmt-dev",
              "libspdlog-dev", "libcli11-dev", "libtomlplusplus-dev", "libutf8proc-dev", "libpcre2-dev",
-             "nlohmann-json3-dev", "libgtest-dev", "libbenchmark-dev", "librapidcheck-dev", "ca-certificates",
-             "python3")),
+             "nlohmann-json3-dev", "libcurl4-openssl-dev", "libgtest-dev", "libbenchmark-dev", "librapidcheck-dev",
+             "ca-certificates", "python3")),
     "assets": Group(
         "vocabularies and the Jinja engine, into the cache",
         # CMake and Ninja, because pip asks a source package's build system for its metadata.

@@ -25,7 +25,10 @@ int complain(const Error& error) {
     case Errc::unsupported: return 2;
     case Errc::over_budget:
     case Errc::damaged:
-    case Errc::io_failed: return 1;
+    case Errc::io_failed:
+    case Errc::timed_out:
+    case Errc::unreachable:
+    case Errc::upstream_failed: return 1;
   }
   return 1;
 }

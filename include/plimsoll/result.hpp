@@ -23,6 +23,9 @@ enum class Errc : std::uint8_t {
   unsupported,      // well-formed, but of a kind this build cannot handle
   damaged,          // a file of ours fails its checks; set-up can make it anew
   io_failed,        // the system refused to read or write
+  timed_out,        // the deadline passed first
+  unreachable,      // no connection to a server: name, address, certificate or proxy
+  upstream_failed,  // a server was reached and did not answer as it should
 };
 
 struct Error {

@@ -13,6 +13,9 @@ std::string_view name_of(Errc code) {
     case Errc::unsupported: return "unsupported";
     case Errc::damaged: return "damaged";
     case Errc::io_failed: return "io_failed";
+    case Errc::timed_out: return "timed_out";
+    case Errc::unreachable: return "unreachable";
+    case Errc::upstream_failed: return "upstream_failed";
   }
   return "unknown";
 }
