@@ -1,0 +1,135 @@
+#include <gtest/gtest.h>
+
+#include "plimsoll/budget.hpp"
+
+namespace plimsoll::budget {
+namespace {
+
+constexpr Fate kept = Fate::kept, no_room = Fate::no_room, too_old = Fate::too_old,
+               over_limit = Fate::over_limit;
+
+// A question of 100, a margin of 50, an answer of 200 to 300, and what the test adds.
+Load with(std::vector<Section> sections) {
+  Load load;
+  load.sections = std::move(sections);
+  load.sections.push_back({.kind = SectionKind::question, .basis = 100, .min = 100, .max = 100});
+  load.sections.push_back(
+      {.kind = SectionKind::answer, .basis = 300, .min = 200, .max = 300, .shrink = heaviest});
+  load.sections.push_back({.kind = SectionKind::margin, .basis = 50, .min = 50, .max = 50});
+  return load;
+}
+
+Section of_pieces(SectionKind kind, Tokens tokens, std::int64_t grow = 0) {
+  return {.kind = kind, .basis = tokens, .min = 0, .max = tokens, .grow = grow, .shrink = 1};
+}
+
+TEST(Stow, TakesPassagesByValueAndSkipsWhatIsTooLarge) {
+  Load load = with({of_pieces(SectionKind::context, 900)});
+  load.passages = {{300, 0.1}, {400, 0.9}, {200, 0.5}};
+  const auto stowage = stow(950, load);  // 400 for context once the answer is at its least
+  ASSERT_TRUE(stowage) << stowage.error().what;
+  EXPECT_EQ(stowage->passages, (std::vector<Fate>{no_room, kept, kept}));
+  EXPECT_EQ(stowage->used, (std::vector<Tokens>{600, 100, 200, 50}));
+  EXPECT_EQ(stowage->left, 0);
+}
+
+TEST(Stow, OffersWhatOnePartyCannotFillToAnother) {
+  Load load = with({of_pieces(SectionKind::memory, 90), of_pieces(SectionKind::context, 500)});
+  load.facts = {{90, 1}};
+  load.passages = {{100, 3}, {200, 2}, {200, 1}};
+  const auto stowage = stow(350 + 450, load);  // memory's part of 450 is less than its one fact
+  ASSERT_TRUE(stowage) << stowage.error().what;
+  EXPECT_EQ(stowage->facts, (std::vector<Fate>{kept}));
+  EXPECT_EQ(stowage->passages, (std::vector<Fate>{kept, kept, no_room}));
+  EXPECT_EQ(stowage->used, (std::vector<Tokens>{90, 300, 100, 260, 50}));
+  for (std::size_t i = 0; i < stowage->used.size(); ++i) EXPECT_LE(stowage->used[i], stowage->grants[i]);
+}
+
+TEST(Stow, GivesTheAnswerBackWhatItHadGivenUp) {
+  Load load = with({of_pieces(SectionKind::context, 500)});
+  load.passages = {{500, 1}};
+  const auto stowage = stow(800, load);
+  ASSERT_TRUE(stowage) << stowage.error().what;
+  EXPECT_EQ(stowage->passages, (std::vector<Fate>{no_room}));
+  EXPECT_EQ(stowage->used, (std::vector<Tokens>{0, 100, 300, 50}));
+  EXPECT_EQ(stowage->left, 350);
+}
+
+TEST(Stow, CutsHistoryFromTheOldEnd) {
+  Load load = with({of_pieces(SectionKind::history, 600)});
+  load.turns = {{100}, {200}, {100}, {100}, {100}};
+  const auto stowage = stow(350 + 344, load);
+  ASSERT_TRUE(stowage) << stowage.error().what;
+  EXPECT_EQ(stowage->turns, (std::vector<Fate>{too_old, too_old, kept, kept, kept}));
+}
+
+TEST(Stow, HonoursLimitsOfTurnsAndPassages) {
+  Load load = with({of_pieces(SectionKind::history, 30), of_pieces(SectionKind::context, 30)});
+  load.turns = {{10}, {10}, {10}};
+  load.passages = {{10, 1}, {10, 3}, {10, 2}};
+  load.most_turns = 2;
+  load.most_passages = 1;
+  const auto stowage = stow(10'000, load);
+  ASSERT_TRUE(stowage) << stowage.error().what;
+  EXPECT_EQ(stowage->turns, (std::vector<Fate>{over_limit, kept, kept}));
+  EXPECT_EQ(stowage->passages, (std::vector<Fate>{over_limit, kept, over_limit}));
+}
+
+TEST(Stow, TakesValuesThatAreNoNumbersLast) {
+  Load load = with({of_pieces(SectionKind::context, 20)});
+  load.passages = {{10, std::nan("")}, {10, -5}, {10, std::nan("")}};
+  load.most_passages = 1;
+  const auto stowage = stow(10'000, load);
+  ASSERT_TRUE(stowage) << stowage.error().what;
+  EXPECT_EQ(stowage->passages, (std::vector<Fate>{over_limit, kept, over_limit}));
+}
+
+TEST(FirstTurnKept, KeepsAllThatFit) {
+  const std::vector<Piece> turns(10, Piece{100});
+  EXPECT_EQ(first_turn_kept(turns, 1000), 0U);
+  EXPECT_EQ(first_turn_kept(turns, 0), 10U);
+  EXPECT_EQ(first_turn_kept({}, 0), 0U);
+}
+
+TEST(FirstTurnKept, KeepsTheLastTurnWhereItFitsAtAll) {
+  const Piece turns[] = {{5000}, {1000}};
+  EXPECT_EQ(first_turn_kept(turns, 1000), 1U);
+  EXPECT_EQ(first_turn_kept(turns, 999), 2U);
+}
+
+TEST(FirstTurnKept, MovesSeldomAsAConversationGrows) {
+  std::vector<Piece> turns;
+  std::size_t before = 0;
+  int moved = 0, cut = 0;
+  for (int turn = 0; turn < 400; ++turn) {
+    turns.push_back({60 + turn * 7 % 90});
+    const Tokens grant = 3000 - turn * 13 % 60;  // questions of different lengths
+    const std::size_t first = first_turn_kept(turns, grant);
+    Tokens rest = 0;
+    for (std::size_t i = first; i < turns.size(); ++i) rest += turns[i].tokens;
+    ASSERT_LE(rest, grant);
+    ASSERT_GE(first, before);
+    cut += first > 0 ? 1 : 0;
+    moved += first != before ? 1 : 0;
+    before = first;
+  }
+  EXPECT_GT(cut, 350);
+  EXPECT_LT(moved, 400 / 4);  // three of four turns find the prefix as it was
+}
+
+TEST(ShadowPrice, SaysWhichPiecesWouldComeOrGo) {
+  Load load = with({of_pieces(SectionKind::context, 900)});
+  load.passages = {{300, 3}, {300, 2}, {300, 1}};
+  const auto now = stow(1050, load);
+  ASSERT_TRUE(now);
+  ASSERT_EQ(now->passages, (std::vector<Fate>{kept, kept, no_room}));
+  const ShadowPrice more = shadow_price(1050, load, *now, 500);
+  EXPECT_TRUE(more.fits);
+  EXPECT_EQ(more.passages, (std::vector<std::size_t>{2}));
+  const ShadowPrice fewer = shadow_price(1050, load, *now, -500);
+  EXPECT_EQ(fewer.passages, (std::vector<std::size_t>{0, 1}));
+  EXPECT_FALSE(shadow_price(1050, load, *now, -800).fits);
+}
+
+}  // namespace
+}  // namespace plimsoll::budget
