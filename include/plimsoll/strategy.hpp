@@ -1,0 +1,123 @@
+// Whether to paste, to mix or to retrieve, and how much memory to fetch beforehand. Rules S1 to S4 and S7
+// to S9 of docs/rules.md; docs/strategy.md explains them.
+//
+//   StrategyDecision advice = context_strategy({.query = "Summarize this", .char_count = 48'000});
+//   advice.strategy;  // Strategy::stuff: 12,000 tokens fit easily
+//
+// Pure: no I/O, no clock. Safe from many threads.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plimsoll/tokens.hpp"
+
+namespace plimsoll {
+
+// ---- How full the window is (S1 to S4) ----
+
+// Below 0.30, below 0.70, and from there on.
+enum class PressureLevel : std::uint8_t { stuff, hybrid, selective };
+std::string_view name_of(PressureLevel level);  // "stuff", "hybrid", "selective"
+
+struct ContextBudget {
+  Tokens context_length = 0;
+  Tokens used_tokens = 0;       // a negative number counts as 0
+  Tokens threshold_tokens = 0;  // where history is compressed; 0: it is not
+  bool compression_enabled = true;
+
+  // used / threshold, or used / context_length without a threshold. 1 is full, and there is more than full.
+  double pressure() const;
+  PressureLevel level() const;  // by whole-number arithmetic: no rounding at the borders
+};
+
+struct Prefetch {
+  std::int64_t limit = 0;  // facts to fetch from each provider
+  double min_trust = 1.0;  // facts below it stay out
+  PressureLevel level = PressureLevel::selective;
+  bool skip = true;  // pressure above 0.95: the conversation needs the room
+};
+Prefetch prefetch(const ContextBudget& budget, std::int64_t base_limit = 5);
+
+// Whether to look into memory at all for this query.
+bool should_prefetch(const ContextBudget& budget, std::string_view query);
+
+// Several lines for people, without a line end after the last.
+std::string pressure_report(const ContextBudget& budget);
+
+// ---- What is asked for (S7) ----
+
+enum class TaskType : std::uint8_t { rag_critical, stuff_friendly, hybrid, unknown };
+std::string_view name_of(TaskType type);  // "rag_critical", ...
+
+struct Task {
+  TaskType type = TaskType::unknown;
+  bool crisis = false;      // somebody may be in danger; always rag_critical
+  std::string_view signal;  // what decided, as the rule has it; empty for unknown
+};
+Task classify(std::string_view query);
+
+// ---- How much content there is (S8) ----
+
+enum class ContentSize : std::uint8_t { tiny, small, medium, large, huge, massive };
+std::string_view name_of(ContentSize size);
+std::span<const std::string_view> content_sizes();  // their names, rising
+// By its name, whatever the case and the spaces around it.
+std::optional<ContentSize> content_size_named(std::string_view name);
+
+enum class ContentSource : std::uint8_t { char_count, counted, file_sizes, hint, assumed };
+std::string_view name_of(ContentSource source);  // "char_count", "counted", "file_sizes", "hint", "default"
+
+struct ContentEstimate {
+  Tokens tokens = 0;
+  ContentSource source = ContentSource::assumed;
+  Exactness exactness = Exactness::estimated;
+};
+// A char_count and sizes of 0 or below say nothing.
+ContentEstimate estimate_content(std::optional<std::int64_t> char_count,
+                                 std::span<const std::int64_t> file_bytes, std::optional<ContentSize> hint);
+
+// ---- The decision (S9) ----
+
+enum class Strategy : std::uint8_t { stuff, hybrid, rag, rag_graph };
+std::string_view name_of(Strategy strategy);  // "STUFF", "HYBRID", "RAG", "RAG+GRAPH"
+
+struct StrategyAsk {
+  std::string query = {};
+  std::optional<ContentSize> content_size_hint = {};
+  std::vector<std::int64_t> file_bytes = {};  // of the files that could not be counted
+  std::optional<Tokens> counted = {};         // of the files and texts that could
+  Exactness counted_exactness = Exactness::exact;
+  std::optional<std::int64_t> char_count = {};
+  Tokens model_context_length = 128'000;
+  Tokens used_tokens = 0;  // negative numbers count as 0, here and above
+  std::vector<std::string> available_tools = {};
+};
+
+struct StrategyDecision {
+  Strategy strategy = Strategy::hybrid;
+  double confidence = 0;  // 0 to 1, fixed by the rule that decided
+  std::string reasoning;
+  ContentEstimate content;
+  Tokens available_budget = 0;  // window - used - a quarter of the window
+  Tokens model_context_length = 0;
+  Tokens used_tokens = 0;
+  double utilization_pct = 0;  // of the window, by the content; one decimal
+  Task task;
+  Tokens retrieval_budget_tokens = 0;  // never above available_budget
+  std::vector<std::string> steps;
+};
+
+// The rule on its own, for callers that classified and measured before.
+StrategyDecision decide_strategy(const Task& task, const ContentEstimate& content,
+                                 Tokens model_context_length, Tokens used_tokens,
+                                 std::span<const std::string> available_tools);
+
+// Classify, estimate, decide.
+StrategyDecision context_strategy(const StrategyAsk& ask);
+
+}  // namespace plimsoll
