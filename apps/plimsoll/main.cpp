@@ -4,6 +4,7 @@
 #include "config_command.hpp"
 #include "count_command.hpp"
 #include "globals.hpp"
+#include "strategy_command.hpp"
 #include "tokenizers_command.hpp"
 
 namespace {
@@ -18,6 +19,7 @@ constexpr const char* examples =
     "window\n"
     "  plimsoll count docs/*.md --tokenizer qwen3    a table with a total\n"
     "  plimsoll count --chat request.json --model llama3.1:8b\n"
+    "  plimsoll strategy \"Summarize this\" --files report.md --model gpt-4o\n"
     "  plimsoll tokenizers                           every tokenizer, its source and its licence\n"
     "  plimsoll config                               every setting, its value and where that came from\n";
 
@@ -39,6 +41,7 @@ int main(int argc, char** argv) {
       ->expected(1)
       ->allow_extra_args(false);
   plimsoll::add_count_command(app, globals, exit_code);
+  plimsoll::add_strategy_command(app, globals, exit_code);
   plimsoll::add_tokenizers_command(app, globals, exit_code);
   plimsoll::add_config_command(app, globals, exit_code);
 
