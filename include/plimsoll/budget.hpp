@@ -64,6 +64,19 @@ enum class Fate : std::uint8_t {
 };
 std::string_view name_of(Fate fate);
 
+// Who gives way to whom where not everything fits.
+enum class Policy : std::uint8_t {
+  balanced,       // the answer first, down to 500; then facts, turns and passages alike
+  history,        // turns stay as long as they can
+  documents,      // passages stay as long as they can
+  answer,         // the answer stays as long as it was asked for
+  strict,         // no turn, fact or passage is left out: the request fails instead
+  document_chat,  // "document-chat": passages are bounded by rule B1
+};
+std::string_view name_of(Policy policy);
+std::optional<Policy> policy_named(std::string_view name);
+std::span<const std::string_view> policy_names();
+
 // Everything that wants to go aboard.
 struct Load {
   std::vector<Section> sections;  // in the order of their kinds, each kind at most once
@@ -94,6 +107,24 @@ Result<Shares> negotiate(Tokens window, std::span<const Section> sections);
 
 // The least window that the sections can live with.
 Tokens least_window(std::span<const Section> sections);
+
+// What a request wants, counted, from which its sections follow.
+struct Wants {
+  Tokens format = 0, system = 0, tools = 0, question = 0;
+  Tokens facts = 0, turns = 0, passages = 0;  // of all there are
+  Tokens context = 4'000;                     // what passages ask for; they grow beyond where there is room
+  std::optional<Tokens> context_limit;        // by rule B1 or B4
+  std::optional<Tokens> answer;               // max_tokens, where the request names it
+  Tokens answer_by_default = 512;
+  Tokens most_answer = 0;  // the most that the model gives; 0: not known
+  Tokens thinking = 0;
+  Tokens margin = 100;
+};
+// One section of each kind, in order.
+std::vector<Section> sections_for(const Wants& wants, Policy policy, Tokens window);
+
+// What F1 compares with the window: all of it, with passages at their least.
+Tokens total_wanted(const Wants& wants);
 
 // Grants filled with whole pieces.
 struct Stowage {

@@ -1,0 +1,128 @@
+// A plan: who gets how much of the window, what goes along and why, for one request and one model.
+//
+//   CatalogueModels models(catalogue, library);
+//   auto plan = plan_request(body, "llama3.2:3b", {}, models);
+//   plan->fits;  plan->answer;  plan->request;  // the body to send
+//
+// No clock and no network: the windows come from whoever implements PlanModels.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plimsoll/budget.hpp"
+#include "plimsoll/chat.hpp"
+#include "plimsoll/fallback.hpp"
+#include "plimsoll/models.hpp"
+#include "plimsoll/strategy.hpp"
+#include "plimsoll/tokenizers.hpp"
+#include "plimsoll/window.hpp"
+
+namespace plimsoll {
+
+// All that a plan needs to know of a model.
+struct PlanModel {
+  std::string name;
+  Window window;
+  Tokens max_output = 0;  // 0: not known
+  Tokenizer tokenizer;
+  ChatOptions chat;
+  Exactness exactness = Exactness::exact;  // of the tokenizer
+  std::string why;                         // where it is not exact
+  budget::Drift drift;
+};
+
+class PlanModels {
+ public:
+  virtual ~PlanModels() = default;
+  virtual Result<PlanModel> open(std::string_view model) const = 0;
+  virtual std::optional<Tokens> window_of(std::string_view model) const = 0;  // of a fallback candidate
+  virtual bool same(std::string_view a, std::string_view b) const = 0;        // two names of one model
+};
+
+// What the catalogue knows. A model that it does not know is counted with o200k_base, as an estimate, in a
+// window of `default_window`. Both references outlive it.
+class CatalogueModels : public PlanModels {
+ public:
+  CatalogueModels(const ModelCatalogue& catalogue, const TokenizerLibrary& library,
+                  Tokens default_window = 4096)
+      : catalogue_(catalogue), library_(library), default_window_(default_window) {}
+
+  Result<PlanModel> open(std::string_view model) const override;
+  std::optional<Tokens> window_of(std::string_view model) const override;
+  bool same(std::string_view a, std::string_view b) const override;
+
+ private:
+  const ModelCatalogue& catalogue_;
+  const TokenizerLibrary& library_;
+  Tokens default_window_;
+};
+
+struct PlanOptions {
+  std::optional<Tokens> max_tokens;  // above what the request says
+  std::optional<Policy> policy;      // likewise; neither: balanced
+  bool fallback = false;
+  std::vector<std::string> fallback_models;
+  std::int64_t compress_above_pct = 85;
+  std::optional<std::int64_t> max_history_turns;
+  budget::RetrievalRule retrieval;  // B1; its generation_buffer is the answer where none is asked for
+  Tokens prompt_overhead = 150;     // B4
+  Tokens price_step = 500;          // what more or fewer shadow prices are worked out for; 0: none
+};
+
+struct PlannedSection {
+  Section section;
+  Tokens grant = 0;
+  Tokens used = 0;
+  Exactness exactness = Exactness::exact;
+};
+
+struct PlannedPiece {
+  SectionKind section = SectionKind::history;
+  std::string id;     // "messages[3]", or the id that a passage or fact came with
+  Tokens tokens = 0;  // with the format's own around it
+  Fate fate = Fate::kept;
+  std::string reason;
+};
+
+struct PlannedPrice {
+  Tokens change = 0;
+  bool fits = true;
+  std::vector<std::string> pieces;  // those that would come aboard, or go
+  Tokens answer = 0;                // by how much the answer would grow
+};
+
+struct Plan {
+  std::string model;
+  Window window;
+  Policy policy = Policy::balanced;
+  std::vector<PlannedSection> sections;  // all ten, in order
+  std::vector<PlannedPiece> pieces;
+  // input + thinking + answer + margin + left = window.tokens, and left >= 0, where it fits.
+  Tokens input = 0, thinking = 0, answer = 0, margin = 0, left = 0;
+  bool fits = false;
+  Tokens least = 0;  // the least window that this request could live with
+  Exactness exactness = Exactness::exact;
+  std::string why;  // what the exactness rests on
+  double pressure = 0;
+  StrategyDecision strategy;
+  FallbackDecision fallback;
+  std::int64_t message_count = 0, memory_count = 0;  // that go along
+  std::optional<Tokens> requested_answer;
+  std::vector<PlannedPrice> prices;
+  std::vector<std::string> warnings;
+  std::string request;  // the body to send; as given where nothing was cut or added
+  std::string hash;     // SHA-256 of what went in; the same inputs give the same
+};
+
+// `request`: the body of an OpenAI chat completion. Its field `plimsoll` may hold `policy`, `thinking`
+// (tokens), `passages` [{id, text, score}] and `memories` [{id, text, importance}]; docs/budget.md has them
+// all. bad_input for a malformed request. One that does not fit is a plan with fits = false.
+Result<Plan> plan_request(std::string_view request, std::string_view model, const PlanOptions& options,
+                          const PlanModels& models);
+
+// The plan as JSON, schema 1.
+std::string plan_json(const Plan& plan);
+
+}  // namespace plimsoll

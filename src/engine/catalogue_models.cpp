@@ -1,0 +1,64 @@
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "plimsoll/plan.hpp"
+
+namespace plimsoll {
+
+Result<PlanModel> CatalogueModels::open(std::string_view model) const {
+  const auto match = catalogue_.find(model);
+  if (!match) {
+    TRY(Tokenizer tokenizer, library_.open("o200k_base"));
+    PlanModel unknown{.name = std::string(model),
+                      .window = {},
+                      .max_output = 0,
+                      .tokenizer = std::move(tokenizer),
+                      .chat = {},
+                      .why = {},
+                      .drift = {}};
+    unknown.window = {default_window_,
+                      WindowSource::assumed,
+                      Confidence::low,
+                      {{"catalogue", fmt::format("no entry for '{}'", model)}}};
+    unknown.exactness = Exactness::estimated;
+    unknown.why = fmt::format("no tokenizer is known for '{}'; counted with o200k_base", model);
+    return unknown;
+  }
+  const ModelCard& card = *match->card;
+  TRY(Tokenizer tokenizer, library_.open(card.tokenizer));
+  PlanModel known{.name = std::string(model),
+                  .window = {},
+                  .max_output = card.max_output,
+                  .tokenizer = std::move(tokenizer),
+                  .chat = {},
+                  .exactness = card.exactness,
+                  .why = card.why,
+                  .drift = {}};
+  known.chat.chat_template = card.chat_template;
+  known.chat.specials = card.specials;
+  known.chat.images = card.images;
+  const bool relative = match->kind == MatchKind::partial;
+  known.window = {card.window,
+                  WindowSource::catalogue,
+                  relative ? Confidence::low : Confidence::medium,
+                  {{"catalogue", fmt::format("{} {}, from {}", relative ? "nearest relative" : "entry",
+                                             card.name, card.source)}}};
+  if (relative) {
+    known.exactness = worse(known.exactness, Exactness::estimated);
+    known.why =
+        fmt::format("'{}' is not in the catalogue; counted as its nearest relative {}", model, card.name);
+  }
+  return known;
+}
+
+std::optional<Tokens> CatalogueModels::window_of(std::string_view model) const {
+  const auto match = catalogue_.find(model);
+  return match ? std::optional(match->card->window) : std::nullopt;
+}
+
+bool CatalogueModels::same(std::string_view a, std::string_view b) const {
+  if (a == b) return true;
+  const auto first = catalogue_.find(a), second = catalogue_.find(b);
+  return first && second && first->card == second->card;
+}
+
+}  // namespace plimsoll

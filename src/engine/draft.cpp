@@ -1,0 +1,93 @@
+#include "engine/draft.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/try.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+Tokens sum_of(const std::vector<Piece>& pieces) {
+  return std::accumulate(pieces.begin(), pieces.end(), Tokens{0},
+                         [](Tokens sum, const Piece& piece) { return sum + piece.tokens; });
+}
+
+// What the messages themselves say, images included.
+Tokens said_in(const ChatCount& counted, const Messages& messages) {
+  Tokens tokens = 0;
+  for (const std::size_t i : messages) tokens += counted.messages[i] + counted.message_images[i];
+  return tokens;
+}
+
+// What is put into the request beside its messages, and what stands around it.
+void count_additions(const RequestParts& parts, const PlanModel& model, Draft& draft) {
+  const auto tokens = [&](const std::string& text) {
+    return model.tokenizer.count(text, model.chat.specials);
+  };
+  for (std::size_t i = 0; i < parts.facts.size(); ++i)
+    draft.load.facts.push_back({tokens(fact_text(parts.facts[i])), parts.importance[i]});
+  for (std::size_t i = 0; i < parts.passages.size(); ++i)
+    draft.load.passages.push_back({tokens(passage_text(parts.passages[i])), parts.score[i]});
+  if (!parts.facts.empty()) draft.wants.format += tokens(render::facts_frame());
+  if (!parts.passages.empty()) draft.wants.format += tokens(render::passages_frame());
+}
+
+// Rules B1 and B4 as bounds of the context.
+Result<void> bound_context(const RequestParts& parts, const PlanModel& model, const PlanOptions& options,
+                           Draft& draft) {
+  budget::Wants& wants = draft.wants;
+  if (parts.context_ratio) {
+    TRY(wants.context_limit, budget::context_budget(model.window.tokens, wants.question, wants.answer,
+                                                    *parts.context_ratio, options.prompt_overhead));
+  } else if (draft.policy == Policy::document_chat) {
+    const budget::RetrievalRoom room = budget::retrieval_room(model.window.tokens, wants.system + wants.tools,
+                                                              wants.question, wants.turns, options.retrieval);
+    wants.context_limit = room.room;
+    draft.load.most_passages = room.top_k;
+  }
+  return {};
+}
+
+}  // namespace
+
+Tokens whole_message(const ChatCount& counted, std::size_t message) {
+  return counted.messages[message] + counted.message_images[message] + counted.frames[message];
+}
+
+Result<Draft> draft_plan(const RequestParts& parts, const PlanModel& model, const PlanOptions& options) {
+  Draft draft;
+  TRY(draft.counted, count_chat(model.tokenizer, parts.body.dump(), model.chat));
+  const ChatCount& counted = draft.counted;
+  draft.policy = options.policy.value_or(parts.policy.value_or(Policy::balanced));
+
+  budget::Wants& wants = draft.wants;
+  wants.format = counted.template_tokens;
+  for (const Messages& turn : parts.turns) {
+    Piece piece;
+    for (const std::size_t i : turn) {
+      piece.tokens += whole_message(counted, i);
+      wants.format -= counted.frames[i];  // goes with the turn
+    }
+    draft.load.turns.push_back(piece);
+  }
+  wants.system = said_in(counted, parts.system);
+  wants.tools = counted.tools;
+  wants.question = said_in(counted, parts.question);
+  count_additions(parts, model, draft);
+  wants.facts = sum_of(draft.load.facts);
+  wants.turns = sum_of(draft.load.turns);
+  wants.passages = sum_of(draft.load.passages);
+  wants.answer = options.max_tokens ? options.max_tokens : parts.max_tokens;
+  wants.answer_by_default = options.retrieval.generation_buffer;
+  wants.most_answer = model.max_output;
+  wants.thinking = parts.thinking;
+  wants.margin = budget::margin_for(model.drift);
+  TRY_VOID(bound_context(parts, model, options, draft));
+
+  draft.load.most_turns = options.max_history_turns.value_or(draft.load.most_turns);
+  draft.load.sections = budget::sections_for(wants, draft.policy, model.window.tokens);
+  return draft;
+}
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,21 @@
+// A request counted for one model: what every part costs, and so what wants to go aboard.
+#pragma once
+
+#include "engine/parts.hpp"
+#include "plimsoll/plan.hpp"
+
+namespace plimsoll::engine {
+
+struct Draft {
+  ChatCount counted;  // the request as given, without facts and passages
+  budget::Wants wants;
+  Load load;
+  Policy policy = Policy::balanced;
+};
+
+// A message with its images and the format's own tokens that would leave with it.
+Tokens whole_message(const ChatCount& counted, std::size_t message);
+
+Result<Draft> draft_plan(const RequestParts& parts, const PlanModel& model, const PlanOptions& options);
+
+}  // namespace plimsoll::engine

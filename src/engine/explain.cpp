@@ -1,0 +1,118 @@
+#include "engine/explain.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+using base::with_thousands;
+
+std::string message_id(std::size_t index) {
+  return fmt::format("messages[{}]", index);
+}
+
+std::string turn_reason(const Plan& plan, const Draft& draft, Fate fate) {
+  switch (fate) {
+    case Fate::kept: return "fits";
+    case Fate::over_limit:
+      return fmt::format("only the last {} turns are wanted (max_history_turns)", draft.load.most_turns);
+    case Fate::too_old:
+    case Fate::no_room: break;
+  }
+  const PlannedSection& history = plan.sections[static_cast<std::size_t>(SectionKind::history)];
+  return fmt::format("history gives way from its old end, in steps: {} of {} tokens stay",
+                     with_thousands(history.used), with_thousands(history.section.basis));
+}
+
+std::string piece_reason(const Plan& plan, const Draft& draft, SectionKind kind, Fate fate) {
+  if (fate == Fate::kept) return "fits";
+  if (fate == Fate::over_limit) return fmt::format("only the best {} are wanted", draft.load.most_passages);
+  const PlannedSection& section = plan.sections[static_cast<std::size_t>(kind)];
+  return fmt::format("does not fit beside better ones: {} had {} tokens", name_of(kind),
+                     with_thousands(section.grant));
+}
+
+}  // namespace
+
+void list_pieces(Plan& plan, const RequestParts& parts, const Draft& draft, const budget::Stowage* stowage) {
+  const auto add = [&](SectionKind kind, std::string id, Tokens tokens, Fate fate, std::string reason) {
+    plan.pieces.push_back({kind, std::move(id), tokens, fate, std::move(reason)});
+  };
+  const std::string unfit = "the least that must go along does not fit";
+  const auto said = [&](std::size_t i) {
+    return draft.counted.messages[i] + draft.counted.message_images[i];
+  };
+  for (const std::size_t i : parts.system)
+    add(SectionKind::system, message_id(i), said(i), Fate::kept, "never cut");
+  for (std::size_t i = 0; i < parts.facts.size(); ++i) {
+    const Fate fate = stowage != nullptr ? stowage->facts[i] : Fate::no_room;
+    add(SectionKind::memory, parts.facts[i].id, draft.load.facts[i].tokens, fate,
+        stowage != nullptr ? piece_reason(plan, draft, SectionKind::memory, fate) : unfit);
+  }
+  for (std::size_t turn = 0; turn < parts.turns.size(); ++turn) {
+    const Fate fate = stowage != nullptr ? stowage->turns[turn] : Fate::too_old;
+    const std::string reason = stowage != nullptr ? turn_reason(plan, draft, fate) : unfit;
+    for (const std::size_t i : parts.turns[turn])
+      add(SectionKind::history, message_id(i), whole_message(draft.counted, i), fate, reason);
+  }
+  for (std::size_t i = 0; i < parts.passages.size(); ++i) {
+    const Fate fate = stowage != nullptr ? stowage->passages[i] : Fate::no_room;
+    add(SectionKind::context, parts.passages[i].id, draft.load.passages[i].tokens, fate,
+        stowage != nullptr ? piece_reason(plan, draft, SectionKind::context, fate) : unfit);
+  }
+  for (const std::size_t i : parts.question)
+    add(SectionKind::question, message_id(i), said(i), Fate::kept, "never cut");
+}
+
+void list_warnings(Plan& plan, const PlanModel& model, const Draft& draft) {
+  const auto warn = [&](std::string text) { plan.warnings.push_back(std::move(text)); };
+  if (!plan.fits)
+    warn(fmt::format(
+        "Prompt length exceeds context window. The least that this request needs is {} tokens (input {}, "
+        "thinking {}, answer {}, margin {}); {} has {}.",
+        with_thousands(plan.least), with_thousands(plan.input), with_thousands(plan.thinking),
+        with_thousands(plan.answer), with_thousands(plan.margin), plan.model,
+        with_thousands(plan.window.tokens)));
+  if (model.window.source == WindowSource::assumed) {
+    std::string tried;
+    for (const WindowAttempt& attempt : model.window.tried)
+      tried += fmt::format("{}{}: {}", tried.empty() ? "" : "; ", attempt.way, attempt.result);
+    warn(fmt::format("no window is known for {}: {} tokens were assumed ({})", model.name,
+                     with_thousands(model.window.tokens), tried));
+  }
+  if (plan.exactness != Exactness::exact)
+    warn(fmt::format("counts are {}: {}", name_of(plan.exactness), plan.why));
+  if (plan.fallback.compression_due && plan.fallback.to.empty())
+    warn(fmt::format("history is due for compression: {} tokens are wanted of a window of {}",
+                     with_thousands(plan.fallback.total), with_thousands(plan.window.tokens)));
+  if (plan.fallback.needed) warn(plan.fallback.reason);
+  if (plan.fits && plan.requested_answer && plan.answer < *plan.requested_answer)
+    warn(fmt::format("max_tokens is REDUCED from {} to {}: {}", with_thousands(*plan.requested_answer),
+                     with_thousands(plan.answer),
+                     model.max_output > 0 && plan.answer == model.max_output ? "the model gives no more"
+                                                                             : "the window has no more"));
+  const auto cut = [&](SectionKind kind) {
+    return std::ranges::count_if(plan.pieces, [&](const PlannedPiece& piece) {
+      return piece.section == kind && piece.fate != Fate::kept;
+    });
+  };
+  if (plan.fits && cut(SectionKind::history) > 0)
+    warn(fmt::format("{} messages of history are left out", cut(SectionKind::history)));
+  if (draft.wants.context_limit && *draft.wants.context_limit == 0 && !draft.load.passages.empty())
+    warn("there is no room for passages by the rule that bounds them; none goes along");
+}
+
+PlannedPrice price_of(const RequestParts& parts, const Draft& draft, const budget::Stowage& now,
+                      Tokens window, Tokens change) {
+  const budget::ShadowPrice price = budget::shadow_price(window, draft.load, now, change);
+  PlannedPrice planned{change, price.fits, {}, price.answer};
+  for (const std::size_t i : price.facts) planned.pieces.push_back(parts.facts[i].id);
+  for (const std::size_t turn : price.turns)
+    for (const std::size_t i : parts.turns[turn]) planned.pieces.push_back(message_id(i));
+  for (const std::size_t i : price.passages) planned.pieces.push_back(parts.passages[i].id);
+  return planned;
+}
+
+}  // namespace plimsoll::engine

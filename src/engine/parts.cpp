@@ -1,0 +1,151 @@
+#include "engine/parts.hpp"
+
+#include <algorithm>
+
+#include "base/try.hpp"
+#include "count/chat_request.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const Json& part_of(const Json& object, const char* key) {
+  static const Json none;
+  return object.is_object() && object.contains(key) ? object[key] : none;
+}
+
+bool has_role(const Json& message, std::string_view role) {
+  return message["role"] == role;
+}
+
+// ---- Messages ----
+
+// Turns of everything but the system's messages, the last one being what the model is to answer.
+void divide(const Json& messages, RequestParts& parts) {
+  std::optional<std::size_t> last_user;
+  for (std::size_t i = 0; i < messages.size(); ++i)
+    if (has_role(messages[i], "user")) last_user = i;
+
+  bool after_user = false;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const Json& message = messages[i];
+    if (has_role(message, "system") || has_role(message, "developer")) {
+      parts.system.push_back(i);
+      continue;
+    }
+    const bool user = has_role(message, "user");
+    // Behind the last question each step of an agent stands alone; before it, a turn ends with the next user.
+    const bool step = last_user && i > *last_user && has_role(message, "assistant");
+    if (parts.turns.empty() || (user && !after_user) || step) parts.turns.emplace_back();
+    parts.turns.back().push_back(i);
+    after_user = user;
+  }
+  const auto holds = [&](const Messages& turn) { return std::ranges::find(turn, *last_user) != turn.end(); };
+  const auto asked = last_user ? std::ranges::find_if(parts.turns, holds) : parts.turns.end();
+  if (!parts.turns.empty()) {
+    parts.question = std::move(parts.turns.back());  // the last step, or the question itself
+    if (asked != parts.turns.end() && asked != std::prev(parts.turns.end())) {
+      parts.question.insert(parts.question.begin(), asked->begin(), asked->end());
+      parts.turns.pop_back();
+      parts.turns.erase(asked);
+    } else {
+      parts.turns.pop_back();
+    }
+  }
+  parts.asked_at = last_user.value_or(messages.size() - 1);
+  for (const std::size_t i : parts.question)
+    if (has_role(messages[i], "user"))
+      parts.query +=
+          (parts.query.empty() ? "" : "\n\n") + count::joined_text(part_of(messages[i], "content"));
+}
+
+// ---- Fields ----
+
+Result<std::optional<Tokens>> tokens_of(const Json& object, const char* key, Tokens least) {
+  const Json& value = part_of(object, key);
+  if (value.is_null()) return std::nullopt;
+  if (!value.is_number_integer() || value.get<double>() < static_cast<double>(least) ||
+      value.get<double>() > static_cast<double>(budget::most_tokens))
+    return fail(Errc::bad_input, "{} is {}, not a whole number from {} on", key, value.dump(), least);
+  return value.get<Tokens>();
+}
+
+Result<void> read_reserves(RequestParts& parts) {
+  for (const char* key : {"max_tokens", "max_completion_tokens"}) {
+    TRY(const auto tokens, tokens_of(parts.body, key, 1));
+    if (tokens) parts.max_tokens = tokens;
+  }
+  // Anthropic's, OpenRouter's and our own way to say it.
+  TRY(const auto anthropic, tokens_of(part_of(parts.body, "thinking"), "budget_tokens", 0));
+  TRY(const auto openrouter, tokens_of(part_of(parts.body, "reasoning"), "max_tokens", 0));
+  TRY(const auto ours, tokens_of(part_of(parts.body, "plimsoll"), "thinking", 0));
+  parts.thinking = ours.value_or(openrouter.value_or(anthropic.value_or(0)));
+  return {};
+}
+
+struct Given {
+  std::string id, text;
+  double value = 0;
+};
+
+// A list of {id, text, VALUE}; the id may be left out, and so may the value: then order counts.
+Result<std::vector<Given>> read_given(const Json& list, const char* name, const char* value_key) {
+  std::vector<Given> given;
+  if (list.is_null()) return given;
+  if (!list.is_array()) return fail(Errc::bad_input, "plimsoll.{} is not a list", name);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Json& text = part_of(list[i], "text");
+    const Json& id = part_of(list[i], "id");
+    const Json& value = part_of(list[i], value_key);
+    if (!text.is_string()) return fail(Errc::bad_input, "plimsoll.{}[{}] has no \"text\"", name, i);
+    if (!id.is_null() && !id.is_string())
+      return fail(Errc::bad_input, "plimsoll.{}[{}].id is not a text", name, i);
+    if (!value.is_null() && !value.is_number())
+      return fail(Errc::bad_input, "plimsoll.{}[{}].{} is not a number", name, i, value_key);
+    given.push_back({id.is_string() ? id.get<std::string>() : fmt::format("{}[{}]", name, i),
+                     text.get<std::string>(), value.is_number() ? value.get<double>() : 0});
+  }
+  return given;
+}
+
+Result<void> read_ours(RequestParts& parts) {
+  const Json& ours = part_of(parts.body, "plimsoll");
+  if (!ours.is_null() && !ours.is_object()) return fail(Errc::bad_input, "plimsoll is not an object");
+  if (const Json& policy = part_of(ours, "policy"); !policy.is_null()) {
+    parts.policy = policy_named(policy.is_string() ? policy.get<std::string>() : "");
+    if (!parts.policy)
+      return fail(Errc::bad_input, "plimsoll.policy is {}, not one of {}", policy.dump(),
+                  fmt::join(policy_names(), ", "));
+  }
+  TRY(std::vector<Given> facts, read_given(part_of(ours, "memories"), "memories", "importance"));
+  for (Given& fact : facts) {
+    parts.importance.push_back(fact.value);
+    parts.facts.push_back({std::move(fact.id), std::move(fact.text)});
+  }
+  TRY(std::vector<Given> passages, read_given(part_of(ours, "passages"), "passages", "score"));
+  for (Given& passage : passages) {
+    parts.score.push_back(passage.value);
+    parts.passages.push_back({std::move(passage.id), std::move(passage.text)});
+  }
+  if (const Json& ratio = part_of(parts.body, "context_token_ratio"); !ratio.is_null()) {
+    if (!ratio.is_number()) return fail(Errc::bad_input, "context_token_ratio is not a number");
+    parts.context_ratio = ratio.get<double>();
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<RequestParts> read_parts(std::string_view request) {
+  TRY_VOID(count::read_chat_request(request));
+  RequestParts parts;
+  parts.body = Json::parse(request, nullptr, false);
+  if (parts.body.is_array()) parts.body = Json{{"messages", parts.body}};
+  divide(parts.body["messages"], parts);
+  TRY_VOID(read_reserves(parts));
+  TRY_VOID(read_ours(parts));
+  return parts;
+}
+
+}  // namespace plimsoll::engine

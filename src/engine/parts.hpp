@@ -1,0 +1,39 @@
+// A request taken apart into what a plan may and may not cut.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "plimsoll/budget.hpp"
+#include "plimsoll/result.hpp"
+#include "render/assemble.hpp"
+
+namespace plimsoll::engine {
+
+using Messages = std::vector<std::size_t>;  // indices, rising
+
+struct RequestParts {
+  nlohmann::ordered_json body;  // an object with `messages`, as count::read_chat_request takes it
+  Messages system;              // never cut
+  // What is cut together, oldest first: a user's words with all that answered them. A call of a tool and
+  // its result are never parted. Behind the last question, each answer with its tools' results is one.
+  std::vector<Messages> turns;
+  Messages question;         // never cut: the user's last words, and the last step that followed them
+  std::size_t asked_at = 0;  // the message that passages go into
+  std::string query;         // what the user asks, as text
+  std::vector<render::Fact> facts;
+  std::vector<double> importance;  // of each fact
+  std::vector<render::Passage> passages;
+  std::vector<double> score;  // of each passage
+  std::optional<Tokens> max_tokens;
+  Tokens thinking = 0;
+  std::optional<double> context_ratio;
+  std::optional<Policy> policy;
+};
+
+Result<RequestParts> read_parts(std::string_view request);
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,96 @@
+#include "render/assemble.hpp"
+
+#include <fmt/format.h>
+
+namespace plimsoll::render {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view facts_open = "What is known:\n";
+constexpr std::string_view passages_open = "<passages>\n";
+constexpr std::string_view passages_close = "</passages>\n\n";
+
+bool is_system(const Json& message) {
+  const Json& role = message["role"];
+  return role == "system" || role == "developer";
+}
+
+// A text in front of or behind what a message says, whatever shape its content has.
+void add_text(Json& message, const std::string& text, bool in_front) {
+  Json& content = message["content"];
+  if (content.is_array()) {
+    const Json part{{"type", "text"}, {"text", text}};
+    content.insert(in_front ? content.begin() : content.end(), part);
+  } else {
+    const std::string said = content.is_string() ? content.get<std::string>() : "";
+    content = in_front ? text + said : said + text;
+  }
+}
+
+std::string facts_block(const std::vector<Fact>& facts) {
+  if (facts.empty()) return {};
+  std::string block(facts_open);
+  for (const Fact& fact : facts) block += fact_text(fact);
+  return block;
+}
+
+std::string passages_block(const std::vector<Passage>& passages) {
+  if (passages.empty()) return {};
+  std::string block(passages_open);
+  for (const Passage& passage : passages) block += passage_text(passage);
+  block += passages_close;
+  return block;
+}
+
+// An id stands between quotes in what the model reads.
+std::string quoted(std::string id) {
+  for (char& c : id)
+    if (c == '"' || c == '<' || c == '>' || static_cast<unsigned char>(c) < 0x20) c = '_';
+  return id;
+}
+
+}  // namespace
+
+std::string fact_text(const Fact& fact) {
+  return fmt::format("- {}\n", fact.text);
+}
+
+std::string passage_text(const Passage& passage) {
+  return fmt::format("<passage id=\"{}\">\n{}\n</passage>\n", quoted(passage.id), passage.text);
+}
+
+std::string facts_frame() {
+  return fmt::format("\n\n{}\n", facts_open);
+}
+
+std::string passages_frame() {
+  return fmt::format("{}{}", passages_open, passages_close);
+}
+
+Json assemble(const Json& body, const Assembly& assembly) {
+  Json made = body;
+  made.erase("plimsoll");
+  Json messages = Json::array();
+  const std::string facts = facts_block(assembly.facts);
+  bool facts_wait = !facts.empty();
+  for (std::size_t i = 0; i < body["messages"].size(); ++i) {
+    if (!assembly.keep[i]) continue;
+    Json message = body["messages"][i];
+    if (facts_wait && is_system(message)) {
+      add_text(message, "\n\n" + facts, false);
+      facts_wait = false;
+    }
+    if (i == assembly.question) {
+      const std::string front = facts_wait ? facts + "\n" : "";
+      const std::string block = front + passages_block(assembly.passages);
+      if (!block.empty()) add_text(message, block, true);
+      facts_wait = false;
+    }
+    messages.push_back(std::move(message));
+  }
+  made["messages"] = std::move(messages);
+  return made;
+}
+
+}  // namespace plimsoll::render

@@ -1,0 +1,58 @@
+#include "render/assemble.hpp"
+
+#include <gtest/gtest.h>
+
+namespace plimsoll::render {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const Json chat =
+    Json::parse(R"({"model": "m", "temperature": 0, "plimsoll": {"policy": "history"}, "messages": [
+  {"role": "system", "content": "Be brief."},
+  {"role": "user", "content": "one"},
+  {"role": "assistant", "content": "two"},
+  {"role": "user", "content": "three?"}]})");
+
+Assembly all_of(const Json& body) {
+  const std::size_t count = body["messages"].size();
+  return {std::vector<bool>(count, true), count - 1, {}, {}};
+}
+
+TEST(Assemble, ChangesNothingButOurOwnFieldWhereNothingIsAsked) {
+  Json expected = chat;
+  expected.erase("plimsoll");
+  EXPECT_EQ(assemble(chat, all_of(chat)).dump(), expected.dump());
+}
+
+TEST(Assemble, LeavesMessagesOut) {
+  Assembly assembly = all_of(chat);
+  assembly.keep[1] = assembly.keep[2] = false;
+  const Json made = assemble(chat, assembly);
+  ASSERT_EQ(made["messages"].size(), 2U);
+  EXPECT_EQ(made["messages"][1]["content"], "three?");
+  EXPECT_EQ(made["temperature"], 0);
+}
+
+TEST(Assemble, PutsFactsBehindTheSystemPromptAndPassagesBeforeTheQuestion) {
+  Assembly assembly = all_of(chat);
+  assembly.facts = {{"f", "She sails."}};
+  assembly.passages = {{"p\"1", "Load line."}};
+  const Json made = assemble(chat, assembly);
+  EXPECT_EQ(made["messages"][0]["content"], "Be brief.\n\nWhat is known:\n- She sails.\n");
+  EXPECT_EQ(made["messages"][3]["content"],
+            "<passages>\n<passage id=\"p_1\">\nLoad line.\n</passage>\n</passages>\n\nthree?");
+}
+
+TEST(Assemble, PutsFactsIntoTheQuestionWhereThereIsNoSystemPrompt) {
+  const Json body =
+      Json::parse(R"({"messages": [{"role": "user", "content": [{"type": "text", "text": "Hm?"}]}]})");
+  Assembly assembly = all_of(body);
+  assembly.facts = {{"f", "She sails."}};
+  const Json made = assemble(body, assembly);
+  ASSERT_EQ(made["messages"][0]["content"].size(), 2U);
+  EXPECT_EQ(made["messages"][0]["content"][0]["text"], "What is known:\n- She sails.\n\n");
+}
+
+}  // namespace
+}  // namespace plimsoll::render
