@@ -1,0 +1,118 @@
+// What was found of each model at each upstream, for as long as it is believed.
+//
+// However many threads want the same model at once, one of them asks and the others wait for its answer. A
+// failure is believed for a short time only. A hit takes a shared lock, allocates nothing and costs well
+// under a microsecond (window_cache_bench). Any thread may call anything at any time.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "plimsoll/deadline.hpp"
+#include "plimsoll/window.hpp"
+
+namespace plimsoll::engine {
+
+// A model's window and what else is known of it where it is served.
+struct ModelReport {
+  Window window;
+  ServedModel served;  // what the server or the file said; its name is empty where neither did
+  std::optional<ServerKind> kind;
+  bool failed = false;  // a server was there to be asked and did not tell: worth asking again soon
+};
+
+class WindowCache {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Found = std::shared_ptr<const ModelReport>;
+  struct Times {
+    std::chrono::seconds believed{3600};
+    std::chrono::seconds failure_believed{30};  // and never longer than `believed`
+  };
+  struct Entry {
+    std::string upstream;
+    std::string model;
+    Found found;
+    Clock::duration age;
+  };
+
+  explicit WindowCache(Times times, std::function<Clock::time_point()> now = Clock::now);
+
+  // Null where there is nothing, or nothing that is still believed.
+  Found find(std::string_view upstream, std::string_view model) const;
+
+  // From the cache, or from `ask`, which runs outside all locks. Null only where another thread is asking and
+  // has no answer by the deadline, or left its question by an exception.
+  Found get(std::string_view upstream, std::string_view model, Deadline deadline,
+            const std::function<ModelReport()>& ask);
+
+  // As found some time ago; nothing happens where it is too old already.
+  void put(std::string_view upstream, std::string_view model, Found found, Clock::duration age = {});
+
+  // Forgets everything. An answer to a question that is under way goes to those who wait for it, and not
+  // into the cache.
+  void clear();
+
+  std::vector<Entry> entries() const;
+
+ private:
+  struct Key {
+    std::string upstream;
+    std::string model;
+  };
+  struct KeyView {
+    std::string_view upstream;
+    std::string_view model;
+  };
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(KeyView key) const {
+      const std::hash<std::string_view> hash;
+      return hash(key.model) * 31 + hash(key.upstream);
+    }
+    std::size_t operator()(const Key& key) const { return (*this)(KeyView{key.upstream, key.model}); }
+  };
+  struct Same {
+    using is_transparent = void;
+    static KeyView view(const Key& key) { return {key.upstream, key.model}; }
+    static KeyView view(KeyView key) { return key; }
+    bool operator()(const auto& a, const auto& b) const {
+      return view(a).model == view(b).model && view(a).upstream == view(b).upstream;
+    }
+  };
+  struct Stored {
+    Found found;
+    Clock::time_point since;
+    Clock::time_point until;
+  };
+  // One question under way.
+  struct Flight {
+    std::mutex mutex;
+    std::condition_variable landed;
+    bool done = false;
+    Found found;
+  };
+  class Landing;
+
+  Found find_locked(KeyView key) const;
+  void store_locked(KeyView key, Found found, Clock::duration age);
+  void make_room_locked();
+
+  Times times_;
+  std::function<Clock::time_point()> now_;
+  mutable std::shared_mutex mutex_;
+  std::unordered_map<Key, Stored, Hash, Same> stored_;
+  std::unordered_map<Key, std::shared_ptr<Flight>, Hash, Same> flights_;
+  std::uint64_t generation_ = 0;  // of what clear() leaves behind
+};
+
+}  // namespace plimsoll::engine
