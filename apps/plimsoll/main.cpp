@@ -4,6 +4,7 @@
 #include "config_command.hpp"
 #include "count_command.hpp"
 #include "globals.hpp"
+#include "plan_command.hpp"
 #include "strategy_command.hpp"
 #include "tokenizers_command.hpp"
 
@@ -20,6 +21,8 @@ constexpr const char* examples =
     "  plimsoll count docs/*.md --tokenizer qwen3    a table with a total\n"
     "  plimsoll count --chat request.json --model llama3.1:8b\n"
     "  plimsoll strategy \"Summarize this\" --files report.md --model gpt-4o\n"
+    "  plimsoll plan request.json --model mistral:7b what the request would get of the window, and what is "
+    "cut\n"
     "  plimsoll tokenizers                           every tokenizer, its source and its licence\n"
     "  plimsoll config                               every setting, its value and where that came from\n";
 
@@ -42,6 +45,7 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false);
   plimsoll::add_count_command(app, globals, exit_code);
   plimsoll::add_strategy_command(app, globals, exit_code);
+  plimsoll::add_plan_command(app, globals, exit_code);
   plimsoll::add_tokenizers_command(app, globals, exit_code);
   plimsoll::add_config_command(app, globals, exit_code);
 

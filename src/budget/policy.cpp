@@ -60,7 +60,7 @@ Tokens wanted_answer(const Wants& wants) {
 }
 
 Section answer_section(const Wants& wants, Tokens window, std::int64_t shrink) {
-  const Tokens wanted = std::min(wanted_answer(wants), window);
+  const Tokens wanted = wanted_answer(wants);
   Section answer{.kind = SectionKind::answer,
                  .basis = wanted,
                  .min = std::min(wanted, least_answer),
@@ -81,7 +81,6 @@ std::vector<Section> sections_for(const Wants& wants, Policy policy, Tokens wind
   Section context = of_pieces(SectionKind::context, passages, weights.context);
   if (policy != Policy::strict && !wants.context_limit) context.basis = std::min(passages, wants.context);
   context.grow = 1;
-  const Tokens thinking = std::clamp<Tokens>(wants.thinking, 0, window);
   return {fixed(SectionKind::format, wants.format),
           fixed(SectionKind::system, wants.system),
           fixed(SectionKind::tools, wants.tools),
@@ -89,7 +88,7 @@ std::vector<Section> sections_for(const Wants& wants, Policy policy, Tokens wind
           of_pieces(SectionKind::history, wants.turns, weights.history),
           context,
           fixed(SectionKind::question, wants.question),
-          of_pieces(SectionKind::thinking, thinking, heaviest),
+          of_pieces(SectionKind::thinking, wants.thinking, heaviest),
           answer_section(wants, window, weights.answer),
           fixed(SectionKind::margin, wants.margin)};
 }

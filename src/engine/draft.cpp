@@ -29,8 +29,9 @@ void count_additions(const RequestParts& parts, const PlanModel& model, Draft& d
     draft.load.facts.push_back({tokens(fact_text(parts.facts[i])), parts.importance[i]});
   for (std::size_t i = 0; i < parts.passages.size(); ++i)
     draft.load.passages.push_back({tokens(passage_text(parts.passages[i])), parts.score[i]});
-  if (!parts.facts.empty()) draft.wants.format += tokens(render::facts_frame());
-  if (!parts.passages.empty()) draft.wants.format += tokens(render::passages_frame());
+  if (!parts.facts.empty()) draft.facts_frame = tokens(render::facts_frame());
+  if (!parts.passages.empty()) draft.passages_frame = tokens(render::passages_frame());
+  draft.wants.format += draft.facts_frame + draft.passages_frame;
 }
 
 // Rules B1 and B4 as bounds of the context.

@@ -11,6 +11,7 @@ struct Draft {
   budget::Wants wants;
   Load load;
   Policy policy = Policy::balanced;
+  Tokens facts_frame = 0, passages_frame = 0;  // what stands around them; part of the format's wants
 };
 
 // A message with its images and the format's own tokens that would leave with it.

@@ -18,6 +18,8 @@ constexpr std::size_t at(SectionKind kind) {
   return static_cast<std::size_t>(kind);
 }
 
+using Used = std::array<Tokens, section_kinds>;
+
 // What goes along by a stowage.
 render::Assembly assembly_of(const RequestParts& parts, const budget::Stowage& stowage) {
   render::Assembly assembly;
@@ -33,41 +35,45 @@ render::Assembly assembly_of(const RequestParts& parts, const budget::Stowage& s
 }
 
 // The tokens of the final request by section. A sum of parts is not the count of the whole: facts and
-// passages get what their message grew by, and everything adds up to the recount.
-std::array<Tokens, section_kinds> used_by(const RequestParts& parts, const ChatCount& before,
-                                          const ChatCount& now, const render::Assembly& assembly,
-                                          Tokens facts_alone) {
-  std::array<Tokens, section_kinds> used{};
-  const auto of = [&](SectionKind kind) -> Tokens& { return used[at(kind)]; };
-  of(SectionKind::format) = now.template_tokens;
-  of(SectionKind::tools) = now.tools;
+// passages get what their message grew by, less what stands around them, and all adds up to the recount.
+Used used_by(const RequestParts& parts, const Draft& draft, const ChatCount& now,
+             const render::Assembly& assembly, Tokens facts_alone) {
+  Used used{};
+  const ChatCount& before = draft.counted;
+  used[at(SectionKind::format)] = now.template_tokens;
+  used[at(SectionKind::tools)] = now.tools;
   std::vector<SectionKind> kind_of(before.messages.size(), SectionKind::question);
   for (const std::size_t i : parts.system) kind_of[i] = SectionKind::system;
   for (const Messages& turn : parts.turns)
     for (const std::size_t i : turn) kind_of[i] = SectionKind::history;
 
+  const auto add = [&](SectionKind kind, Tokens grown, Tokens frame) {
+    const Tokens around = std::clamp<Tokens>(frame, 0, std::max<Tokens>(grown, 0));
+    used[at(kind)] += grown - around;
+    used[at(SectionKind::format)] += around;
+  };
   bool facts_wait = !assembly.facts.empty();
   std::size_t sent = 0;  // in the final request
   for (std::size_t i = 0; i < kind_of.size(); ++i) {
     if (!assembly.keep[i]) continue;
     Tokens said = now.messages[sent] + now.message_images[sent];
-    const Tokens grown = now.messages[sent] - before.messages[i];
-    if (facts_wait && kind_of[i] == SectionKind::system) {
-      of(SectionKind::memory) += grown;
-      said -= grown;
-      facts_wait = false;
-    } else if (i == assembly.question) {
-      const Tokens facts =
-          facts_wait ? (assembly.passages.empty() ? grown : std::min(grown, facts_alone)) : 0;
-      of(SectionKind::memory) += facts;
-      of(SectionKind::context) += grown - facts;
-      said -= grown;
+    Tokens grown = now.messages[sent] - before.messages[i];
+    if (facts_wait && (kind_of[i] == SectionKind::system || i == assembly.question)) {
+      const bool alone = i != assembly.question || assembly.passages.empty();
+      const Tokens facts = alone ? grown : std::min(grown, facts_alone + draft.facts_frame);
+      add(SectionKind::memory, facts, draft.facts_frame);
+      said -= facts;
+      grown -= facts;
       facts_wait = false;
     }
-    of(kind_of[i]) += said;
+    if (i == assembly.question) {
+      add(SectionKind::context, grown, draft.passages_frame);
+      said -= grown;
+    }
+    used[at(kind_of[i])] += said;
     if (kind_of[i] == SectionKind::history) {
-      of(SectionKind::history) += now.frames[sent];
-      of(SectionKind::format) -= now.frames[sent];
+      used[at(SectionKind::history)] += now.frames[sent];
+      used[at(SectionKind::format)] -= now.frames[sent];
     }
     ++sent;
   }
@@ -75,8 +81,7 @@ std::array<Tokens, section_kinds> used_by(const RequestParts& parts, const ChatC
 }
 
 // Grants and uses after the recount, such that used <= grant and the grants fit the window together.
-void fill_sections(Plan& plan, const Draft& draft, const budget::Stowage& stowage,
-                   const std::array<Tokens, section_kinds>& used) {
+void fill_sections(Plan& plan, const Draft& draft, const budget::Stowage& stowage, const Used& used) {
   Tokens granted = 0;
   for (std::size_t i = 0; i < draft.load.sections.size(); ++i) {
     const Section& section = draft.load.sections[i];
@@ -96,8 +101,7 @@ void fill_sections(Plan& plan, const Draft& draft, const budget::Stowage& stowag
 
 void finish(Plan& plan, const RequestParts& parts, const Draft& draft, const budget::Stowage& stowage,
             const render::Assembly& assembly, const ChatCount& now, Tokens facts_alone) {
-  std::array<Tokens, section_kinds> used = used_by(parts, draft.counted, now, assembly, facts_alone);
-  const auto of = [&](SectionKind kind) -> Tokens& { return used[at(kind)]; };
+  Used used = used_by(parts, draft, now, assembly, facts_alone);
   plan.fits = true;
   plan.input = now.total;
   plan.thinking = stowage.used[at(SectionKind::thinking)];
@@ -107,9 +111,9 @@ void finish(Plan& plan, const RequestParts& parts, const Draft& draft, const bud
   plan.answer = std::min(answer.grow > 0 ? answer.max : answer.basis,
                          plan.window.tokens - plan.input - plan.thinking - plan.margin);
   plan.left = plan.window.tokens - plan.input - plan.thinking - plan.answer - plan.margin;
-  of(SectionKind::thinking) = plan.thinking;
-  of(SectionKind::answer) = plan.answer;
-  of(SectionKind::margin) = plan.margin;
+  used[at(SectionKind::thinking)] = plan.thinking;
+  used[at(SectionKind::answer)] = plan.answer;
+  used[at(SectionKind::margin)] = plan.margin;
   fill_sections(plan, draft, stowage, used);
   plan.message_count = std::ranges::count(assembly.keep, true);
   plan.memory_count = std::ssize(assembly.facts);

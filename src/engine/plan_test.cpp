@@ -204,7 +204,7 @@ TEST(PlanRequest, TakesPassagesByScoreAndPutsThemBeforeTheQuestion) {
   const Plan plan = planned(request, "gpt-4o", models);
   expect_lawful(plan, models);
   EXPECT_EQ(plan.memory_count, 1);
-  EXPECT_GT(used(plan, SectionKind::memory), 5);
+  EXPECT_GE(used(plan, SectionKind::memory), 5);
   EXPECT_GT(used(plan, SectionKind::context), 300);
   for (const PlannedPiece& piece : plan.pieces) {
     if (piece.id != "p9" && piece.id != "p0") continue;
