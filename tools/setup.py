@@ -74,7 +74,10 @@ GROUPS = {
         "the tokenizers that ours is measured against, and texts to count",
         apt=("ca-certificates", "python3-venv", "debian-handbook", "perl-doc"),
         python=("gigatoken==0.10.0", "tiktoken==0.14.0"), cargo=True, also=("build", "assets")),
-    "test": Group("what `make test` needs", also=("build", "assets", "lint")),
+    "mcp": Group(
+        "the official MCP client, to test ours with",
+        apt=("ca-certificates", "python3-venv"), python=("mcp==2.3.0",)),
+    "test": Group("what `make test` needs", also=("build", "assets", "lint", "mcp")),
     "full": Group("what `make test-full` needs", also=("test", "fuzz", "cross", "refs")),
 }
 

@@ -13,13 +13,30 @@ import unittest
 from pathlib import Path
 
 PROGRAM = shutil.which("plimsoll") or "plimsoll"
-FIELDS = ["strategy", "confidence", "reasoning", "content_tokens", "available_budget", "model_context_length",
-          "used_tokens", "utilization_pct", "task_type", "retrieval_budget_tokens", "steps", "crisis"]
+FIELDS = [
+    "strategy",
+    "confidence",
+    "reasoning",
+    "content_tokens",
+    "available_budget",
+    "model_context_length",
+    "used_tokens",
+    "utilization_pct",
+    "task_type",
+    "retrieval_budget_tokens",
+    "steps",
+    "crisis",
+]
 
 
 def run(*arguments, env=None):
-    done = subprocess.run([PROGRAM, "strategy", *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True,
-                          check=False, env=os.environ | (env or {}))
+    done = subprocess.run(
+        [PROGRAM, "strategy", *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        env=os.environ | (env or {}),
+    )
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
 
@@ -27,8 +44,13 @@ def on_terminal(columns, *arguments, env=None):
     """What a terminal of so many columns gets to see."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    process = subprocess.Popen([PROGRAM, "strategy", *arguments], stdin=subprocess.DEVNULL, stdout=slave,
-                               stderr=subprocess.STDOUT, env=os.environ | {"TERM": "xterm"} | (env or {}))
+    process = subprocess.Popen(
+        [PROGRAM, "strategy", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=slave,
+        stderr=subprocess.STDOUT,
+        env=os.environ | {"TERM": "xterm"} | (env or {}),
+    )
     os.close(slave)
     seen = b""
     while True:
@@ -62,11 +84,17 @@ class Strategy(unittest.TestCase):
 
     def test_json_has_the_fields_of_the_rule_first(self):
         advice = self.advice("What is a load line?", "--hint", "small")
-        self.assertEqual(list(advice)[:len(FIELDS)], FIELDS)
-        self.assertEqual((advice["strategy"], advice["confidence"], advice["task_type"]), ("HYBRID", 0.85, "rag_critical"))
-        self.assertEqual((advice["content_tokens"], advice["available_budget"], advice["retrieval_budget_tokens"]),
-                         (8000, 96000, 28800))
-        self.assertEqual((advice["model_context_length"], advice["used_tokens"], advice["utilization_pct"]), (128000, 0, 6.2))
+        self.assertEqual(list(advice)[: len(FIELDS)], FIELDS)
+        self.assertEqual(
+            (advice["strategy"], advice["confidence"], advice["task_type"]), ("HYBRID", 0.85, "rag_critical")
+        )
+        self.assertEqual(
+            (advice["content_tokens"], advice["available_budget"], advice["retrieval_budget_tokens"]),
+            (8000, 96000, 28800),
+        )
+        self.assertEqual(
+            (advice["model_context_length"], advice["used_tokens"], advice["utilization_pct"]), (128000, 0, 6.2)
+        )
         self.assertIs(advice["crisis"], False)
 
     def test_without_any_size_64000_tokens_are_assumed(self):
@@ -78,7 +106,9 @@ class Strategy(unittest.TestCase):
         one, two = self.file("one.txt", "hello world\n"), self.file("two.txt", "a b c d e f g\n" * 100)
         gone = self.folder / "gone.txt"
         advice = self.advice("Fix it", "--files", one, gone, two, self.folder)
-        self.assertEqual((advice["content_tokens"], advice["content_source"], advice["exactness"]), (803, "counted", "exact"))
+        self.assertEqual(
+            (advice["content_tokens"], advice["content_source"], advice["exactness"]), (803, "counted", "exact")
+        )
         self.assertEqual(advice["tokenizer"], "o200k_base")
         self.assertEqual([(file["file"], file["tokens"]) for file in advice["files"]], [(str(one), 3), (str(two), 800)])
         self.assertEqual([skipped["file"] for skipped in advice["skipped"]], [str(gone), str(self.folder)])
@@ -102,8 +132,9 @@ class Strategy(unittest.TestCase):
         path = self.file("one.txt", "x" * 4000)
         empty = {"PLIMSOLL_ASSETS_DIR": str(self.folder / "none"), "PLIMSOLL_TOKENIZER_DIR": str(self.folder / "none")}
         advice = self.advice("Fix it", "--files", path, self.folder / "gone", env=empty)
-        self.assertEqual((advice["content_tokens"], advice["content_source"], advice["exactness"]),
-                         (1000, "file_sizes", "estimated"))
+        self.assertEqual(
+            (advice["content_tokens"], advice["content_source"], advice["exactness"]), (1000, "file_sizes", "estimated")
+        )
         self.assertIn("o200k_base", advice["not_counted"])
         self.assertEqual(len(advice["skipped"]), 1)
         _, out, _ = run("Fix it", "--files", path, env=empty)
@@ -115,7 +146,9 @@ class Strategy(unittest.TestCase):
 
     def test_used_tokens_and_tools_matter(self):
         advice = self.advice("Fix it", "--hint", "tiny", "--used", "94001", "--tools", "web_search,memory")
-        self.assertEqual((advice["strategy"], advice["available_budget"], advice["retrieval_budget_tokens"]), ("RAG", 1999, 1999))
+        self.assertEqual(
+            (advice["strategy"], advice["available_budget"], advice["retrieval_budget_tokens"]), ("RAG", 1999, 1999)
+        )
         steps = " ".join(advice["steps"])
         self.assertIn("web_search", steps)
         self.assertIn("Ask memory", steps)
@@ -123,7 +156,9 @@ class Strategy(unittest.TestCase):
 
     def test_memories_follow_the_pressure(self):
         tight = self.advice("Fix it", "--window", "1000", "--used", "800")["prefetch"]
-        self.assertEqual((tight["threshold_tokens"], tight["level"], tight["limit"], tight["min_trust"]), (850, "selective", 2, 0.5))
+        self.assertEqual(
+            (tight["threshold_tokens"], tight["level"], tight["limit"], tight["min_trust"]), (850, "selective", 2, 0.5)
+        )
         self.assertEqual((tight["skip"], tight["wanted"]), (False, False))
         self.assertTrue(self.advice("Who is he?", "--window", "1000", "--used", "800")["prefetch"]["wanted"])
         self.assertTrue(self.advice("Fix it", "--window", "1000", "--used", "900")["prefetch"]["skip"])
@@ -137,9 +172,16 @@ class Strategy(unittest.TestCase):
         status, out, err = run("Compare the hulls", "--hint", "huge", "--used", "60000")
         self.assertEqual((status, err), (0, ""))
         self.assertTrue(out.startswith("RAG, confidence 0.80\n"), out)
-        for part in ["hybrid, by \"compare\"", "500,000 tokens, 390.6% of the window; estimated from the hint",
-                     "128,000 tokens, default", "used 60,000", "464,000 tokens of content do not fit", "up to 25,200 tokens",
-                     "memories  pressure 55.1%", " 1. "]:
+        for part in [
+            'hybrid, by "compare"',
+            "500,000 tokens, 390.6% of the window; estimated from the hint",
+            "128,000 tokens, default",
+            "used 60,000",
+            "464,000 tokens of content do not fit",
+            "up to 25,200 tokens",
+            "memories  pressure 55.1%",
+            " 1. ",
+        ]:
             self.assertIn(part, out)
         self.assertNotIn("\033", out)
 
@@ -152,15 +194,18 @@ class Strategy(unittest.TestCase):
 
     def test_bad_input_is_refused_with_a_reason(self):
         for arguments, words in [
-                ([], "QUERY is required"), ([""], "the query is empty"), (["  "], "the query is empty"),
-                (["x", "--hint", "enormous"], "no size is called 'enormous'; there are tiny, small"),
-                (["x", "--window", "0"], "'0' is not a whole number from 1 on"),
-                (["x", "--window", "many"], "'many' is not a whole number from 1 on"),
-                (["x", "--window", "99999999999999999999"], "is not a whole number"),
-                (["x", "--used", "-1"], "'-1' is not a whole number from 0 on"),
-                (["x", "--chars", "1.5"], "is not a whole number"),
-                (["x", "--model", "no-such-model"], "no model 'no-such-model'"),
-                (["x", "--colour"], "--colour")]:
+            ([], "QUERY is required"),
+            ([""], "the query is empty"),
+            (["  "], "the query is empty"),
+            (["x", "--hint", "enormous"], "no size is called 'enormous'; there are tiny, small"),
+            (["x", "--window", "0"], "'0' is not a whole number from 1 on"),
+            (["x", "--window", "many"], "'many' is not a whole number from 1 on"),
+            (["x", "--window", "99999999999999999999"], "is not a whole number"),
+            (["x", "--used", "-1"], "'-1' is not a whole number from 0 on"),
+            (["x", "--chars", "1.5"], "is not a whole number"),
+            (["x", "--model", "no-such-model"], "no model 'no-such-model'"),
+            (["x", "--colour"], "--colour"),
+        ]:
             with self.subTest(arguments=arguments):
                 status, out, err = run(*arguments)
                 self.assertEqual((status, out), (2, ""))

@@ -1,4 +1,5 @@
-"""Writes the seeds of the fuzzers: texts for count_fuzz, and for readers_fuzz a small definition in each form.
+"""Writes the seeds of the fuzzers: texts for count_fuzz, queries, an agent's lines, and for readers_fuzz a small definition
+in each form.
 
 Fuzzers find their way from a whole file far sooner than from nothing; each is as small as its form allows.
 """
@@ -11,6 +12,8 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 TEXTS = ["they've loaded it, isn't it? I'LL see.\n\n  def f(x):\r\n\treturn x+1\n", "Größe Ñandú ÉCOLE CamelCaseURL 12345 ½",
          "字の船カタカナ 中文，한국어 ไทย", "a" * 200, "     \n\n\n    \t\t x", "e\u0301\u0301 \u200d🚢👩\u200d🚀 \u3000\u00a0\u2028"]
+QUERIES = ["What is the source? Cite it.", "I don\u2019t want to live, self-harm 988", "Write an idea: trade-off, pros and cons",
+           "ＷＨＡＴ is 请verify一下 \u00adsui\u00adcide", "remember fact_store last time"]
 WORDS = ["a", "b", "c", " ", "ab", "abc", " a"]
 
 
@@ -74,6 +77,19 @@ def gguf(pre, model):
     return b"GGUF" + struct.pack("<IQQ", 3, 0, len(entries)) + b"".join(text(key) + value for key, value in entries.items())
 
 
+def mcp_lines():
+    def call(tool, arguments):
+        return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
+    start = [json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": version}})
+             for version in ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")]
+    ping = json.dumps({"jsonrpc": "2.0", "id": "a", "method": "ping"})
+    return [f"{start[0]}\n{ping}\n", f"{start[1]}\n[{ping},{ping}]\n", f"{start[2]}\r\n" + ping.replace("ping", "tools/list"), start[3],
+            call("context_strategy", {"query": "What is it?", "file_paths": ["x", "../x"], "content_size_hint": "tiny",
+                                      "char_count": 4, "used_tokens": 1, "model_context_length": 9, "available_tools": ["memory"]}),
+            call("count_tokens", {"messages": [{"role": "user", "content": "x"}], "model": "gpt-4"}),
+            call("model_window", {"model": "gpt-4"}), call("plan_context", {"request": {"messages": []}, "model": "gpt-4"})]
+
+
 def main():
     vocabulary = {word.replace(" ", "\u0120"): i for i, word in enumerate(WORDS)}
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
@@ -104,6 +120,8 @@ def main():
     seeds = {f"readers_fuzz/{name}": data for name, data in seeds.items()}
     # In front, which tokenizer, and where the text is cut into parts.
     seeds |= {f"count_fuzz/seed{i}": bytes([i * 3, i * 7]) + text.encode() for i, text in enumerate(TEXTS)}
+    seeds |= {f"classify_fuzz/seed{i}": text.encode() for i, text in enumerate(QUERIES)}
+    seeds |= {f"mcp_fuzz/seed{i}": text.encode() for i, text in enumerate(mcp_lines())}
     for name, data in seeds.items():
         (FOLDER / name).parent.mkdir(exist_ok=True)
         (FOLDER / name).write_bytes(data)

@@ -1,0 +1,110 @@
+#include "mcp_command.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include <unistd.h>
+
+#include "base/log.hpp"
+#include "base/try.hpp"
+#include "gateway/mcp_lines.hpp"
+#include "gateway/mcp_tools.hpp"
+#include "known_models.hpp"
+#include "terminal.hpp"
+#include "tokenizers_command.hpp"
+
+namespace plimsoll {
+namespace {
+
+constexpr const char* examples =
+    "Speaks the Model Context Protocol, a JSON-RPC message a line, until standard input ends. In an agent's\n"
+    "settings:\n"
+    "  {\"mcpServers\": {\"plimsoll\": {\"command\": \"plimsoll\", \"args\": [\"mcp\", \"--root\", "
+    "\"/path/to/project\"]}}}\n"
+    "\n"
+    "Tools: context_strategy, count_tokens, model_window, plan_context. By hand:\n"
+    "  echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}' | plimsoll mcp\n";
+
+constexpr std::size_t line_limit_bytes = std::size_t{64} << 20;
+
+struct Options {
+  std::string root = ".";
+};
+
+// Answers lines until standard input ends, or nobody listens any more.
+Result<void> serve(const gateway::McpServer& server) {
+  gateway::McpSession session;
+  std::optional<Error> unheard;
+  const auto say = [&](const std::string& line) {
+    if (const auto said = print_out(line + "\n"); !said) unheard = said.error();
+  };
+  gateway::McpLines lines(
+      line_limit_bytes,
+      [&](std::string_view line) {
+        if (unheard) return;
+        if (const auto answer = gateway::answer_mcp(server, session, line)) say(*answer);
+      },
+      [&] { say(gateway::answer_mcp_too_long(line_limit_bytes)); });
+  std::array<char, std::size_t{1} << 16> buffer;
+  while (!unheard) {
+    const ssize_t got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail(Errc::io_failed, "cannot read standard input: {}", std::strerror(errno));
+    if (got == 0) break;
+    lines.feed({buffer.data(), static_cast<std::size_t>(got)});
+  }
+  lines.finish();
+  if (unheard) return tl::unexpected(*unheard);
+  return {};
+}
+
+PlanOptions plan_options(const base::Settings& settings) {
+  PlanOptions options;
+  options.fallback = settings.llm_fallback_enabled;
+  options.fallback_models = settings.llm_allowed_fallback_models;
+  options.compress_above_pct = settings.memory_compression_threshold_pct;
+  options.max_history_turns = settings.max_history_turns;
+  options.retrieval = {.safety_margin = settings.context_safety_margin,
+                       .generation_buffer = settings.generation_buffer,
+                       .average_chunk = settings.avg_chunk_tokens,
+                       .min_top_k = settings.min_top_k,
+                       .max_top_k = settings.max_top_k};
+  options.prompt_overhead = settings.addition_prompt_tokens;
+  return options;
+}
+
+Result<void> run(const Globals& globals, const Options& options) {
+  TRY(const base::Settings settings, load_settings(globals));
+  TRY(const ModelCatalogue catalogue, known_models(settings));
+  const TokenizerLibrary tokenizers = library_of(settings);
+  TRY(auto files, gateway::RootedFiles::below(options.root));
+  log::debug("mcp server started", {{"root", files.root().string()}});
+  const gateway::McpServer server =
+      gateway::make_mcp_server({&catalogue, &tokenizers, std::move(files), settings.llm_context_window,
+                                settings.default_context_window, plan_options(settings)},
+                               PLIMSOLL_VERSION);
+  (void)std::signal(SIGPIPE, SIG_IGN);  // a client that went away is an error to report, not a death
+  return serve(server);
+}
+
+}  // namespace
+
+void add_mcp_command(CLI::App& app, const Globals& globals, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("mcp", "Serve the tools for agents over MCP, on standard input and output");
+  command->footer(examples);
+  command
+      ->add_option("--root", options->root,
+                   "Folder below which agents may name files (default: the current one)")
+      ->type_name("DIR");
+  command->callback([options, &globals, &exit_code] {
+    if (const auto done = run(globals, *options); !done) exit_code = complain(done.error());
+  });
+}
+
+}  // namespace plimsoll

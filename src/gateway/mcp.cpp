@@ -1,0 +1,235 @@
+#include "gateway/mcp.hpp"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "gateway/mcp_schema.hpp"
+
+namespace plimsoll::gateway {
+namespace {
+
+constexpr std::array<std::string_view, 4> versions{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"};
+constexpr std::string_view with_batches = "2025-03-26";  // came with it, went with the next
+
+// Deeper messages are refused before they are parsed: reading and writing JSON takes stack by the level.
+constexpr std::size_t deepest = 128;
+
+enum Code : int {
+  parse_error = -32700,
+  invalid_request = -32600,
+  method_not_found = -32601,
+  invalid_params = -32602,
+  internal_error = -32603,
+};
+
+struct Refusal {
+  Code code;
+  std::string what;
+};
+using Answer = tl::expected<Json, Refusal>;
+
+tl::unexpected<Refusal> refuse(Code code, std::string what) {
+  return tl::unexpected<Refusal>(Refusal{code, std::move(what)});
+}
+
+std::string line_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json error_of(const Json& id, const Refusal& refusal) {
+  return {{"jsonrpc", "2.0"}, {"id", id}, {"error", {{"code", refusal.code}, {"message", refusal.what}}}};
+}
+
+Json text_content(std::string_view text) {
+  Json list = Json::array();
+  list.push_back(Json{{"type", "text"}, {"text", text}});
+  return list;
+}
+
+std::size_t depth_of(std::string_view text) {
+  std::size_t depth = 0, most = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') ++i;
+      quoted = c != '"';
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '[' || c == '{') {
+      most = std::max(most, ++depth);
+    } else if ((c == ']' || c == '}') && depth > 0) {
+      --depth;
+    }
+  }
+  return most;
+}
+
+// One conversation's view of the server.
+class Conversation {
+ public:
+  Conversation(const McpServer& server, McpSession& session) : server_(server), session_(session) {}
+
+  std::optional<Json> answer(const Json& message) {
+    if (message.is_array()) return answer_batch(message);
+    return answer_one(message, false);
+  }
+
+ private:
+  bool speaks(std::string_view version) const {
+    return session_.version.empty() || session_.version >= version;
+  }
+
+  std::optional<Json> answer_batch(const Json& batch) {
+    if (session_.version != with_batches)
+      return error_of(nullptr, {invalid_request, fmt::format("batches are part of {} only", with_batches)});
+    if (batch.empty()) return error_of(nullptr, {invalid_request, "the batch is empty"});
+    Json answers = Json::array();
+    for (const Json& message : batch) {
+      if (auto reply = answer_one(message, true)) answers.push_back(*std::move(reply));
+    }
+    if (answers.empty()) return {};
+    return answers;
+  }
+
+  std::optional<Json> answer_one(const Json& message, bool in_batch) {
+    if (!message.is_object()) return error_of(nullptr, {invalid_request, "a message is a JSON object"});
+    const auto member = [&](const char* name) { return message.contains(name) ? message[name] : Json(); };
+    const Json id = member("id");
+    const bool has_id = id.is_string() || id.is_number();
+    const Json method = member("method");
+    // We ask clients for nothing, so nobody waits for this reply of theirs.
+    if (method.is_null() && (message.contains("result") || message.contains("error"))) return {};
+    if (member("jsonrpc") != "2.0")
+      return error_of(has_id ? id : Json(), {invalid_request, "\"jsonrpc\" must be \"2.0\""});
+    if (!method.is_string())
+      return error_of(has_id ? id : Json(), {invalid_request, "\"method\" must be a string"});
+    if (!message.contains("id"))
+      return {};  // a notification: done, cancelled, ... ; there is nothing to stop
+    if (!has_id) return error_of(nullptr, {invalid_request, "\"id\" must be a string or a number"});
+
+    const auto& name = method.get_ref<const std::string&>();
+    if (in_batch && name == "initialize")
+      return error_of(id, {invalid_request, "initialize may not stand in a batch"});
+    const Json params = message.contains("params") ? message["params"] : Json::object();
+    if (!params.is_object()) return error_of(id, {invalid_params, "\"params\" must be an object"});
+    const Answer answer = guarded(name, params);
+    if (!answer) return error_of(id, answer.error());
+    return Json{{"jsonrpc", "2.0"}, {"id", id}, {"result", *answer}};
+  }
+
+  // What a library throws at us ends here: the next message is answered all the same.
+  Answer guarded(const std::string& method, const Json& params) {
+    try {
+      return dispatch(method, params);
+    } catch (const std::exception& error) {
+      log::error("mcp request failed", {{"method", method}, {"why", error.what()}});
+      return refuse(internal_error, fmt::format("{} failed inside: {}", method, error.what()));
+    }
+  }
+
+  Answer dispatch(const std::string& method, const Json& params) {
+    if (method == "initialize") return initialize(params);
+    if (method == "ping") return Json::object();
+    if (method == "tools/list") return list_tools(params);
+    if (method == "tools/call") return call_tool(params);
+    return refuse(method_not_found, fmt::format("this server has no method '{}'", method));
+  }
+
+  Answer initialize(const Json& params) {
+    if (!params.contains("protocolVersion") || !params["protocolVersion"].is_string())
+      return refuse(invalid_params, "initialize needs \"protocolVersion\", a string");
+    const auto& asked = params["protocolVersion"].get_ref<const std::string&>();
+    const bool known = std::ranges::find(versions, std::string_view(asked)) != versions.end();
+    session_.version = known ? asked : std::string(versions.back());
+    log::debug("mcp session", {{"asked", asked}, {"version", session_.version}});
+    Json info{{"name", server_.name}};
+    if (speaks("2025-06-18")) info["title"] = server_.title;
+    info["version"] = server_.version;
+    return Json{{"protocolVersion", session_.version},
+                {"capabilities", {{"tools", {{"listChanged", false}}}}},
+                {"serverInfo", info},
+                {"instructions", server_.instructions}};
+  }
+
+  Answer list_tools(const Json& params) const {
+    if (params.contains("cursor") && !params["cursor"].is_null())
+      return refuse(invalid_params, "the list has one page; there is no such cursor");
+    Json list = Json::array();
+    for (const McpTool& tool : server_.tools) {
+      Json entry{{"name", tool.name}};
+      if (speaks("2025-06-18")) entry["title"] = tool.title;
+      entry["description"] = tool.description;
+      entry["inputSchema"] = tool.input_schema;
+      if (speaks("2025-06-18")) entry["outputSchema"] = tool.output_schema;
+      if (speaks("2025-03-26"))
+        entry["annotations"] = {{"title", tool.title}, {"readOnlyHint", true}, {"openWorldHint", false}};
+      list.push_back(std::move(entry));
+    }
+    return Json{{"tools", list}};
+  }
+
+  Answer call_tool(const Json& params) const {
+    if (!params.contains("name") || !params["name"].is_string())
+      return refuse(invalid_params, "tools/call needs \"name\", a string");
+    const auto& name = params["name"].get_ref<const std::string&>();
+    const auto tool = std::ranges::find(server_.tools, name, &McpTool::name);
+    if (tool == server_.tools.end())
+      return refuse(invalid_params, fmt::format("no tool is called '{}'", name));
+    const Json given =
+        params.contains("arguments") && !params["arguments"].is_null() ? params["arguments"] : Json::object();
+    if (!given.is_object()) return refuse(invalid_params, "\"arguments\" must be an object");
+    const Json arguments = without_nulls(given, tool->input_schema);
+    if (const auto fits = check_schema(arguments, tool->input_schema); !fits) {
+      // The newest revision wants the model to read what was wrong; before it that was a protocol error.
+      if (!speaks("2025-11-25")) return refuse(invalid_params, fits.error().what);
+      return failure(fits.error());
+    }
+    const Result<Json> result = tool->call(arguments);
+    log::debug("mcp tool", {{"tool", name}, {"ok", result.has_value()}});
+    if (!result) return failure(result.error());
+    Json answer{{"content", text_content(line_of(*result))}};
+    if (speaks("2025-06-18")) answer["structuredContent"] = *result;
+    answer["isError"] = false;
+    return answer;
+  }
+
+  static Json failure(const Error& error) {
+    return {{"content", text_content(error.what)}, {"isError", true}};
+  }
+
+  const McpServer& server_;
+  McpSession& session_;
+};
+
+}  // namespace
+
+std::span<const std::string_view> mcp_versions() {
+  return versions;
+}
+
+std::optional<std::string> answer_mcp(const McpServer& server, McpSession& session,
+                                      std::string_view message) {
+  if (base::trim(message).empty()) return {};
+  if (depth_of(message) > deepest)
+    return line_of(
+        error_of(nullptr, {parse_error, fmt::format("the message is nested more than {} deep", deepest)}));
+  const Json json = Json::parse(message, nullptr, false);
+  if (json.is_discarded()) return line_of(error_of(nullptr, {parse_error, "the message is not JSON"}));
+  const auto answer = Conversation(server, session).answer(json);
+  if (!answer) return {};
+  return line_of(*answer);
+}
+
+std::string answer_mcp_too_long(std::size_t limit_bytes) {
+  return line_of(
+      error_of(nullptr, {invalid_request, fmt::format("the message is longer than {}, and was left out",
+                                                      base::human_bytes(limit_bytes))}));
+}
+
+}  // namespace plimsoll::gateway

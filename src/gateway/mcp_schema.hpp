@@ -1,0 +1,18 @@
+// Arguments against a JSON schema, of which this much is known: type, properties, required,
+// additionalProperties: false, items, maxItems, enum, minimum, maximum.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "plimsoll/result.hpp"
+
+namespace plimsoll::gateway {
+
+// bad_input names the place: "arguments.used_tokens must be at least 0, not -4".
+Result<void> check_schema(const nlohmann::ordered_json& value, const nlohmann::ordered_json& schema);
+
+// Without the members that are null and not required: many callers write null for "not given".
+nlohmann::ordered_json without_nulls(const nlohmann::ordered_json& arguments,
+                                     const nlohmann::ordered_json& schema);
+
+}  // namespace plimsoll::gateway

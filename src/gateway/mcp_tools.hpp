@@ -1,0 +1,28 @@
+// The tools that Plimsoll offers over MCP: context_strategy, count_tokens, model_window,
+// plan_context.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "gateway/mcp.hpp"
+#include "gateway/mcp_files.hpp"
+#include "plimsoll/models.hpp"
+#include "plimsoll/plan.hpp"
+#include "plimsoll/tokenizers.hpp"
+
+namespace plimsoll::gateway {
+
+struct ToolContext {
+  const ModelCatalogue* catalogue;
+  const TokenizerLibrary* tokenizers;
+  RootedFiles files;                        // what file_paths may name
+  std::optional<Tokens> configured_window;  // stands above whatever else is known
+  Tokens default_window = 4096;             // where nothing is
+  PlanOptions plan = {};                    // what the user set for plans
+};
+
+// What the pointers lead to outlives the server.
+McpServer make_mcp_server(ToolContext context, std::string version);
+
+}  // namespace plimsoll::gateway
