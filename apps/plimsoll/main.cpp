@@ -4,6 +4,7 @@
 #include "config_command.hpp"
 #include "count_command.hpp"
 #include "globals.hpp"
+#include "models_command.hpp"
 #include "mcp_command.hpp"
 #include "plan_command.hpp"
 #include "strategy_command.hpp"
@@ -25,6 +26,7 @@ constexpr const char* examples =
     "  plimsoll plan request.json --model mistral:7b what the request would get of the window, and what is "
     "cut\n"
     "  plimsoll mcp                                  the same for agents, over the Model Context Protocol\n"
+    "  plimsoll models --kind ollama                 the windows that a server really serves\n"
     "  plimsoll tokenizers                           every tokenizer, its source and its licence\n"
     "  plimsoll config                               every setting, its value and where that came from\n";
 
@@ -49,6 +51,7 @@ int main(int argc, char** argv) {
   plimsoll::add_strategy_command(app, globals, exit_code);
   plimsoll::add_plan_command(app, globals, exit_code);
   plimsoll::add_mcp_command(app, globals, exit_code);
+  plimsoll::add_models_command(app, globals, exit_code);
   plimsoll::add_tokenizers_command(app, globals, exit_code);
   plimsoll::add_config_command(app, globals, exit_code);
 

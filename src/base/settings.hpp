@@ -29,6 +29,7 @@ struct Settings {
   Tokens default_context_window = 4096;      // when nothing else tells the model's window
   std::optional<Tokens> llm_context_window;  // stands above whatever was detected
   std::int64_t cache_ttl_seconds = 3600;     // how long a detected window is believed
+  double window_timeout_seconds = 5;         // for the questions that find one window
   double context_safety_margin = 0.75;       // share of the window that rule B1 may fill
   Tokens generation_buffer = 512;            // kept free for the answer by rule B1
 

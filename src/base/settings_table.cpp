@@ -34,6 +34,8 @@ const std::array table{
             "Window in tokens that stands above whatever was detected."},
     Setting{"cache_ttl_seconds", "cache_ttl_seconds", Whole{&Settings::cache_ttl_seconds, 0, 31'536'000},
             "How long a detected window is believed before the server is asked again."},
+    Setting{"window_timeout_seconds", "", Real{&Settings::window_timeout_seconds, 0.1, 600},
+            "Seconds that all questions to a server for one model's window may take."},
     Setting{"context_safety_margin", "CONTEXT_SAFETY_MARGIN",
             Real{&Settings::context_safety_margin, 0.1, 1.0},
             "Share of the window that the top_k rule (B1) may fill."},

@@ -51,7 +51,7 @@ class ServerTalk {
   Deadline deadline_;
   std::chrono::milliseconds each_ask_;
   std::optional<ServerKind> kind_;
-  bool looked_ = false;  // for the kind
+  bool looked_ = false;                                 // for the kind
   std::map<std::string, Result<std::string>> replies_;  // by method and path, of questions without a body
   std::optional<Error> gone_;                           // why it makes no sense to ask on
   int late_ = 0;                                        // questions in a row without a reply in time

@@ -1,0 +1,151 @@
+#include "models_command.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "find_window.hpp"
+#include "known_models.hpp"
+#include "models_report.hpp"
+#include "terminal.hpp"
+
+namespace plimsoll {
+namespace {
+
+struct ModelsOptions {
+  std::vector<std::string> names;
+  std::string upstream;
+  std::string kind;
+  std::optional<double> timeout;
+  bool refresh = false;
+  bool json = false;
+};
+
+// One line on stderr that says what is waited for; only people see it, and it goes when the answer is there.
+class Waiting {
+ public:
+  explicit Waiting(std::string_view what) : shown_(::isatty(STDERR_FILENO) != 0) { say(what); }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+  ~Waiting() {
+    if (shown_) fmt::print(stderr, "\r\033[K");
+  }
+  void say(std::string_view what) const {
+    if (shown_) fmt::print(stderr, "\r\033[K{}", printable(what));
+  }
+
+ private:
+  bool shown_;
+};
+
+bool is_gguf(const std::string& name) {
+  return base::to_lower_ascii(name).ends_with(".gguf");
+}
+
+bool contains(const ModelCard& card, std::string_view part) {
+  const auto has = [&](const std::string& name) {
+    return base::to_lower_ascii(name).find(part) != std::string::npos;
+  };
+  return has(card.name) || std::ranges::any_of(card.aliases, has);
+}
+
+// Those whose name has the text in it; where none has, the one that the text would be taken for.
+Result<std::vector<const ModelCard*>> chosen_cards(const ModelCatalogue& catalogue,
+                                                   const std::vector<std::string>& names) {
+  std::vector<const ModelCard*> cards;
+  for (const ModelCard& card : catalogue.models())
+    if (names.empty() || std::ranges::any_of(names, [&](const std::string& name) {
+          return contains(card, base::to_lower_ascii(name));
+        }))
+      cards.push_back(&card);
+  for (const std::string& name : names) {
+    const std::string part = base::to_lower_ascii(name);
+    if (std::ranges::any_of(cards, [&](const ModelCard* card) { return contains(*card, part); })) continue;
+    const auto match = catalogue.find(name);
+    if (!match)
+      return fail(Errc::unknown_model, "no model of the catalogue is called '{}' or has that in its name",
+                  name);
+    if (std::ranges::find(cards, match->card) == cards.end()) cards.push_back(match->card);
+  }
+  return cards;
+}
+
+Result<void> show_catalogue(const ModelCatalogue& catalogue, const ModelsOptions& options) {
+  TRY(const auto cards, chosen_cards(catalogue, options.names));
+  return print_out(options.json ? catalogue_json(cards) : catalogue_table(cards, terminal_of_stdout()));
+}
+
+Result<void> show_served(const base::Settings& settings, const ModelCatalogue& catalogue,
+                         const ModelsOptions& options, const engine::Upstream* upstream) {
+  std::optional<FoundWindows::Seconds> timeout;
+  if (options.timeout) timeout = FoundWindows::Seconds(*options.timeout);
+  FoundWindows windows(settings, catalogue, options.refresh, timeout);
+  std::vector<engine::ListedModel> models;
+  {
+    const Waiting waiting(upstream == nullptr ? "reading" : "asking " + upstream->shown);
+    if (upstream != nullptr && options.names.empty()) {
+      TRY(models, windows.finder().list(*upstream, windows.for_a_list(),
+                                        [&](std::size_t done, std::size_t all, std::string_view name) {
+                                          waiting.say(fmt::format("[{}/{}] {}", done + 1, all, name));
+                                        }));
+    }
+    for (const std::string& name : options.names)
+      models.push_back({name, windows.finder().find(name, upstream, windows.for_one_model())});
+  }
+  return print_out(options.json ? served_json(models, catalogue, upstream)
+                                : served_table(models, catalogue, terminal_of_stdout()));
+}
+
+Result<void> run(const Globals& globals, const ModelsOptions& options) {
+  TRY(const base::Settings settings, load_settings(globals));
+  TRY(const ModelCatalogue catalogue, known_models(settings));
+  TRY(const auto upstream, upstream_for(settings, options.upstream, options.kind));
+  if (upstream) return show_served(settings, catalogue, options, &*upstream);
+  if (!options.names.empty() && std::ranges::all_of(options.names, is_gguf))
+    return show_served(settings, catalogue, options, nullptr);
+  return show_catalogue(catalogue, options);
+}
+
+constexpr const char* examples =
+    "Examples:\n"
+    "  plimsoll models                                 the catalogue: what is known by name\n"
+    "  plimsoll models qwen3                           those with qwen3 in their names\n"
+    "  plimsoll models --kind ollama                   what the Ollama of this machine really serves\n"
+    "  plimsoll models --upstream http://gpu-box:8000  what any server serves; its kind is found out\n"
+    "  plimsoll models llama3.2:3b --kind ollama       one model\n"
+    "  plimsoll models ./model.gguf                    what a file was made for\n";
+
+}  // namespace
+
+void add_models_command(CLI::App& app, const Globals& globals, int& exit_code) {
+  auto options = std::make_shared<ModelsOptions>();
+  CLI::App* command = app.add_subcommand(
+      "models", "Show windows: of the models known by name, or as a server really serves them");
+  command->footer(examples);
+  command->add_option("NAME", options->names,
+                      "Parts of names in the catalogue; models of the server; or .gguf files");
+  command->add_option("--upstream", options->upstream, "Address of a server of models")->type_name("URL");
+  command
+      ->add_option("--kind", options->kind,
+                   "ollama, llama.cpp, vllm, kaito, openrouter, lmstudio, tgi, gemini, anthropic or openai "
+                   "(default: found out)")
+      ->type_name("KIND");
+  command->add_flag("--refresh", options->refresh, "Forget what earlier runs found, and ask again");
+  command
+      ->add_option(
+          "--timeout", options->timeout,
+          "Seconds that the questions for one model may take (default: window_timeout_seconds); a list may "
+          "take six times that")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.01, 600.0));
+  command->add_flag("--json", options->json, "As JSON");
+  command->callback([options, &globals, &exit_code] {
+    if (const auto done = run(globals, *options); !done) exit_code = complain(done.error());
+  });
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,26 @@
+// How `plimsoll models` shows what it knows: tables for people, JSON for programs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/upstream.hpp"
+#include "engine/window_finder.hpp"
+#include "plimsoll/models.hpp"
+#include "terminal.hpp"
+
+namespace plimsoll {
+
+std::string catalogue_table(const std::vector<const ModelCard*>& cards, const Terminal& terminal);
+std::string catalogue_json(const std::vector<const ModelCard*>& cards);
+
+// Models where they are served; `upstream` is null for files.
+std::string served_table(const std::vector<engine::ListedModel>& models, const ModelCatalogue& catalogue,
+                         const Terminal& terminal);
+std::string served_json(const std::vector<engine::ListedModel>& models, const ModelCatalogue& catalogue,
+                        const engine::Upstream* upstream);
+
+// Without what would move the cursor or change colours: names come from servers.
+std::string printable(std::string_view text);
+
+}  // namespace plimsoll
