@@ -1,3 +1,4 @@
+#include <map>
 #include <set>
 #include <string>
 
@@ -33,10 +34,41 @@ TEST(Catalogue, IsWellFormed) {
     EXPECT_TRUE(tokenizers.contains(card.tokenizer)) << card.name << " has the tokenizer " << card.tokenizer;
     // A number that was looked up has its day; one that was not says so.
     EXPECT_EQ(card.date.empty(), card.source == "unverified" || card.source == "rule D6") << card.name;
+    const bool table = card.source.starts_with("litellm ");
+    EXPECT_TRUE(!table || card.source.find(": ") < card.source.size() - 2) << card.name << " names no key";
+    EXPECT_TRUE(table || card.source.starts_with("rule D6") || card.source == "unverified" ||
+                card.source == "the model's own GGUF")
+        << card.name << ": " << card.source;
+    EXPECT_GE(card.window, 2048) << card.name;
     EXPECT_EQ(card.why.empty(), card.exactness == Exactness::exact) << card.name;
     EXPECT_EQ(found(card.name), card.name);
     for (const std::string& alias : card.aliases) EXPECT_EQ(found(alias), card.name) << alias;
   }
+}
+
+// Two names that differ only in case and separators are one name to find().
+TEST(Catalogue, GivesNoNameToTwoModels) {
+  std::map<std::string, std::string> owner;
+  for (const ModelCard& card : catalogue().models()) {
+    const auto claim = [&](const std::string& name) {
+      const auto [at, first] = owner.try_emplace(window::key_of(window::words_of(name)), card.name);
+      EXPECT_TRUE(first || at->second == card.name) << name << " is " << at->second << " and " << card.name;
+    };
+    claim(card.name);
+    for (const std::string& alias : card.aliases) claim(alias);
+  }
+  EXPECT_GE(owner.size(), 250U);
+}
+
+TEST(Catalogue, MostFiguresWereLookedUp) {
+  std::size_t unverified = 0;
+  std::size_t without_output = 0;
+  for (const ModelCard& card : catalogue().models()) {
+    unverified += card.source == "unverified" ? 1 : 0;
+    without_output += card.max_output == 0 ? 1 : 0;
+  }
+  EXPECT_LE(unverified, 8U);
+  EXPECT_LE(without_output, 18U);
 }
 
 TEST(Catalogue, HoldsTheWindowsOfRuleD6) {
@@ -128,6 +160,31 @@ TEST(Find, NeverLetsAShorterNameSwallowALongerOne) {
   EXPECT_EQ(found("command-r7b-12-2024"), "command-r7b");
   EXPECT_EQ(found("gemini-2.5-flash-lite"), "gemini-2.5-flash-lite");
   EXPECT_EQ(found("qwen2.5-coder:7b"), "qwen2.5-coder:7b");
+}
+
+// Every name that begins another one, and every name with something glued to its end.
+TEST(Find, TakesOnlyWholeWordsOutOfALongerName) {
+  int pairs = 0;
+  int relatives = 0;
+  for (const ModelCard& card : catalogue().models()) {
+    for (const ModelCard& longer : catalogue().models()) {
+      if (longer.name == card.name || !longer.name.starts_with(card.name)) continue;
+      ++pairs;
+      EXPECT_EQ(found("somebody/" + longer.name), longer.name);
+      EXPECT_EQ(found(longer.name + "-2025-01-31"), longer.name);
+    }
+    for (const char* glued : {"x", "9", ".9", "o"}) {
+      const std::string name = card.name + glued;
+      const auto match = catalogue().find(name);
+      if (!match) continue;
+      ++relatives;
+      const std::string within = " " + window::key_of(window::words_of(name)) + " ";
+      const std::string taken = " " + window::key_of(window::words_of(match->matched)) + " ";
+      EXPECT_NE(within.find(taken), std::string::npos) << name << " was taken for " << match->matched;
+    }
+  }
+  EXPECT_GT(pairs, 50);
+  EXPECT_GT(relatives, 100);
 }
 
 TEST(Find, SaysHowItMatched) {
