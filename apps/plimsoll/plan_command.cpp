@@ -7,6 +7,7 @@
 
 #include "base/files.hpp"
 #include "base/try.hpp"
+#include "find_window.hpp"
 #include "known_models.hpp"
 #include "plan_report.hpp"
 #include "plimsoll/plan.hpp"
@@ -23,6 +24,8 @@ struct PlanCommand {
   std::string request;
   std::string model;
   std::string policy;
+  std::string upstream;
+  std::string kind;
   std::vector<std::string> fallback;
   Tokens window = 0;
   Tokens max_tokens = 0;
@@ -50,9 +53,15 @@ class ChosenModels : public CatalogueModels {
   std::optional<Window> window_;
 };
 
-std::optional<Window> window_set(const PlanCommand& command, const base::Settings& settings) {
+// What stands above the catalogue: the flag, the setting, or the server's word.
+Result<std::optional<Window>> window_of(const PlanCommand& command, const base::Settings& settings,
+                                        const ModelCatalogue& catalogue, const std::string& model) {
   if (command.window > 0)
     return Window{command.window, WindowSource::configured, Confidence::high, {{"--window", "taken"}}};
+  if (!command.upstream.empty() || !command.kind.empty()) {
+    TRY(Window found, find_window(settings, catalogue, model, command.upstream, command.kind));
+    return found;
+  }
   if (settings.llm_context_window)
     return Window{*settings.llm_context_window,
                   WindowSource::configured,
@@ -94,7 +103,8 @@ Result<int> run(const Globals& globals, const PlanCommand& command) {
   TRY(const std::string model, model_of(command, body));
   TRY(const ModelCatalogue catalogue, known_models(settings));
   const TokenizerLibrary library = library_of(settings);
-  const ChosenModels models(catalogue, library, settings, model, window_set(command, settings));
+  TRY(std::optional<Window> window, window_of(command, settings, catalogue, model));
+  const ChosenModels models(catalogue, library, settings, model, std::move(window));
   TRY(const Plan plan, plan_request(body, model, options_of(command, settings), models));
   if (command.emit && plan.fits) {
     TRY_VOID(print_out(plan.request + "\n"));
@@ -111,6 +121,7 @@ constexpr const char* about =
 constexpr const char* examples =
     "Examples:\n"
     "  plimsoll plan request.json --model llama3.2:3b --window 4096\n"
+    "  plimsoll plan request.json --model llama3.2:3b --upstream http://localhost:11434\n"
     "  plimsoll plan request.json --max-tokens 2000 --policy documents\n"
     "  plimsoll plan request.json --model gpt-4 --fallback gpt-5-mini,gemini-2.5-flash\n"
     "  plimsoll plan - --model qwen2.5:7b --json < request.json\n"
@@ -136,6 +147,9 @@ void add_plan_command(CLI::App& app, const Globals& globals, int& exit_code) {
   sub->add_option("--model", command->model, "The model (default: the one that the request names)");
   sub->add_option("--window", command->window, "Its window in tokens, above all else that is known")
       ->check(CLI::Range(Tokens{1}, budget::most_tokens));
+  sub->add_option("--upstream", command->upstream, "Ask this server for the window that it serves")
+      ->type_name("URL");
+  sub->add_option("--kind", command->kind, "What kind of server that is (default: found out)");
   sub->add_option("--max-tokens", command->max_tokens, "Longest answer, above what the request says")
       ->check(CLI::Range(Tokens{1}, budget::most_tokens));
   const auto names = policy_names();
