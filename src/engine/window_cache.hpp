@@ -74,7 +74,7 @@ class WindowCache {
     std::string_view model;
   };
   struct Hash {
-    using is_transparent = void;
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the library's name
     std::size_t operator()(KeyView key) const {
       const std::hash<std::string_view> hash;
       return hash(key.model) * 31 + hash(key.upstream);
@@ -82,7 +82,7 @@ class WindowCache {
     std::size_t operator()(const Key& key) const { return (*this)(KeyView{key.upstream, key.model}); }
   };
   struct Same {
-    using is_transparent = void;
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the library's name
     static KeyView view(const Key& key) { return {key.upstream, key.model}; }
     static KeyView view(KeyView key) { return key; }
     bool operator()(const auto& a, const auto& b) const {

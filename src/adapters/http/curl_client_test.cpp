@@ -159,7 +159,7 @@ TEST(CurlClient, AsksNobodyWhenNoTimeIsLeft) {
 TEST(CurlClient, HoldsNoMoreOfABodyThanItsLimit) {
   const HttpLimits limits{.body_limit_bytes = 1000};
   for (const bool says_so : {true, false}) {
-    for (const std::size_t size : {999, 1000, 1001, 100'000}) {
+    for (const std::size_t size : {999U, 1000U, 1001U, 100'000U}) {
       LoopbackServer server([=](Connection& connection) {
         connection.read();
         if (says_so) return connection.reply(200, std::string(size, 'x'));
