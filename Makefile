@@ -1,7 +1,7 @@
 # The front door. `make` alone says what there is; every target does the set-up that it needs.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo serve test test-full test-live bench bench-count fuzz lint format vectors install clean
+.PHONY: help build demo serve test test-full test-live bench bench-count bench-plan fuzz lint format vectors install clean
 
 PREFIX ?= /usr/local
 # How long `make fuzz` gives each target.
@@ -25,6 +25,7 @@ help:
 	@echo
 	@echo '  make bench        microbenchmarks of every room'
 	@echo '  make bench-count  counting, side by side with gigatoken, tiktoken and bpe-openai'
+	@echo '  make bench-plan   planning: pieces counted before, a request from its text, a window from the cache'
 	@echo '  make vectors      make the test vectors anew from the reference tokenizers'
 	@echo
 	@echo '  make install      install into PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
@@ -81,6 +82,12 @@ bench: build
 bench-count: build
 	@tools/setup bench
 	@python3 bench/bench_count.py
+
+bench-plan: build
+	@cmake --preset release -B build/bench --log-level=WARNING -DPLIMSOLL_BENCHES=ON -DPLIMSOLL_TESTS=OFF \
+	  -DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$(CURDIR)/build/bench
+	@cmake --build build/bench --target plan_timer
+	@build/bench/plan_timer build/bench/plan.json
 
 vectors: build
 	@tools/setup refs assets

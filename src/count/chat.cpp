@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "count/chat_body.hpp"
 #include "count/chat_request.hpp"
 #include "count/chat_segments.hpp"
 #include "count/chat_templates.hpp"
@@ -211,7 +212,13 @@ Result<void> count_images(const Format& format, const ChatRequest& request, cons
 }  // namespace
 
 Result<ChatCount> count_chat(const Tokenizer& tokenizer, std::string_view text, const ChatOptions& options) {
-  TRY(const ChatRequest request, count::read_chat_request(text));
+  TRY(const Json body, count::parse_request(text));
+  return count::count_chat_body(tokenizer, body, options);
+}
+
+Result<ChatCount> count::count_chat_body(const Tokenizer& tokenizer, const Json& body,
+                                         const ChatOptions& options) {
+  TRY(const ChatRequest request, read_chat_request(body));
   TRY(const Format format, choose_format(tokenizer, options));
   ChatCount counted;
   counted.template_used = format.origin;

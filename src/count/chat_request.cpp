@@ -165,11 +165,15 @@ Json shaped_messages(const ChatRequest& request, const MessageShape& shape) {
   return messages;
 }
 
-Result<ChatRequest> read_chat_request(std::string_view text) {
+Result<Json> parse_request(std::string_view text) {
   if (depth_of(text) > deepest)
     return fail(Errc::bad_input, "the request is nested more than {} deep", deepest);
-  const Json body = Json::parse(text, nullptr, false);
+  Json body = Json::parse(text, nullptr, false);
   if (body.is_discarded()) return fail(Errc::bad_input, "the request is not JSON");
+  return body;
+}
+
+Result<ChatRequest> read_chat_request(const Json& body) {
   const Json& messages = body.is_array() ? body : part_of(body, "messages");
   if (!messages.is_array()) return fail(Errc::bad_input, "the request has no list of messages");
   ChatRequest request;

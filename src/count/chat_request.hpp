@@ -26,7 +26,11 @@ struct ChatRequest {
   std::vector<std::string> unknown_parts;  // types of content that nobody can count here: "input_audio"
 };
 
-Result<ChatRequest> read_chat_request(std::string_view text);
+// JSON that is not nested too deep to be walked by recursion.
+Result<nlohmann::ordered_json> parse_request(std::string_view text);
+
+// `body`: an object with messages, or their array alone.
+Result<ChatRequest> read_chat_request(const nlohmann::ordered_json& body);
 
 // Servers differ in how they hand a request to a template; these are the choices they make.
 struct MessageShape {

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/try.hpp"
+#include "count/chat_body.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -58,7 +59,7 @@ Tokens whole_message(const ChatCount& counted, std::size_t message) {
 
 Result<Draft> draft_plan(const RequestParts& parts, const PlanModel& model, const PlanOptions& options) {
   Draft draft;
-  TRY(draft.counted, count_chat(model.tokenizer, parts.body.dump(), model.chat));
+  TRY(draft.counted, count::count_chat_body(model.tokenizer, parts.body, model.chat));
   const ChatCount& counted = draft.counted;
   draft.policy = options.policy.value_or(parts.policy.value_or(Policy::balanced));
 

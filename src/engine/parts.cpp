@@ -138,10 +138,11 @@ Result<void> read_ours(RequestParts& parts) {
 }  // namespace
 
 Result<RequestParts> read_parts(std::string_view request) {
-  TRY_VOID(count::read_chat_request(request));
   RequestParts parts;
-  parts.body = Json::parse(request, nullptr, false);
-  if (parts.body.is_array()) parts.body = Json{{"messages", parts.body}};
+  TRY(parts.body, count::parse_request(request));
+  TRY_VOID(count::read_chat_request(parts.body));
+  if (parts.body.is_array()) parts.body = Json{{"messages", std::move(parts.body)}};
+  if (parts.body["messages"].empty()) return fail(Errc::bad_input, "the request has no messages");
   divide(parts.body["messages"], parts);
   TRY_VOID(read_reserves(parts));
   TRY_VOID(read_ours(parts));

@@ -4,6 +4,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "count/chat_body.hpp"
 #include "engine/draft.hpp"
 #include "engine/explain.hpp"
 #include "engine/parts.hpp"
@@ -148,9 +149,9 @@ Result<void> settle(Plan& plan, const RequestParts& parts, const PlanModel& mode
     const bool as_given =
         assembly.facts.empty() && assembly.passages.empty() && std::ranges::count(assembly.keep, false) == 0;
     ChatCount now = draft.counted;
-    plan.request = assemble(parts.body, assembly).dump();
+    const nlohmann::ordered_json request = assemble(parts.body, assembly);
     if (!as_given) {
-      TRY(now, count_chat(model.tokenizer, plan.request, model.chat));
+      TRY(now, count::count_chat_body(model.tokenizer, request, model.chat));
     }
     const Section& answer = draft.load.sections[at(SectionKind::answer)];
     const Tokens over = now.total + stowage->used[at(SectionKind::thinking)] +
@@ -162,6 +163,7 @@ Result<void> settle(Plan& plan, const RequestParts& parts, const PlanModel& mode
     Tokens facts_alone = 0;
     for (std::size_t i = 0; i < parts.facts.size(); ++i)
       facts_alone += stowage->facts[i] == Fate::kept ? draft.load.facts[i].tokens : 0;
+    plan.request = request.dump();
     finish(plan, parts, draft, *stowage, assembly, now, facts_alone);
     list_pieces(plan, parts, draft, &*stowage);
     if (options.price_step > 0)
@@ -228,7 +230,7 @@ Result<Plan> plan_request(std::string_view request, std::string_view model_name,
   TRY_VOID(settle(plan, parts, model, draft, options));
   advise(plan, parts, draft);
   list_warnings(plan, model, draft);
-  plan.hash = base::sha256_hex(plan_json(plan) + parts.body.dump());
+  plan.hash = base::sha256_hex(plan_json(plan) + std::string(request));
   return plan;
 }
 

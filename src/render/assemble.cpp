@@ -69,8 +69,9 @@ std::string passages_frame() {
 }
 
 Json assemble(const Json& body, const Assembly& assembly) {
-  Json made = body;
-  made.erase("plimsoll");
+  Json made = Json::object();
+  for (const auto& [key, value] : body.items())
+    if (key != "plimsoll") made[key] = key == "messages" ? Json() : value;  // in its place
   Json messages = Json::array();
   const std::string facts = facts_block(assembly.facts);
   bool facts_wait = !facts.empty();
