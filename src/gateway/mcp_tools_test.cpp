@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 class McpTools : public testing::Test {
- protected:
+ public:
   McpTools() {
     std::string pattern = (fs::temp_directory_path() / "plimsoll-mcp-XXXXXX").string();
     folder_ = ::mkdtemp(pattern.data());
@@ -31,6 +31,7 @@ class McpTools : public testing::Test {
   McpTools(const McpTools&) = delete;
   McpTools& operator=(const McpTools&) = delete;
 
+ protected:
   void write(const char* name, const std::string& text) const { std::ofstream(folder_ / name) << text; }
   RootedFiles files() const { return *RootedFiles::below(folder_ / "root"); }
 
@@ -43,7 +44,7 @@ class McpTools : public testing::Test {
                        {"id", 1},
                        {"method", "tools/call"},
                        {"params", {{"name", tool}, {"arguments", arguments}}}};
-    const Json result = Json::parse(*answer_mcp(server, session, request.dump()))["result"];
+    Json result = Json::parse(*answer_mcp(server, session, request.dump()))["result"];
     if (!result["isError"].get<bool>()) {
       for (const McpTool& one : server.tools) {
         if (one.name != tool) continue;

@@ -83,7 +83,7 @@ def mcp_lines():
     start = [json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": version}})
              for version in ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")]
     ping = json.dumps({"jsonrpc": "2.0", "id": "a", "method": "ping"})
-    return [f"{start[0]}\n{ping}\n", f"{start[1]}\n[{ping},{ping}]\n", f"{start[2]}\r\n" + ping.replace("ping", "tools/list"), start[3],
+    return [f"{start[0]}\n{ping}\n", f"{start[1]}\n[{ping},{ping}]\n", f"{start[2]}\n" + ping.replace("ping", "tools/list"), start[3],
             call("context_strategy", {"query": "What is it?", "file_paths": ["x", "../x"], "content_size_hint": "tiny",
                                       "char_count": 4, "used_tokens": 1, "model_context_length": 9, "available_tools": ["memory"]}),
             call("count_tokens", {"messages": [{"role": "user", "content": "x"}], "model": "gpt-4"}),
