@@ -31,7 +31,9 @@ const McpServer& server() {
   static const TokenizerLibrary tokenizers("/nonexistent", "/nonexistent");
   static const McpServer made = [] {
     log::start(log::Level::off, log::Format::text);
-    return make_mcp_server({&catalogue, &tokenizers, *RootedFiles::below("/sys/class"), {}}, "0");
+    const auto empty = std::filesystem::temp_directory_path() / "plimsoll-mcp-fuzz";
+    std::filesystem::create_directories(empty);
+    return make_mcp_server({&catalogue, &tokenizers, *RootedFiles::below(empty), {}}, "0");
   }();
   return made;
 }

@@ -55,30 +55,50 @@ constexpr std::string_view analytical[] = {
     "pros and cons", "trade-off", "explain",  "describe", "how does", "why does",
 };
 
+// A signal in the words that it is looked for by.
 struct Phrase {
   std::string_view signal;
+  TaskType type;
+  bool crisis;
   std::vector<std::string_view> words;
 };
 
-struct Phrases {
-  TaskType type;
-  std::vector<Phrase> list;
-};
-
-Phrases phrases_of(TaskType type, std::span<const std::string_view> signals) {
-  Phrases made{type, {}};
-  for (const std::string_view signal : signals) {
-    Phrase phrase{signal, {}};
-    for (const std::string_view spaced : words_of_signal(signal)) {
-      // A hyphen joins two words, in signals as in queries.
-      const std::size_t hyphen = spaced.find('-');
-      phrase.words.push_back(spaced.substr(0, hyphen));
-      if (hyphen != std::string_view::npos) phrase.words.push_back(spaced.substr(hyphen + 1));
-    }
-    made.list.push_back(std::move(phrase));
+std::vector<std::string_view> words_without_hyphens(std::string_view signal) {
+  std::vector<std::string_view> words;
+  for (const std::string_view spaced : words_of_signal(signal)) {
+    // A hyphen joins two words, in signals as in queries.
+    const std::size_t hyphen = spaced.find('-');
+    words.push_back(spaced.substr(0, hyphen));
+    if (hyphen != std::string_view::npos) words.push_back(spaced.substr(hyphen + 1));
   }
-  return made;
+  return words;
 }
+
+// All signals by the letter that they begin with, those of the earlier lists first: most words of a query
+// begin none.
+class Signals {
+ public:
+  Signals() {
+    for (const CrisisSpelling& one : crisis_spellings)
+      add({one.signal, TaskType::rag_critical, true, words_of_signal(one.words)});
+    for (const std::string_view one : factual)
+      add({one, TaskType::rag_critical, false, words_without_hyphens(one)});
+    for (const std::string_view one : creative)
+      add({one, TaskType::stuff_friendly, false, words_without_hyphens(one)});
+    for (const std::string_view one : analytical)
+      add({one, TaskType::hybrid, false, words_without_hyphens(one)});
+  }
+  std::span<const Phrase> beginning_with(char letter) const {
+    const auto i = static_cast<unsigned char>(letter);
+    return i < by_letter_.size() ? std::span<const Phrase>(by_letter_[i]) : std::span<const Phrase>();
+  }
+
+ private:
+  void add(Phrase phrase) {
+    by_letter_[static_cast<unsigned char>(phrase.words[0][0])].push_back(std::move(phrase));
+  }
+  std::array<std::vector<Phrase>, 128> by_letter_;
+};
 
 bool stretched(std::string_view word, std::string_view base) {
   return word.starts_with(base) &&
@@ -97,36 +117,15 @@ bool matches_word(std::string_view word, std::string_view base) {
   return word == base || (base == "a" && word == "an");
 }
 
+// What parts the words of a crisis does not matter: in "kill... myself" the dots change nothing.
 bool stands_at(const Words& words, std::size_t at, const Phrase& phrase) {
   if (words.size() - at < phrase.words.size()) return false;
   for (std::size_t k = 0; k < phrase.words.size(); ++k) {
-    if (!matches_word(words[at + k], phrase.words[k]) || (k > 0 && !words.joined(at + k))) return false;
+    const bool matches = phrase.crisis ? matches_crisis_word(words[at + k], phrase.words[k])
+                                       : matches_word(words[at + k], phrase.words[k]);
+    if (!matches || (k > 0 && !phrase.crisis && !words.joined(at + k))) return false;
   }
   return true;
-}
-
-// Whatever parts the words: in "kill... myself" the dots change nothing.
-bool crisis_stands_at(const Words& words, std::size_t at, std::span<const std::string_view> pattern) {
-  if (words.size() - at < pattern.size()) return false;
-  for (std::size_t k = 0; k < pattern.size(); ++k) {
-    if (!matches_crisis_word(words[at + k], pattern[k])) return false;
-  }
-  return true;
-}
-
-std::string_view crisis_in(const Words& words) {
-  static const auto patterns = [] {
-    std::vector<Phrase> made;
-    for (const CrisisSpelling& one : crisis_spellings)
-      made.push_back({one.signal, words_of_signal(one.words)});
-    return made;
-  }();
-  for (std::size_t at = 0; at < words.size(); ++at) {
-    for (const Phrase& pattern : patterns) {
-      if (crisis_stands_at(words, at, pattern.words)) return pattern.signal;
-    }
-  }
-  return {};
 }
 
 }  // namespace
@@ -142,20 +141,20 @@ std::string_view name_of(TaskType type) {
 }
 
 Task classify(std::string_view query) {
-  static const std::array<Phrases, 3> kinds{phrases_of(TaskType::rag_critical, factual),
-                                            phrases_of(TaskType::stuff_friendly, creative),
-                                            phrases_of(TaskType::hybrid, analytical)};
+  static const Signals signals;
   const Words words(query);
-  if (const std::string_view signal = crisis_in(words); !signal.empty())
-    return {TaskType::rag_critical, true, signal};
-  for (const Phrases& kind : kinds) {
-    for (std::size_t at = 0; at < words.size(); ++at) {
-      for (const Phrase& phrase : kind.list) {
-        if (stands_at(words, at, phrase)) return {kind.type, false, phrase.signal};
-      }
+  Task task;
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    for (const Phrase& phrase : signals.beginning_with(words[at].front())) {
+      // From here on no list comes before the one that was found.
+      if (!phrase.crisis && phrase.type >= task.type) break;
+      if (!stands_at(words, at, phrase)) continue;
+      task = {phrase.type, phrase.crisis, phrase.signal};
+      if (task.crisis) return task;
+      break;
     }
   }
-  return {};
+  return task;
 }
 
 }  // namespace plimsoll
