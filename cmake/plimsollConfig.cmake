@@ -1,0 +1,12 @@
+# What the installed library stands on.
+include(CMakeFindDependencyMacro)
+find_dependency(tl-expected)
+find_dependency(fmt)
+find_dependency(spdlog)
+find_dependency(tomlplusplus)
+find_dependency(nlohmann_json)
+find_dependency(Threads)
+find_dependency(PkgConfig)
+pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
+include(${CMAKE_CURRENT_LIST_DIR}/plimsollTargets.cmake)
