@@ -14,7 +14,7 @@ help:
 	@echo 'Plimsoll counts, plans and shows what goes into an LLM'"'"'s context window.'
 	@echo
 	@echo '  make build        set up this machine and build $(PLIMSOLL) (the first time fetches 0.4 GB)'
-	@echo '  make demo         count the tokens of these documents, and show those of a sentence'
+	@echo '  make demo         count the tokens of these documents, and plan a request for a small window'
 	@echo '  make serve        run the gateway'
 	@echo
 	@echo '  make test         unit tests, the same under sanitizers, the commands of the docs, lint'
@@ -43,6 +43,8 @@ demo: build
 	$(PLIMSOLL) count --model gpt-4o README.md docs/*.md
 	@echo
 	echo 'A Plimsoll line shows how deep a ship may be loaded.' | $(PLIMSOLL) count --model gpt-4o --show -
+	@echo
+	$(PLIMSOLL) plan examples/conversation.json --window 1300
 
 serve: build
 	@if $(PLIMSOLL) serve --help >/dev/null 2>&1; then exec $(PLIMSOLL) serve; \

@@ -9,6 +9,10 @@ docs/terminal.svg is made by:
   python3 tools/terminal_svg.py -o docs/terminal.svg -c 88 'plimsoll count --model gpt-4 docs/[acmr]*.md' \\
     "echo 'She may load 42,195 tonnes: to her Plimsoll line, not one naïve crate more.' |
     plimsoll count --model gpt-4o --show"
+
+docs/plan.svg by:
+
+  python3 tools/terminal_svg.py -o docs/plan.svg -c 88 'plimsoll plan examples/conversation.json --window 1300'
 """
 
 import argparse

@@ -148,19 +148,22 @@ void fill_reserves(Hold& hold) {
 std::size_t first_turn_kept(std::span<const Piece> turns, Tokens grant) {
   const Tokens total = sum_of(turns);
   if (total <= grant) return 0;
-  // The first turn that begins at or after an offset from the start of the conversation, which stays the same
-  // when turns are added at its end.
-  const auto first_from = [&](Tokens offset) {
-    Tokens before = 0;
-    std::size_t first = 0;
-    while (first < turns.size() && before < offset) before += turns[first++].tokens;
-    return first;
-  };
   const Tokens excess = total - std::max<Tokens>(grant, 0);
   const auto quarter = static_cast<std::uint64_t>(std::max<Tokens>(grant / 4, 1));
   const auto step = static_cast<Tokens>(std::bit_floor(quarter));  // a power of two: the grant may waver
-  const std::size_t stepped = first_from((excess + step - 1) / step * step);
-  return stepped < turns.size() ? stepped : first_from(excess);
+  // A cut may lie where a turn is the first to begin at or after a multiple of the step. Such places, counted
+  // from the start of the conversation, stay the same when turns are added at its end.
+  std::size_t least = turns.size();  // where just enough is gone
+  Tokens before = 0;
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const Tokens begin = before + turns[i].tokens;
+    const bool steps = begin / step > before / step;
+    before = begin;
+    if (before < excess) continue;
+    least = std::min(least, i + 1);
+    if (steps && i + 1 < turns.size()) return i + 1;
+  }
+  return least;
 }
 
 Result<Stowage> stow(Tokens window, const Load& load) {
