@@ -51,19 +51,25 @@ Result<Parts> take_apart(std::string_view url) {
   return parts;
 }
 
-// People give the address that their client takes; the routes that we ask lie elsewhere.
+// People give the address that their client takes; the routes that we ask lie elsewhere. What stands before
+// is the server's own: some have everything below /openai or /models.
 void strip_routes(std::string& path, std::optional<ServerKind> kind) {
-  for (bool again = true; again;) {
-    again = false;
-    for (const std::string_view route : {"/chat/completions", "/completions", "/embeddings", "/models",
-                                         "/openai", "/v1", "/v1beta", "/api/v0"}) {
-      if (!path.ends_with(route)) continue;
-      path.resize(path.size() - route.size());
-      again = true;
-    }
-  }
-  if (kind == ServerKind::ollama && path.ends_with("/api")) path.resize(path.size() - 4);
-  while (path.ends_with('/')) path.pop_back();
+  const auto strip = [&](std::string_view route) {
+    const bool has = path.ends_with(route);
+    if (has) path.resize(path.size() - route.size());
+    return has;
+  };
+  const auto strip_slashes = [&] {
+    while (strip("/")) continue;
+  };
+  for (const std::string_view route : {"/chat/completions", "/completions", "/embeddings"})
+    if (strip(route)) break;
+  strip_slashes();
+  for (const std::string_view route :
+       {"/v1/models", "/v1beta/models", "/v1beta/openai", "/api/v0/models", "/v1beta", "/v1", "/api/v0"})
+    if (strip(route)) break;
+  strip_slashes();
+  if (kind == ServerKind::ollama && strip("/api")) strip_slashes();
 }
 
 }  // namespace

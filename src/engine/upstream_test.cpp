@@ -16,6 +16,10 @@ TEST(Upstream, IsFoundFromTheAddressThatAClientTakes) {
       {"https://generativelanguage.googleapis.com/v1beta/openai/",
        "https://generativelanguage.googleapis.com"},
       {"http://[::1]:8080/v1", "http://[::1]:8080"},
+      {"https://host/openai/v1/chat/completions", "https://host/openai"},
+      {"https://host/models", "https://host/models"},
+      {"https://host/v1/models/", "https://host"},
+      {"https://host/v1/v1", "https://host/v1"},
       {"HTTPS://Host:8443/team/llm/v1", "https://Host:8443/team/llm"}};
   for (const auto& [url, root] : addresses) {
     const auto upstream = make_upstream(url, std::nullopt);
