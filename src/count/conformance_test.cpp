@@ -274,6 +274,19 @@ TEST_P(Conformance, PartsAppendedCountAsOneText) {
   });
 }
 
+TEST_P(Conformance, AnEndlessWordFromTheFrontCountsAsOneText) {
+  for (const std::string& word : {"a", " ", "ship"}) {
+    std::string text;
+    while (text.size() < 2'500'000) text += word;
+    text += " end";
+    Counter counter(*tokenizer_);
+    for (std::size_t at = 0; at < text.size(); at += 300'007)
+      counter.append(std::string_view(text).substr(at, 300'007));
+    EXPECT_EQ(counter.total(), tokenizer_->count(text)) << "of '" << word << "'";
+    EXPECT_TRUE(counter.exact());
+  }
+}
+
 TEST_P(Conformance, TheLargestPrefixWithinALimitIsFound) {
   std::mt19937 rng{3};
   constexpr int characters_further = 40;

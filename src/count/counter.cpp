@@ -74,11 +74,28 @@ struct Counter::State {
   bool begin_run(Tokenizer::Impl::Scratch& scratch) {
     const Tokenizer::Impl& impl = tokenizer.impl();
     const count::Bpe* bpe = impl.model.streamable();
-    const bool plain = place == count::Place::inside || !impl.compiled.config.normalizer.prefix_space;
-    if (bpe == nullptr || !plain || !is_one_run(true, scratch)) return false;
+    if (bpe == nullptr || !is_one_run(true, scratch)) return false;
+    const auto prefix = prefix_of_run(scratch);
+    if (!prefix) return false;
     run = std::make_unique<count::BpeRun>(*bpe, impl.compiled.config.longest_token);
+    run->feed(*prefix, scratch.model.bpe);
     feed_run(scratch);
     return true;
+  }
+
+  // What normalising puts before the tail; nothing where that would be a piece of its own.
+  std::optional<std::string> prefix_of_run(Tokenizer::Impl::Scratch& scratch) const {
+    const Tokenizer::Impl& impl = tokenizer.impl();
+    std::size_t size = held_back;
+    while (count::is_continuation(tail[size])) --size;
+    const std::string_view front = std::string_view(tail).substr(0, size);
+    const std::string_view cut =
+        count::normalize(impl.compiled.config.normalizer, front, place, scratch.normalized);
+    if (!cut.ends_with(front)) return std::nullopt;
+    if (cut.size() != front.size() &&
+        count::uniform_front(impl.pre, scratch.classes, cut, true) != cut.size())
+      return std::nullopt;
+    return std::string(cut.substr(0, cut.size() - front.size()));
   }
 
   // The tail is of one kind throughout, has no added token, and normalising leaves it alone.
