@@ -11,6 +11,7 @@
 
 #include "base/log.hpp"
 #include "base/try.hpp"
+#include "engine/plan_options.hpp"
 #include "gateway/mcp_lines.hpp"
 #include "gateway/mcp_tools.hpp"
 #include "known_models.hpp"
@@ -62,21 +63,6 @@ Result<void> serve(const gateway::McpServer& server) {
   return {};
 }
 
-PlanOptions plan_options(const base::Settings& settings) {
-  PlanOptions options;
-  options.fallback = settings.llm_fallback_enabled;
-  options.fallback_models = settings.llm_allowed_fallback_models;
-  options.compress_above_pct = settings.memory_compression_threshold_pct;
-  options.max_history_turns = settings.max_history_turns;
-  options.retrieval = {.safety_margin = settings.context_safety_margin,
-                       .generation_buffer = settings.generation_buffer,
-                       .average_chunk = settings.avg_chunk_tokens,
-                       .min_top_k = settings.min_top_k,
-                       .max_top_k = settings.max_top_k};
-  options.prompt_overhead = settings.addition_prompt_tokens;
-  return options;
-}
-
 Result<void> run(const Globals& globals, const Options& options) {
   TRY(const base::Settings settings, load_settings(globals));
   TRY(const ModelCatalogue catalogue, known_models(settings));
@@ -85,7 +71,7 @@ Result<void> run(const Globals& globals, const Options& options) {
   log::debug("mcp server started", {{"root", files.root().string()}});
   const gateway::McpServer server =
       gateway::make_mcp_server({&catalogue, &tokenizers, std::move(files), settings.llm_context_window,
-                                settings.default_context_window, plan_options(settings)},
+                                settings.default_context_window, engine::plan_options(settings)},
                                PLIMSOLL_VERSION);
   (void)std::signal(SIGPIPE, SIG_IGN);  // a client that went away is an error to report, not a death
   return serve(server);

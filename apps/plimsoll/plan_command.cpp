@@ -7,6 +7,7 @@
 
 #include "base/files.hpp"
 #include "base/try.hpp"
+#include "engine/plan_options.hpp"
 #include "find_window.hpp"
 #include "known_models.hpp"
 #include "plan_report.hpp"
@@ -33,26 +34,6 @@ struct PlanCommand {
   bool emit = false;
 };
 
-// The catalogue's models; the one that is asked for has the window that the user set.
-class ChosenModels : public CatalogueModels {
- public:
-  ChosenModels(const ModelCatalogue& catalogue, const TokenizerLibrary& library,
-               const base::Settings& settings, std::string asked, std::optional<Window> window)
-      : CatalogueModels(catalogue, library, settings.default_context_window),
-        asked_(std::move(asked)),
-        window_(std::move(window)) {}
-
-  Result<PlanModel> open(std::string_view model) const override {
-    TRY(PlanModel opened, CatalogueModels::open(model));
-    if (window_ && model == asked_) opened.window = *window_;
-    return opened;
-  }
-
- private:
-  std::string asked_;
-  std::optional<Window> window_;
-};
-
 // What stands above the catalogue: the flag, the setting, or the server's word.
 Result<std::optional<Window>> window_of(const PlanCommand& command, const base::Settings& settings,
                                         const ModelCatalogue& catalogue, const std::string& model) {
@@ -71,20 +52,13 @@ Result<std::optional<Window>> window_of(const PlanCommand& command, const base::
 }
 
 PlanOptions options_of(const PlanCommand& command, const base::Settings& settings) {
-  PlanOptions options;
+  PlanOptions options = engine::plan_options(settings);
   if (command.max_tokens > 0) options.max_tokens = command.max_tokens;
   options.policy = policy_named(command.policy);
-  options.fallback = settings.llm_fallback_enabled || !command.fallback.empty();
-  options.fallback_models =
-      command.fallback.empty() ? settings.llm_allowed_fallback_models : command.fallback;
-  options.compress_above_pct = settings.memory_compression_threshold_pct;
-  options.max_history_turns = settings.max_history_turns;
-  options.retrieval = {.safety_margin = settings.context_safety_margin,
-                       .generation_buffer = settings.generation_buffer,
-                       .average_chunk = settings.avg_chunk_tokens,
-                       .min_top_k = settings.min_top_k,
-                       .max_top_k = settings.max_top_k};
-  options.prompt_overhead = settings.addition_prompt_tokens;
+  if (!command.fallback.empty()) {
+    options.fallback = true;
+    options.fallback_models = command.fallback;
+  }
   return options;
 }
 
@@ -104,7 +78,8 @@ Result<int> run(const Globals& globals, const PlanCommand& command) {
   TRY(const ModelCatalogue catalogue, known_models(settings));
   const TokenizerLibrary library = library_of(settings);
   TRY(std::optional<Window> window, window_of(command, settings, catalogue, model));
-  const ChosenModels models(catalogue, library, settings, model, std::move(window));
+  CatalogueModels models(catalogue, library, settings.default_context_window);
+  if (window) models.set_window(model, *std::move(window));
   TRY(const Plan plan, plan_request(body, model, options_of(command, settings), models));
   if (command.emit && plan.fits) {
     TRY_VOID(print_out(plan.request + "\n"));

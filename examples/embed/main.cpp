@@ -1,4 +1,5 @@
-// Plans a chat request for a window of 600 tokens: what goes along, what is left out, what the answer may have.
+// Plans a chat request for a window of 600 tokens: what goes along, what is left out, what the answer may
+// have.
 #include <cstdio>
 #include <filesystem>
 
@@ -14,17 +15,12 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 20; ++i)
     turns += R"({"role": "user", "content": "And in winter?"}, {"role": "assistant", "content": "Less."}, )";
   const std::string request =
-      R"({"messages": [)" + turns + R"({"role": "user", "content": "How deep may she be loaded?"}], "max_tokens": 400})";
+      R"({"messages": [)" + turns +
+      R"({"role": "user", "content": "How deep may she be loaded?"}], "max_tokens": 400})";
 
-  struct SmallWindow : plimsoll::CatalogueModels {
-    using CatalogueModels::CatalogueModels;
-    plimsoll::Result<plimsoll::PlanModel> open(std::string_view name) const override {
-      auto model = CatalogueModels::open(name);
-      if (model) model->window = {600, plimsoll::WindowSource::configured, plimsoll::Confidence::high, {}};
-      return model;
-    }
-  };
-  const auto plan = plimsoll::plan_request(request, "gpt-4o", {}, SmallWindow(*catalogue, library));
+  plimsoll::CatalogueModels models(*catalogue, library);
+  models.set_window("gpt-4o", {600, plimsoll::WindowSource::configured, plimsoll::Confidence::high, {}});
+  const auto plan = plimsoll::plan_request(request, "gpt-4o", {}, models);
   if (!plan) return std::fprintf(stderr, "%s\n", plan.error().what.c_str()), 1;
   std::printf("input %ld, answer %ld, margin %ld, free %ld, %ld of 41 messages\n", plan->input, plan->answer,
               plan->margin, plan->left, plan->message_count);

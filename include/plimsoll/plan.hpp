@@ -7,6 +7,7 @@
 // No clock and no network: the windows come from whoever implements PlanModels.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,14 +50,22 @@ class CatalogueModels : public PlanModels {
                   Tokens default_window = 4096)
       : catalogue_(catalogue), library_(library), default_window_(default_window) {}
 
+  // The window of one model, by exactly this name, above what the catalogue has: what its server said, or
+  // what the user set.
+  void set_window(std::string model, Window window);
+
   Result<PlanModel> open(std::string_view model) const override;
   std::optional<Tokens> window_of(std::string_view model) const override;
   bool same(std::string_view a, std::string_view b) const override;
 
  private:
+  Result<PlanModel> open_unknown(std::string_view model) const;
+  Result<PlanModel> open_known(std::string_view model, const ModelMatch& match) const;
+
   const ModelCatalogue& catalogue_;
   const TokenizerLibrary& library_;
   Tokens default_window_;
+  std::map<std::string, Window, std::less<>> windows_;
 };
 
 struct PlanOptions {

@@ -1,42 +1,44 @@
-#include "base/text.hpp"
 #include "base/try.hpp"
 #include "plimsoll/plan.hpp"
 
 namespace plimsoll {
 
-Result<PlanModel> CatalogueModels::open(std::string_view model) const {
-  const auto match = catalogue_.find(model);
-  if (!match) {
-    TRY(Tokenizer tokenizer, library_.open("o200k_base"));
-    PlanModel unknown{.name = std::string(model),
-                      .window = {},
-                      .max_output = 0,
-                      .tokenizer = std::move(tokenizer),
-                      .chat = {},
-                      .why = {},
-                      .drift = {}};
-    unknown.window = {default_window_,
-                      WindowSource::assumed,
-                      Confidence::low,
-                      {{"catalogue", fmt::format("no entry for '{}'", model)}}};
-    unknown.exactness = Exactness::estimated;
-    unknown.why = fmt::format("no tokenizer is known for '{}'; counted with o200k_base", model);
-    return unknown;
-  }
-  const ModelCard& card = *match->card;
+void CatalogueModels::set_window(std::string model, Window window) {
+  windows_.insert_or_assign(std::move(model), std::move(window));
+}
+
+Result<PlanModel> CatalogueModels::open_unknown(std::string_view model) const {
+  TRY(Tokenizer tokenizer, library_.open("o200k_base"));
+  PlanModel unknown{.name = std::string(model),
+                    .window = {},
+                    .tokenizer = std::move(tokenizer),
+                    .chat = {},
+                    .why = {},
+                    .drift = {}};
+  unknown.window = {default_window_,
+                    WindowSource::assumed,
+                    Confidence::low,
+                    {{"catalogue", fmt::format("no entry for '{}'", model)}}};
+  unknown.exactness = Exactness::estimated;
+  unknown.why = fmt::format("no tokenizer is known for '{}'; counted with o200k_base", model);
+  return unknown;
+}
+
+Result<PlanModel> CatalogueModels::open_known(std::string_view model, const ModelMatch& match) const {
+  const ModelCard& card = *match.card;
   TRY(Tokenizer tokenizer, library_.open(card.tokenizer));
   PlanModel known{.name = std::string(model),
                   .window = {},
-                  .max_output = card.max_output,
                   .tokenizer = std::move(tokenizer),
                   .chat = {},
-                  .exactness = card.exactness,
                   .why = card.why,
                   .drift = {}};
+  known.max_output = card.max_output;
+  known.exactness = card.exactness;
   known.chat.chat_template = card.chat_template;
   known.chat.specials = card.specials;
   known.chat.images = card.images;
-  const bool relative = match->kind == MatchKind::partial;
+  const bool relative = match.kind == MatchKind::partial;
   known.window = {card.window,
                   WindowSource::catalogue,
                   relative ? Confidence::low : Confidence::medium,
@@ -50,7 +52,15 @@ Result<PlanModel> CatalogueModels::open(std::string_view model) const {
   return known;
 }
 
+Result<PlanModel> CatalogueModels::open(std::string_view model) const {
+  const auto match = catalogue_.find(model);
+  TRY(PlanModel opened, match ? open_known(model, *match) : open_unknown(model));
+  if (const auto set = windows_.find(model); set != windows_.end()) opened.window = set->second;
+  return opened;
+}
+
 std::optional<Tokens> CatalogueModels::window_of(std::string_view model) const {
+  if (const auto set = windows_.find(model); set != windows_.end()) return set->second.tokens;
   const auto match = catalogue_.find(model);
   return match ? std::optional(match->card->window) : std::nullopt;
 }

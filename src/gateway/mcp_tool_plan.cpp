@@ -55,25 +55,6 @@ Json output_schema() {
   return schema;
 }
 
-// The catalogue's models, with the window that the user set for the one that is asked for.
-class SetModels : public CatalogueModels {
- public:
-  SetModels(const ToolContext& context, std::string asked, std::optional<Window> window)
-      : CatalogueModels(*context.catalogue, *context.tokenizers, context.default_window),
-        asked_(std::move(asked)),
-        window_(std::move(window)) {}
-
-  Result<PlanModel> open(std::string_view model) const override {
-    TRY(PlanModel opened, CatalogueModels::open(model));
-    if (window_ && model == asked_) opened.window = *window_;
-    return opened;
-  }
-
- private:
-  std::string asked_;
-  std::optional<Window> window_;
-};
-
 std::optional<Window> window_set(const ToolContext& context, const Json& arguments) {
   if (const auto given = integer_of(arguments, "window"))
     return Window{*given, WindowSource::configured, Confidence::high, {{"argument window", "taken"}}};
@@ -90,7 +71,8 @@ Result<Json> call(const ToolContext& context, const Json& arguments) {
   PlanOptions options = context.plan;
   options.max_tokens = integer_of(arguments, "max_tokens");
   options.policy = policy_named(text_of(arguments, "policy"));
-  const SetModels models(context, model, window_set(context, arguments));
+  CatalogueModels models(*context.catalogue, *context.tokenizers, context.default_window);
+  if (auto window = window_set(context, arguments)) models.set_window(model, *std::move(window));
   TRY(const Plan plan,
       plan_request(request.dump(-1, ' ', false, Json::error_handler_t::replace), model, options, models));
   Json result = Json::parse(plan_json(plan));

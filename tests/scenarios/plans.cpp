@@ -32,23 +32,6 @@ Json message_of(const Line& line) {
   return message;
 }
 
-class ScenarioModels : public CatalogueModels {
- public:
-  ScenarioModels(const ModelCatalogue& catalogue, const TokenizerLibrary& library, std::string asked,
-                 Tokens window)
-      : CatalogueModels(catalogue, library), asked_(std::move(asked)), window_(window) {}
-  Result<PlanModel> open(std::string_view model) const override {
-    auto opened = CatalogueModels::open(model);
-    if (opened && window_ > 0 && model == asked_)
-      opened->window = {window_, WindowSource::configured, Confidence::high, {}};
-    return opened;
-  }
-
- private:
-  std::string asked_;
-  Tokens window_;
-};
-
 std::string list_of(const Plan& plan, bool kept, std::string_view section) {
   std::string ids;
   for (const PlannedPiece& piece : plan.pieces)
@@ -127,7 +110,9 @@ std::string play_plan(const std::vector<Line>& given) {
     }
   }
   const std::string model = first.text("model", "gpt-4o");
-  const ScenarioModels models(catalogue, library, model, first.number("window"));
+  CatalogueModels models(catalogue, library);
+  if (first.has("window"))
+    models.set_window(model, {first.number("window"), WindowSource::configured, Confidence::high, {}});
   const auto plan = plan_request(request.dump(), model, options, models);
   if (!plan) return fmt::format("error {}: {}\n", name_of(plan.error().code), plan.error().what);
   std::string out;
