@@ -76,7 +76,7 @@ class Sums {
 
   void add(std::size_t part, Tokens tokens) {
     const int origin = parts_[part].origin;
-    counts_.by_origin[static_cast<std::size_t>(origin + 1)] += tokens;
+    counts_.by_origin[static_cast<std::size_t>(origin) + 1] += tokens;
     if (origin == RenderedPart::of_template && following_[part] != none)
       counts_.before_origin[following_[part]] += tokens;
   }

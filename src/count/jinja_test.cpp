@@ -1,6 +1,5 @@
 #include "count/jinja.hpp"
 
-
 #include <gtest/gtest.h>
 
 namespace plimsoll::count {
