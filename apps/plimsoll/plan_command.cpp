@@ -65,8 +65,10 @@ PlanOptions options_of(const PlanCommand& command, const base::Settings& setting
 Result<std::string> model_of(const PlanCommand& command, const std::string& body) {
   if (!command.model.empty()) return command.model;
   const auto json = nlohmann::json::parse(body, nullptr, false);
-  if (json.is_object() && json.contains("model") && json["model"].is_string() && json["model"] != "")
-    return json["model"].get<std::string>();
+  const std::string named = json.is_object() && json.contains("model") && json["model"].is_string()
+                                ? json["model"].get<std::string>()
+                                : "";
+  if (!named.empty()) return named;
   return fail(Errc::bad_input, "the request names no model; name one with --model, as in --model gpt-4o");
 }
 
