@@ -67,24 +67,6 @@ std::string dumped(const Json& json) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  constexpr std::string_view replacement = "\xEF\xBF\xBD";
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
-    if (byte < ' ' || byte == 0x7F) {
-      out += replacement;
-    } else if (byte == 0xC2 && next >= 0x80 && next < 0xA0) {  // U+0080 to U+009F are controls too
-      out += replacement;
-      ++i;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
 std::string catalogue_table(const std::vector<const ModelCard*>& cards, const Terminal& terminal) {
   Table table{{"MODEL", "WINDOW", "MAX OUTPUT", "TOKENIZER", "EXACTNESS", "SOURCE", "DATE"},
               {false, true, true, false, false, false, false},

@@ -20,7 +20,4 @@ std::string served_table(const std::vector<engine::ListedModel>& models, const M
 std::string served_json(const std::vector<engine::ListedModel>& models, const ModelCatalogue& catalogue,
                         const engine::Upstream* upstream);
 
-// Without what would move the cursor or change colours: names come from servers.
-std::string printable(std::string_view text);
-
 }  // namespace plimsoll

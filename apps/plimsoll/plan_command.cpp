@@ -34,12 +34,16 @@ struct PlanCommand {
   bool emit = false;
 };
 
+bool asks_server(const PlanCommand& command) {
+  return !command.upstream.empty() || !command.kind.empty();
+}
+
 // What stands above the catalogue: the flag, the setting, or the server's word.
 Result<std::optional<Window>> window_of(const PlanCommand& command, const base::Settings& settings,
                                         const ModelCatalogue& catalogue, const std::string& model) {
   if (command.window > 0)
     return Window{command.window, WindowSource::configured, Confidence::high, {{"--window", "taken"}}};
-  if (!command.upstream.empty() || !command.kind.empty()) {
+  if (asks_server(command)) {
     TRY(Window found, find_window(settings, catalogue, model, command.upstream, command.kind));
     return found;
   }
@@ -82,12 +86,21 @@ Result<int> run(const Globals& globals, const PlanCommand& command) {
   TRY(std::optional<Window> window, window_of(command, settings, catalogue, model));
   CatalogueModels models(catalogue, library, settings.default_context_window);
   if (window) models.set_window(model, *std::move(window));
-  TRY(const Plan plan, plan_request(body, model, options_of(command, settings), models));
-  if (command.emit && plan.fits) {
-    TRY_VOID(print_out(plan.request + "\n"));
-  } else {
-    TRY_VOID(print_out(command.json ? plan_json(plan) : plan_report(plan, terminal_of_stdout())));
+  const PlanOptions options = options_of(command, settings);
+  if (asks_server(command) && options.fallback) {
+    for (const std::string& name : options.fallback_models) {
+      TRY(Window served, find_window(settings, catalogue, name, command.upstream, command.kind));
+      if (name != model) models.set_window(name, std::move(served));
+    }
   }
+  TRY(const Plan plan, plan_request(body, model, options, models));
+  if (command.emit && !plan.fits) {  // nothing on standard output that could be taken for a request
+    fmt::print(stderr, "{}", plan_report(plan, {}));
+    return does_not_fit;
+  }
+  TRY_VOID(print_out(command.emit   ? plan.request + "\n"
+                     : command.json ? plan_json(plan)
+                                    : plan_report(plan, terminal_of_stdout())));
   return plan.fits ? 0 : does_not_fit;
 }
 

@@ -29,6 +29,8 @@ constexpr std::array<Look, section_kinds> looks{{{244, 'f'},
                                                  {208, 'a'},
                                                  {160, 'x'}}};
 
+constexpr std::size_t longest_id = 60;
+
 const Look& look_of(SectionKind kind) {
   return looks[static_cast<std::size_t>(kind)];
 }
@@ -100,8 +102,9 @@ std::string section_table(const Plan& plan, const Terminal& terminal) {
     const Section& section = planned.section;
     if (section.max == 0 && planned.used == 0) continue;
     table.rows.push_back({std::string(name_of(section.kind)), with_thousands(section.basis),
-                          with_thousands(section.min), with_thousands(section.max),
-                          with_thousands(planned.grant), with_thousands(planned.used)});
+                          with_thousands(section.shrink > 0 ? section.min : section.basis),
+                          with_thousands(section.max), with_thousands(planned.grant),
+                          with_thousands(planned.used)});
   }
   const Tokens all = plan.input + plan.thinking + plan.answer + plan.margin;
   table.rows.push_back({"together", "", with_thousands(plan.least), "", "", with_thousands(all)});
@@ -120,9 +123,11 @@ std::string cut_list(const Plan& plan, const Terminal& terminal) {
            plan.pieces[end].fate == first.fate && plan.pieces[end].reason == first.reason)
       tokens += plan.pieces[end++].tokens;
     if (first.fate != Fate::kept) {
-      const std::string ids =
-          end - i == 1 ? first.id
-                       : fmt::format("{} to {} ({} of them)", first.id, plan.pieces[end - 1].id, end - i);
+      const std::string id = printable(first.id, longest_id);
+      const std::string ids = end - i == 1
+                                  ? id
+                                  : fmt::format("{} to {} ({} of them)", id,
+                                                printable(plan.pieces[end - 1].id, longest_id), end - i);
       out += "  " +
              wrapped(fmt::format("{}, {} tokens: {}", ids, with_thousands(tokens), first.reason), width, 2) +
              "\n";
@@ -135,7 +140,8 @@ std::string cut_list(const Plan& plan, const Terminal& terminal) {
 std::string some_of(const std::vector<std::string>& ids) {
   constexpr std::size_t shown = 4;
   std::string text;
-  for (std::size_t i = 0; i < std::min(ids.size(), shown); ++i) text += (i == 0 ? "" : ", ") + ids[i];
+  for (std::size_t i = 0; i < std::min(ids.size(), shown); ++i)
+    text += (i == 0 ? "" : ", ") + printable(ids[i], longest_id);
   return ids.size() > shown ? fmt::format("{} and {} more", text, ids.size() - shown) : text;
 }
 
@@ -147,12 +153,17 @@ std::string price_list(const Plan& plan, const Terminal& terminal) {
     if (!price.fits) {
       what = "the request would not fit any more";
     } else {
-      if (!price.pieces.empty())
-        what = fmt::format("{} would {}", some_of(price.pieces), more ? "come aboard" : "stay behind");
+      if (!price.aboard.empty()) what = fmt::format("{} would come aboard", some_of(price.aboard));
+      if (!price.gone.empty())
+        what += fmt::format("{}{} would stay behind", what.empty() ? "" : ", ", some_of(price.gone));
       if (price.answer != 0)
         what += fmt::format("{}the answer would have {} tokens {}", what.empty() ? "" : ", ",
                             with_thousands(price.answer > 0 ? price.answer : -price.answer),
                             price.answer > 0 ? "more" : "fewer");
+      if (price.thinking != 0)
+        what += fmt::format("{}thinking would have {} tokens {}", what.empty() ? "" : ", ",
+                            with_thousands(price.thinking > 0 ? price.thinking : -price.thinking),
+                            price.thinking > 0 ? "more" : "fewer");
       if (what.empty()) what = "nothing would change";
     }
     out += "  " +
@@ -166,10 +177,31 @@ std::string price_list(const Plan& plan, const Terminal& terminal) {
 
 std::string fallback_lines(const Plan& plan, const Terminal& terminal) {
   const FallbackDecision& fallback = plan.fallback;
-  std::string out =
-      bold(terminal, "Fallback") + "\n  " + wrapped(fallback.reason, width_of(terminal), 2) + "\n";
+  std::string out = bold(terminal, "Fallback") + "\n  " +
+                    wrapped(printable(fallback.reason, 1000), width_of(terminal), 2) + "\n";
   for (const FallbackCandidate& candidate : fallback.considered)
-    out += "  " + wrapped(fmt::format("{}: {}", candidate.model, candidate.verdict), width_of(terminal), 2) +
+    out +=
+        "  " +
+        wrapped(fmt::format("{}: {}", printable(candidate.model), candidate.verdict), width_of(terminal), 2) +
+        "\n";
+  return out;
+}
+
+std::string verdict(const Plan& plan, const Terminal& terminal) {
+  if (!plan.fits) return bold(terminal, "It does not fit.") + "\n";
+  const std::size_t width = width_of(terminal);
+  const std::string thinking =
+      plan.thinking > 0 ? fmt::format("thinking {}, ", with_thousands(plan.thinking)) : "";
+  std::string out =
+      wrapped(fmt::format("It fits: input {}, {}answer {}, margin {}, {} free. Pressure {:.0f} % (100 % is "
+                          "where history is compressed).",
+                          with_thousands(plan.input), thinking, with_thousands(plan.answer),
+                          with_thousands(plan.margin), with_thousands(plan.left), plan.pressure * 100),
+              width, 0) +
+      "\n";
+  if (plan.strategy.content.tokens > 0)  // advice on documents, where there are any
+    out += wrapped(fmt::format("Strategy {}: {}", name_of(plan.strategy.strategy), plan.strategy.reasoning),
+                   width, 0) +
            "\n";
   return out;
 }
@@ -210,26 +242,21 @@ std::string window_bar(const Plan& plan, const Terminal& terminal) {
 
 std::string plan_report(const Plan& plan, const Terminal& terminal) {
   const std::size_t width = width_of(terminal);
-  std::string out = bold(terminal, plan.model) + "\n";
+  std::string out = bold(terminal, printable(plan.model)) + "\n";
   out += wrapped(fmt::format("window {} tokens ({}, {} confidence), policy {}, counts {}",
                              with_thousands(plan.window.tokens), name_of(plan.window.source),
                              name_of(plan.window.confidence), name_of(plan.policy), name_of(plan.exactness)),
                  width, 0) +
          "\n\n";
   out += window_bar(plan, terminal) + legend(plan, terminal) + "\n" + section_table(plan, terminal) + "\n";
-  out += plan.fits ? fmt::format("It fits: input {}, answer {}, {} free, pressure {:.0f} %.\n",
-                                 with_thousands(plan.input), with_thousands(plan.answer),
-                                 with_thousands(plan.left), plan.pressure * 100)
-                   : bold(terminal, "It does not fit.") + "\n";
-  out += wrapped(fmt::format("Strategy {}: {}", name_of(plan.strategy.strategy), plan.strategy.reasoning),
-                 width, 0) +
-         "\n";
+  out += verdict(plan, terminal);
   for (const std::string& block :
        {cut_list(plan, terminal), fallback_lines(plan, terminal), price_list(plan, terminal)})
     if (!block.empty()) out += "\n" + block;
   std::string warnings;
   for (const std::string& warning : plan.warnings)
-    if (warning != plan.fallback.reason) warnings += "  " + wrapped(warning, width, 2) + "\n";
+    if (warning != plan.fallback.reason)
+      warnings += "  " + wrapped(printable(warning, 2000), width, 2) + "\n";
   if (!warnings.empty()) out += "\n" + bold(terminal, "Mind") + "\n" + warnings;
   return out;
 }

@@ -102,6 +102,13 @@ Result<void> weigh_files(const base::Settings& settings, const Options& options,
   if (!chosen) found.not_counted = chosen.error().what;
 
   for (const std::string& path : options.files) {
+    std::error_code unknown;
+    if (std::filesystem::exists(path, unknown) && !std::filesystem::is_regular_file(path, unknown)) {
+      found.skipped.push_back(
+          {path, fmt::format("'{}' is a {}", path,
+                             std::filesystem::is_directory(path, unknown) ? "folder" : "pipe or a device")});
+      continue;
+    }
     if (!chosen) {
       if (const auto file = estimated_file(path)) {
         ask.file_bytes.push_back(file->bytes);
@@ -119,6 +126,8 @@ Result<void> weigh_files(const base::Settings& settings, const Options& options,
     ask.counted = ask.counted.value_or(0) + input->tokens;
     found.files.push_back({path, static_cast<std::int64_t>(input->bytes), input->tokens, true});
   }
+  if (found.files.empty())
+    return fail(Errc::not_found, "no file could be read: {}", found.skipped.front().why);
   if (chosen && ask.counted) {
     found.tokenizer = chosen->tokenizer.info().name;
     ask.counted_exactness = chosen->exactness;

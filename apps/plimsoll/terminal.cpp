@@ -65,6 +65,26 @@ std::size_t display_width(std::string_view text) {
   return width;
 }
 
+std::string printable(std::string_view text, std::size_t most) {
+  std::string out;
+  const auto* at = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
+  auto left = static_cast<utf8proc_ssize_t>(text.size());
+  for (std::size_t shown = 0; left > 0; ++shown) {
+    if (shown == most) return out + "…";
+    utf8proc_int32_t code_point = 0;
+    const auto size = utf8proc_iterate(at, left, &code_point);
+    const auto category = size > 0 ? utf8proc_category(code_point) : UTF8PROC_CATEGORY_CN;
+    const bool shows = category != UTF8PROC_CATEGORY_CC && category != UTF8PROC_CATEGORY_CF &&
+                       category != UTF8PROC_CATEGORY_ZL && category != UTF8PROC_CATEGORY_ZP &&
+                       category != UTF8PROC_CATEGORY_CN;
+    const auto step = size > 0 ? size : 1;
+    out += shows ? std::string(reinterpret_cast<const char*>(at), static_cast<std::size_t>(step)) : "\uFFFD";
+    at += step;
+    left -= step;
+  }
+  return out;
+}
+
 std::string draw(const Table& table, const Terminal& terminal) {
   const std::size_t columns = table.header.size();
   std::vector<std::size_t> widths(columns);

@@ -32,6 +32,10 @@ std::string draw(const Table& table, const Terminal& terminal);
 // A share of one as a bar of `width` cells, to an eighth of a cell; more than one fills it and ends in '!'.
 std::string bar(double share, std::size_t width);
 
+// What comes from outside, safe to print: control characters and those that turn the line around become
+// U+FFFD, and beyond `most` characters there is an ellipsis.
+std::string printable(std::string_view text, std::size_t most = 200);
+
 // Cells that a text takes: characters, wide ones twice, marks not at all.
 std::size_t display_width(std::string_view text);
 

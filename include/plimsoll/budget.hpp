@@ -83,6 +83,8 @@ struct Load {
   std::vector<Piece> facts;       // of memory
   std::vector<Piece> turns;       // of history, oldest first
   std::vector<Piece> passages;    // of context
+  Tokens facts_frame = 0;         // what stands around all facts, taken with the first one
+  Tokens passages_frame = 0;      // likewise
   std::int64_t most_turns = std::numeric_limits<std::int64_t>::max();
   std::int64_t most_passages = std::numeric_limits<std::int64_t>::max();
 };
@@ -111,7 +113,7 @@ Tokens least_window(std::span<const Section> sections);
 // What a request wants, counted, from which its sections follow.
 struct Wants {
   Tokens format = 0, system = 0, tools = 0, question = 0;
-  Tokens facts = 0, turns = 0, passages = 0;  // of all there are
+  Tokens facts = 0, turns = 0, passages = 0;  // of all there are, with what stands around them
   Tokens context = 4'000;                     // what passages ask for; they grow beyond where there is room
   std::optional<Tokens> context_limit;        // by rule B1 or B4
   std::optional<Tokens> answer;               // max_tokens, where the request names it
@@ -123,8 +125,9 @@ struct Wants {
 // One section of each kind, in order.
 std::vector<Section> sections_for(const Wants& wants, Policy policy, Tokens window);
 
-// What F1 compares with the window: all of it, with passages at their least.
-Tokens total_wanted(const Wants& wants);
+// What F1 compares with the window: all of it, with passages at their least, which is none unless they are
+// never left out.
+Tokens total_wanted(const Wants& wants, Policy policy);
 
 // Grants filled with whole pieces.
 struct Stowage {
@@ -143,14 +146,19 @@ Result<Stowage> stow(Tokens window, const Load& load);
 // a server's prefix cache, for several turns.
 std::size_t first_turn_kept(std::span<const Piece> turns, Tokens grant);
 
-// What a window of `change` tokens more (or fewer, negative) would do.
-struct ShadowPrice {
-  Tokens change = 0;
-  bool fits = true;                                 // false: the minimums would not fit any more
-  std::vector<std::size_t> facts, turns, passages;  // those whose fate would be another
-  Tokens answer = 0;                                // by how much the answer would grow
+// Indices of pieces.
+struct PieceList {
+  std::vector<std::size_t> facts, turns, passages;
 };
-ShadowPrice shadow_price(Tokens window, const Load& load, const Stowage& now, Tokens change);
+
+// What another window would do.
+struct ShadowPrice {
+  bool fits = true;  // false: the minimums would not fit any more
+  PieceList aboard, gone;
+  Tokens answer = 0, thinking = 0;  // by how much they would grow
+};
+// `then`: the same pieces in the other window, whose bounds may be others too.
+ShadowPrice shadow_price(const Load& load, const Stowage& now, Tokens then_window, const Load& then);
 
 // ---- The named rules: each as it is known elsewhere, and as bounds of the negotiator ----
 

@@ -98,8 +98,9 @@ struct PlannedPiece {
 struct PlannedPrice {
   Tokens change = 0;
   bool fits = true;
-  std::vector<std::string> pieces;  // those that would come aboard, or go
-  Tokens answer = 0;                // by how much the answer would grow
+  std::vector<std::string> aboard;  // pieces that would come
+  std::vector<std::string> gone;    // and go
+  Tokens answer = 0, thinking = 0;  // by how much they would grow
 };
 
 struct Plan {
@@ -121,7 +122,7 @@ struct Plan {
   std::optional<Tokens> requested_answer;
   std::vector<PlannedPrice> prices;
   std::vector<std::string> warnings;
-  std::string request;  // the body to send; as given where nothing was cut or added
+  std::string request;  // the body to send, with the plan's model and limits; empty where it does not fit
   std::string hash;     // SHA-256 of what went in; the same inputs give the same
 };
 

@@ -93,7 +93,7 @@ TEST_F(Files, ReadsAFileOfManyBlocks) {
 TEST_F(Files, AFolderIsNotRead) {
   const auto read = read_file(folder_, 10);
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error().code, Errc::io_failed);
+  EXPECT_EQ(read.error().code, Errc::bad_input);
 }
 
 TEST_F(Files, WritingReplacesTheWholeFileAndLeavesNothingBeside) {

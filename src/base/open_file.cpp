@@ -13,7 +13,9 @@ namespace plimsoll::base {
 
 tl::unexpected<Error> system_failure(std::string_view doing, const std::filesystem::path& path) {
   const int reason = errno;
-  const Errc code = reason == ENOENT || reason == ENOTDIR ? Errc::not_found : Errc::io_failed;
+  const Errc code = reason == ENOENT || reason == ENOTDIR ? Errc::not_found
+                    : reason == EISDIR                    ? Errc::bad_input
+                                                          : Errc::io_failed;
   return fail(code, "cannot {} '{}': {}", doing, path.string(), std::generic_category().message(reason));
 }
 

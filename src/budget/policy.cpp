@@ -59,6 +59,10 @@ Tokens wanted_answer(const Wants& wants) {
   return std::max<Tokens>(0, wants.most_answer > 0 ? std::min(wanted, wants.most_answer) : wanted);
 }
 
+Tokens bounded_passages(const Wants& wants) {
+  return std::min(wants.passages, wants.context_limit.value_or(wants.passages));
+}
+
 Section answer_section(const Wants& wants, Tokens window, std::int64_t shrink) {
   const Tokens wanted = wanted_answer(wants);
   Section answer{.kind = SectionKind::answer,
@@ -77,7 +81,7 @@ Section answer_section(const Wants& wants, Tokens window, std::int64_t shrink) {
 
 std::vector<Section> sections_for(const Wants& wants, Policy policy, Tokens window) {
   const Weights weights = weights_of(policy);
-  const Tokens passages = std::min(wants.passages, wants.context_limit.value_or(wants.passages));
+  const Tokens passages = bounded_passages(wants);
   Section context = of_pieces(SectionKind::context, passages, weights.context);
   if (policy != Policy::strict && !wants.context_limit) context.basis = std::min(passages, wants.context);
   context.grow = 1;
@@ -93,8 +97,9 @@ std::vector<Section> sections_for(const Wants& wants, Policy policy, Tokens wind
           fixed(SectionKind::margin, wants.margin)};
 }
 
-Tokens total_wanted(const Wants& wants) {
-  return wants.format + wants.system + wants.tools + wants.facts + wants.turns + wants.question +
+Tokens total_wanted(const Wants& wants, Policy policy) {
+  const Tokens passages = policy == Policy::strict ? bounded_passages(wants) : 0;
+  return passages + wants.format + wants.system + wants.tools + wants.facts + wants.turns + wants.question +
          wants.thinking + wanted_answer(wants);
 }
 

@@ -87,21 +87,27 @@ class Hold {
 // Pieces taken by value into one section. What does not fit at first may when others have left room.
 class ByValue {
  public:
-  ByValue(std::span<const Piece> pieces, std::int64_t most)
-      : pieces_(pieces), waiting_(by_value(pieces)), places_(most), fates_(pieces.size(), Fate::no_room) {}
+  ByValue(std::span<const Piece> pieces, Tokens frame, std::int64_t most)
+      : pieces_(pieces),
+        waiting_(by_value(pieces)),
+        frame_(frame),
+        places_(most),
+        fates_(pieces.size(), Fate::no_room) {}
 
   void fill(Hold& hold, std::size_t section, Tokens up_to) {
     Tokens used = hold.used(section);
     std::vector<std::uint32_t> still_waiting;
     for (const std::uint32_t i : waiting_) {
-      const bool kept = places_ > 0 && pieces_[i].tokens <= up_to - used;
+      const Tokens tokens = pieces_[i].tokens + frame_;
+      const bool kept = places_ > 0 && tokens <= up_to - used;
       if (!kept) {
         fates_[i] = places_ > 0 ? Fate::no_room : Fate::over_limit;
         still_waiting.push_back(i);
         continue;
       }
       fates_[i] = Fate::kept;
-      used += pieces_[i].tokens;
+      used += tokens;
+      frame_ = 0;  // it stands now
       --places_;
     }
     waiting_ = std::move(still_waiting);
@@ -113,6 +119,7 @@ class ByValue {
  private:
   std::span<const Piece> pieces_;
   std::vector<std::uint32_t> waiting_;
+  Tokens frame_;
   std::int64_t places_;
   std::vector<Fate> fates_;
 };
@@ -161,6 +168,7 @@ std::size_t first_turn_kept(std::span<const Piece> turns, Tokens grant) {
     before = begin;
     if (before < excess) continue;
     least = std::min(least, i + 1);
+    if (before > excess + step) break;  // a long turn behind the place: not worth it
     if (steps && i + 1 < turns.size()) return i + 1;
   }
   return least;
@@ -175,8 +183,8 @@ Result<Stowage> stow(Tokens window, const Load& load) {
   for (const auto& of_pieces : {memory, history, context})
     if (of_pieces) hold.set_used(*of_pieces, 0);
 
-  ByValue facts(load.facts, std::numeric_limits<std::int64_t>::max());
-  ByValue passages(load.passages, load.most_passages);
+  ByValue facts(load.facts, load.facts_frame, std::numeric_limits<std::int64_t>::max());
+  ByValue passages(load.passages, load.passages_frame, load.most_passages);
   if (memory) facts.fill(hold, *memory, hold.grant(*memory));
   std::vector<Fate> turns(load.turns.size(), Fate::too_old);
   if (history) turns = fill_history(hold, *history, load);
@@ -193,23 +201,25 @@ Result<Stowage> stow(Tokens window, const Load& load) {
   return stowage;
 }
 
-ShadowPrice shadow_price(Tokens window, const Load& load, const Stowage& now, Tokens change) {
+ShadowPrice shadow_price(const Load& load, const Stowage& now, Tokens then_window, const Load& then) {
   ShadowPrice price;
-  price.change = change;
-  const auto then = stow(std::max<Tokens>(0, window + change), load);
-  price.fits = then.has_value();
-  if (!then) return price;
-  const auto differing = [](const std::vector<Fate>& a, const std::vector<Fate>& b) {
-    std::vector<std::size_t> indices;
-    for (std::size_t i = 0; i < a.size(); ++i)
-      if ((a[i] == Fate::kept) != (b[i] == Fate::kept)) indices.push_back(i);
-    return indices;
+  const auto stowed = stow(std::max<Tokens>(0, then_window), then);
+  price.fits = stowed.has_value();
+  if (!stowed) return price;
+  const auto compare = [&](std::vector<Fate> Stowage::*fates, std::vector<std::size_t> PieceList::*list) {
+    for (std::size_t i = 0; i < (now.*fates).size(); ++i) {
+      const bool before = (now.*fates)[i] == Fate::kept, after = ((*stowed).*fates)[i] == Fate::kept;
+      if (before != after) ((after ? price.aboard : price.gone).*list).push_back(i);
+    }
   };
-  price.facts = differing(now.facts, then->facts);
-  price.turns = differing(now.turns, then->turns);
-  price.passages = differing(now.passages, then->passages);
-  for (std::size_t i = 0; i < load.sections.size(); ++i)
-    if (load.sections[i].kind == SectionKind::answer) price.answer = then->used[i] - now.used[i];
+  compare(&Stowage::facts, &PieceList::facts);
+  compare(&Stowage::turns, &PieceList::turns);
+  compare(&Stowage::passages, &PieceList::passages);
+  for (std::size_t i = 0; i < load.sections.size(); ++i) {
+    const SectionKind kind = load.sections[i].kind;
+    if (kind == SectionKind::answer) price.answer = stowed->used[i] - now.used[i];
+    if (kind == SectionKind::thinking) price.thinking = stowed->used[i] - now.used[i];
+  }
   return price;
 }
 

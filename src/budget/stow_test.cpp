@@ -63,6 +63,22 @@ TEST(Stow, CutsHistoryFromTheOldEnd) {
   EXPECT_EQ(stowage->turns, (std::vector<Fate>{too_old, too_old, kept, kept, kept}));
 }
 
+TEST(Stow, TakesWhatStandsAroundPassagesWithTheFirstOne) {
+  Load load = with({of_pieces(SectionKind::context, 230)});
+  load.passages = {{100, 2}, {100, 1}};
+  load.passages_frame = 30;
+  const auto both = stow(580 + 100, load);
+  ASSERT_TRUE(both) << both.error().what;
+  EXPECT_EQ(both->used[0], 230);
+  const auto one = stow(350 + 229, load);
+  ASSERT_TRUE(one) << one.error().what;
+  EXPECT_EQ(one->passages, (std::vector<Fate>{kept, no_room}));
+  EXPECT_EQ(one->used[0], 130);
+  const auto none = stow(350 + 129, load);
+  ASSERT_TRUE(none) << none.error().what;
+  EXPECT_EQ(none->used[0], 0);
+}
+
 TEST(Stow, HonoursLimitsOfTurnsAndPassages) {
   Load load = with({of_pieces(SectionKind::history, 30), of_pieces(SectionKind::context, 30)});
   load.turns = {{10}, {10}, {10}};
@@ -97,6 +113,11 @@ TEST(FirstTurnKept, KeepsTheLastTurnWhereItFitsAtAll) {
   EXPECT_EQ(first_turn_kept(turns, 999), 2U);
 }
 
+TEST(FirstTurnKept, DoesNotGiveUpALongTurnForAStep) {
+  const Piece turns[] = {{92}, {92}, {92}, {92}, {92}, {3'800}, {92}};
+  EXPECT_EQ(first_turn_kept(turns, 4'341), 1U);  // 11 too many: one short turn goes
+}
+
 TEST(FirstTurnKept, MovesSeldomAsAConversationGrows) {
   std::vector<Piece> turns;
   std::size_t before = 0;
@@ -123,12 +144,24 @@ TEST(ShadowPrice, SaysWhichPiecesWouldComeOrGo) {
   const auto now = stow(1050, load);
   ASSERT_TRUE(now);
   ASSERT_EQ(now->passages, (std::vector<Fate>{kept, kept, no_room}));
-  const ShadowPrice more = shadow_price(1050, load, *now, 500);
+  const ShadowPrice more = shadow_price(load, *now, 1550, load);
   EXPECT_TRUE(more.fits);
-  EXPECT_EQ(more.passages, (std::vector<std::size_t>{2}));
-  const ShadowPrice fewer = shadow_price(1050, load, *now, -500);
-  EXPECT_EQ(fewer.passages, (std::vector<std::size_t>{0, 1}));
-  EXPECT_FALSE(shadow_price(1050, load, *now, -800).fits);
+  EXPECT_EQ(more.aboard.passages, (std::vector<std::size_t>{2}));
+  EXPECT_TRUE(more.gone.passages.empty());
+  const ShadowPrice fewer = shadow_price(load, *now, 550, load);
+  EXPECT_EQ(fewer.gone.passages, (std::vector<std::size_t>{0, 1}));
+  EXPECT_FALSE(shadow_price(load, *now, 250, load).fits);
+}
+
+TEST(ShadowPrice, TellsWhatComesFromWhatGoes) {
+  Load load = with({of_pieces(SectionKind::context, 900)});
+  load.passages = {{500, 3}, {200, 2}, {200, 1}};
+  const auto now = stow(350 + 400, load);  // the large one does not fit
+  ASSERT_TRUE(now);
+  ASSERT_EQ(now->passages, (std::vector<Fate>{no_room, kept, kept}));
+  const ShadowPrice more = shadow_price(load, *now, 350 + 550, load);
+  EXPECT_EQ(more.aboard.passages, (std::vector<std::size_t>{0}));
+  EXPECT_EQ(more.gone.passages, (std::vector<std::size_t>{1, 2}));
 }
 
 }  // namespace

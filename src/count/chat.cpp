@@ -1,6 +1,7 @@
 #include "plimsoll/chat.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "base/text.hpp"
@@ -177,8 +178,15 @@ count::Detail detail_of(std::string_view text) {
 Result<void> count_images(const Format& format, const ChatRequest& request, const ChatOptions& options,
                           ChatCount& counted) {
   counted.message_images.assign(request.messages.size(), 0);
-  for (const std::string& type : request.unknown_parts)
-    weaken(counted, Exactness::estimated, "content of type '" + type + "' was not counted");
+  std::map<std::string, std::size_t> unknown;
+  for (const std::string& type : request.unknown_parts) ++unknown[type.substr(0, 40)];
+  constexpr std::size_t named = 20;
+  if (unknown.size() > named)
+    weaken(counted, Exactness::estimated, fmt::format("content of {} types was not counted", unknown.size()));
+  else
+    for (const auto& [type, times] : unknown)
+      weaken(counted, Exactness::estimated,
+             fmt::format("content of type '{}' was not counted ({} of them)", type, times));
   if (request.images.empty()) return {};
   std::string_view name = options.images;
   if (name.empty() && format.named != nullptr) name = format.named->images;

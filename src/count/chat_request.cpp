@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/json_shape.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::count {
@@ -9,28 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t deepest = 100;
 constexpr std::string_view known_roles[] = {"system", "developer", "user", "assistant", "tool", "function"};
-
-// Nesting, found before parsing: what is read later walks it by recursion.
-std::size_t depth_of(std::string_view text) {
-  std::size_t depth = 0, most = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      if (c == '"') in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '[' || c == '{') {
-      most = std::max(most, ++depth);
-    } else if ((c == ']' || c == '}') && depth > 0) {
-      --depth;
-    }
-  }
-  return most;
-}
 
 std::string text_of(const Json& object, const char* key) {
   return object.is_object() && object.contains(key) && object[key].is_string()
@@ -115,7 +96,7 @@ void shape_calls(Json& message, const MessageShape& shape) {
     Json& function = call["function"];
     if (!function.contains("arguments") || !function["arguments"].is_string()) continue;
     const std::string& text = function["arguments"].get_ref<const std::string&>();
-    if (depth_of(text) > deepest) continue;
+    if (!base::check_json_shape(text, "it")) continue;
     Json parsed = Json::parse(text, nullptr, false);
     if (!parsed.is_discarded()) function["arguments"] = std::move(parsed);
   }
@@ -166,11 +147,17 @@ Json shaped_messages(const ChatRequest& request, const MessageShape& shape) {
 }
 
 Result<Json> parse_request(std::string_view text) {
-  if (depth_of(text) > deepest)
-    return fail(Errc::bad_input, "the request is nested more than {} deep", deepest);
-  Json body = Json::parse(text, nullptr, false);
-  if (body.is_discarded()) return fail(Errc::bad_input, "the request is not JSON");
-  return body;
+  TRY_VOID(base::check_json_shape(text, "the request"));
+  if (const std::size_t at = base::find_invalid_utf8(text); at != std::string_view::npos)
+    return fail(Errc::bad_input, "the request is not JSON: byte {} is not UTF-8", at + 1);
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    return fail(Errc::bad_input, "the request is not JSON: it goes wrong at byte {} of {}", error.byte,
+                text.size());
+  } catch (const Json::exception&) {
+    return fail(Errc::bad_input, "the request is not JSON: it has a number that is too large");
+  }
 }
 
 Result<ChatRequest> read_chat_request(const Json& body) {

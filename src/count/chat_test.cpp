@@ -293,7 +293,9 @@ TEST(CountChat, SaysWhatIsWrongWithARequest) {
     const auto counted = count_chat(*tokenizer, request, options);
     return counted ? "none" : counted.error().what;
   };
-  EXPECT_EQ(error("{"), "the request is not JSON");
+  EXPECT_EQ(error("{"), "the request is not JSON: it goes wrong at byte 2 of 1");
+  EXPECT_EQ(error("[\"a\xff\"]"), "the request is not JSON: byte 4 is not UTF-8");
+  EXPECT_EQ(error("[1e999]"), "the request is not JSON: it has a number that is too large");
   EXPECT_EQ(error("{}"), "the request has no list of messages");
   EXPECT_EQ(error(R"([{"role":"pirate","content":"arr"}])"),
             "messages[0].role is 'pirate', not one of system, developer, user, assistant, tool");

@@ -17,7 +17,8 @@ constexpr std::size_t longest_said = 120;
 
 // The server's own words for an error, short and on one line: {"error": {"message": ...}}, {"error": ...} or
 // {"detail": ...}.
-std::string said_in(const std::string& body) {
+// What was sent as a secret and comes back in an error is blotted out.
+std::string said_in(const std::string& body, const base::Secret& secret) {
   const auto json = nlohmann::json::parse(body, nullptr, false);
   if (!json.is_object()) return {};
   for (const char* key : {"error", "detail", "message"}) {
@@ -25,18 +26,22 @@ std::string said_in(const std::string& body) {
     if (found == json.end()) continue;
     const auto& value = found->is_object() && found->contains("message") ? found->at("message") : *found;
     if (!value.is_string()) continue;
-    std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+    auto said = value.get<std::string>();
+    for (std::size_t at = 0; !secret.empty() && (at = said.find(secret.reveal(), at)) != std::string::npos;
+         at += 3)
+      said.replace(at, secret.reveal().size(), "***");
+    std::string text = nlohmann::json(said).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
     if (text.size() > longest_said) text = text.substr(0, longest_said) + "...";
     return text;
   }
   return {};
 }
 
-std::string complaint_of(const HttpReply& reply) {
+std::string complaint_of(const HttpReply& reply, const base::Secret& key) {
   if (!reply.location.empty())
     return fmt::format("status {}: it points to {}, and redirects are not followed", reply.status,
                        origin_of(reply.location).empty() ? "elsewhere" : origin_of(reply.location));
-  const std::string said = said_in(reply.body);
+  const std::string said = said_in(reply.body, key);
   if (!said.empty()) return fmt::format("status {}: {}", reply.status, said);
   if (reply.status == 401 || reply.status == 403)
     return fmt::format("status {}: it wants a key", reply.status);
@@ -110,8 +115,8 @@ Result<std::string> ServerTalk::send(const ServerAsk& ask) {
   }
   late_ = 0;
   if (reply->status != 200)
-    return tl::unexpected(
-        Error{reply->status == 404 ? Errc::not_found : Errc::upstream_failed, complaint_of(*reply)});
+    return tl::unexpected(Error{reply->status == 404 ? Errc::not_found : Errc::upstream_failed,
+                                complaint_of(*reply, upstream_.key)});
   return std::move(reply->body);
 }
 

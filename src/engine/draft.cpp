@@ -30,31 +30,32 @@ void count_additions(const RequestParts& parts, const PlanModel& model, Draft& d
     draft.load.facts.push_back({tokens(fact_text(parts.facts[i])), parts.importance[i]});
   for (std::size_t i = 0; i < parts.passages.size(); ++i)
     draft.load.passages.push_back({tokens(passage_text(parts.passages[i])), parts.score[i]});
-  if (!parts.facts.empty()) draft.facts_frame = tokens(render::facts_frame());
-  if (!parts.passages.empty()) draft.passages_frame = tokens(render::passages_frame());
-  draft.wants.format += draft.facts_frame + draft.passages_frame;
-}
-
-// Rules B1 and B4 as bounds of the context.
-Result<void> bound_context(const RequestParts& parts, const PlanModel& model, const PlanOptions& options,
-                           Draft& draft) {
-  budget::Wants& wants = draft.wants;
-  if (parts.context_ratio) {
-    TRY(wants.context_limit, budget::context_budget(model.window.tokens, wants.question, wants.answer,
-                                                    *parts.context_ratio, options.prompt_overhead));
-  } else if (draft.policy == Policy::document_chat) {
-    const budget::RetrievalRoom room = budget::retrieval_room(model.window.tokens, wants.system + wants.tools,
-                                                              wants.question, wants.turns, options.retrieval);
-    wants.context_limit = room.room;
-    draft.load.most_passages = room.top_k;
-  }
-  return {};
+  if (!parts.facts.empty()) draft.load.facts_frame = tokens(render::facts_frame());
+  if (!parts.passages.empty()) draft.load.passages_frame = tokens(render::passages_frame());
 }
 
 }  // namespace
 
 Tokens whole_message(const ChatCount& counted, std::size_t message) {
   return counted.messages[message] + counted.message_images[message] + counted.frames[message];
+}
+
+// Rules B1 and B4 are bounds of the context.
+Result<Load> load_for(const Draft& draft, const RequestParts& parts, Tokens window,
+                      const PlanOptions& options) {
+  budget::Wants wants = draft.wants;
+  Load load = draft.load;
+  if (parts.context_ratio) {
+    TRY(wants.context_limit, budget::context_budget(window, wants.question, wants.answer,
+                                                    *parts.context_ratio, options.prompt_overhead));
+  } else if (draft.policy == Policy::document_chat) {
+    const budget::RetrievalRoom room = budget::retrieval_room(window, wants.system + wants.tools,
+                                                              wants.question, wants.turns, options.retrieval);
+    wants.context_limit = room.room;
+    load.most_passages = room.top_k;
+  }
+  load.sections = budget::sections_for(wants, draft.policy, window);
+  return load;
 }
 
 Result<Draft> draft_plan(const RequestParts& parts, const PlanModel& model, const PlanOptions& options) {
@@ -77,18 +78,16 @@ Result<Draft> draft_plan(const RequestParts& parts, const PlanModel& model, cons
   wants.tools = counted.tools;
   wants.question = said_in(counted, parts.question);
   count_additions(parts, model, draft);
-  wants.facts = sum_of(draft.load.facts);
+  wants.facts = sum_of(draft.load.facts) + draft.load.facts_frame;
   wants.turns = sum_of(draft.load.turns);
-  wants.passages = sum_of(draft.load.passages);
+  wants.passages = sum_of(draft.load.passages) + draft.load.passages_frame;
   wants.answer = options.max_tokens ? options.max_tokens : parts.max_tokens;
   wants.answer_by_default = options.retrieval.generation_buffer;
   wants.most_answer = model.max_output;
   wants.thinking = parts.thinking;
   wants.margin = budget::margin_for(model.drift);
-  TRY_VOID(bound_context(parts, model, options, draft));
-
   draft.load.most_turns = options.max_history_turns.value_or(draft.load.most_turns);
-  draft.load.sections = budget::sections_for(wants, draft.policy, model.window.tokens);
+  TRY(draft.load, load_for(draft, parts, model.window.tokens, options));
   return draft;
 }
 

@@ -11,11 +11,14 @@ struct Draft {
   budget::Wants wants;
   Load load;
   Policy policy = Policy::balanced;
-  Tokens facts_frame = 0, passages_frame = 0;  // what stands around them; part of the format's wants
 };
 
 // A message with its images and the format's own tokens that would leave with it.
 Tokens whole_message(const ChatCount& counted, std::size_t message);
+
+// The same load for a window of another size: the rules' bounds follow it.
+Result<Load> load_for(const Draft& draft, const RequestParts& parts, Tokens window,
+                      const PlanOptions& options);
 
 Result<Draft> draft_plan(const RequestParts& parts, const PlanModel& model, const PlanOptions& options);
 

@@ -36,32 +36,27 @@ std::string piece_reason(const Plan& plan, const Draft& draft, SectionKind kind,
 
 }  // namespace
 
-void list_pieces(Plan& plan, const RequestParts& parts, const Draft& draft, const budget::Stowage* stowage) {
+void list_pieces(Plan& plan, const RequestParts& parts, const Draft& draft, const budget::Stowage& stowage) {
   const auto add = [&](SectionKind kind, std::string id, Tokens tokens, Fate fate, std::string reason) {
+    if (!plan.fits)
+      reason = fate == Fate::kept ? "must go along" : "the least that must go along does not fit";
     plan.pieces.push_back({kind, std::move(id), tokens, fate, std::move(reason)});
   };
-  const std::string unfit = "the least that must go along does not fit";
   const auto said = [&](std::size_t i) {
     return draft.counted.messages[i] + draft.counted.message_images[i];
   };
   for (const std::size_t i : parts.system)
     add(SectionKind::system, message_id(i), said(i), Fate::kept, "never cut");
-  for (std::size_t i = 0; i < parts.facts.size(); ++i) {
-    const Fate fate = stowage != nullptr ? stowage->facts[i] : Fate::no_room;
-    add(SectionKind::memory, parts.facts[i].id, draft.load.facts[i].tokens, fate,
-        stowage != nullptr ? piece_reason(plan, draft, SectionKind::memory, fate) : unfit);
-  }
-  for (std::size_t turn = 0; turn < parts.turns.size(); ++turn) {
-    const Fate fate = stowage != nullptr ? stowage->turns[turn] : Fate::too_old;
-    const std::string reason = stowage != nullptr ? turn_reason(plan, draft, fate) : unfit;
+  for (std::size_t i = 0; i < parts.facts.size(); ++i)
+    add(SectionKind::memory, parts.facts[i].id, draft.load.facts[i].tokens, stowage.facts[i],
+        piece_reason(plan, draft, SectionKind::memory, stowage.facts[i]));
+  for (std::size_t turn = 0; turn < parts.turns.size(); ++turn)
     for (const std::size_t i : parts.turns[turn])
-      add(SectionKind::history, message_id(i), whole_message(draft.counted, i), fate, reason);
-  }
-  for (std::size_t i = 0; i < parts.passages.size(); ++i) {
-    const Fate fate = stowage != nullptr ? stowage->passages[i] : Fate::no_room;
-    add(SectionKind::context, parts.passages[i].id, draft.load.passages[i].tokens, fate,
-        stowage != nullptr ? piece_reason(plan, draft, SectionKind::context, fate) : unfit);
-  }
+      add(SectionKind::history, message_id(i), whole_message(draft.counted, i), stowage.turns[turn],
+          turn_reason(plan, draft, stowage.turns[turn]));
+  for (std::size_t i = 0; i < parts.passages.size(); ++i)
+    add(SectionKind::context, parts.passages[i].id, draft.load.passages[i].tokens, stowage.passages[i],
+        piece_reason(plan, draft, SectionKind::context, stowage.passages[i]));
   for (const std::size_t i : parts.question)
     add(SectionKind::question, message_id(i), said(i), Fate::kept, "never cut");
 }
@@ -75,16 +70,18 @@ void list_warnings(Plan& plan, const PlanModel& model, const Draft& draft) {
         with_thousands(plan.least), with_thousands(plan.input), with_thousands(plan.thinking),
         with_thousands(plan.answer), with_thousands(plan.margin), plan.model,
         with_thousands(plan.window.tokens)));
+  std::string tried;
+  for (const WindowAttempt& attempt : model.window.tried)
+    tried += fmt::format("{}{}: {}", tried.empty() ? "" : "; ", attempt.way, attempt.result);
+  if (model.window.source == WindowSource::catalogue && model.window.tried.size() > 1)
+    warn(fmt::format("no server told the window, the catalogue's was taken ({})", tried));
   if (model.window.source == WindowSource::assumed) {
-    std::string tried;
-    for (const WindowAttempt& attempt : model.window.tried)
-      tried += fmt::format("{}{}: {}", tried.empty() ? "" : "; ", attempt.way, attempt.result);
     warn(fmt::format("no window is known for {}: {} tokens were assumed ({})", model.name,
                      with_thousands(model.window.tokens), tried));
   }
   if (plan.exactness != Exactness::exact)
     warn(fmt::format("counts are {}: {}", name_of(plan.exactness), plan.why));
-  if (plan.fallback.compression_due && plan.fallback.to.empty())
+  if (plan.fallback.compression_due && plan.fallback.to.empty() && draft.wants.turns > 0)
     warn(fmt::format("history is due for compression: {} tokens are wanted of a window of {}",
                      with_thousands(plan.fallback.total), with_thousands(plan.window.tokens)));
   if (plan.fallback.needed) warn(plan.fallback.reason);
@@ -93,6 +90,9 @@ void list_warnings(Plan& plan, const PlanModel& model, const Draft& draft) {
                      with_thousands(plan.answer),
                      model.max_output > 0 && plan.answer == model.max_output ? "the model gives no more"
                                                                              : "the window has no more"));
+  if (plan.fits && plan.thinking < draft.wants.thinking)
+    warn(fmt::format("thinking is REDUCED from {} to {}: the window has no more",
+                     with_thousands(draft.wants.thinking), with_thousands(plan.thinking)));
   const auto cut = [&](SectionKind kind) {
     return std::ranges::count_if(plan.pieces, [&](const PlannedPiece& piece) {
       return piece.section == kind && piece.fate != Fate::kept;
@@ -100,19 +100,23 @@ void list_warnings(Plan& plan, const PlanModel& model, const Draft& draft) {
   };
   if (plan.fits && cut(SectionKind::history) > 0)
     warn(fmt::format("{} messages of history are left out", cut(SectionKind::history)));
-  if (draft.wants.context_limit && *draft.wants.context_limit == 0 && !draft.load.passages.empty())
+  if (!draft.load.passages.empty() &&
+      draft.load.sections[static_cast<std::size_t>(SectionKind::context)].max == 0)
     warn("there is no room for passages by the rule that bounds them; none goes along");
 }
 
 PlannedPrice price_of(const RequestParts& parts, const Draft& draft, const budget::Stowage& now,
-                      Tokens window, Tokens change) {
-  const budget::ShadowPrice price = budget::shadow_price(window, draft.load, now, change);
-  PlannedPrice planned{change, price.fits, {}, price.answer};
-  for (const std::size_t i : price.facts) planned.pieces.push_back(parts.facts[i].id);
-  for (const std::size_t turn : price.turns)
-    for (const std::size_t i : parts.turns[turn]) planned.pieces.push_back(message_id(i));
-  for (const std::size_t i : price.passages) planned.pieces.push_back(parts.passages[i].id);
-  return planned;
+                      Tokens then_window, const Load& then, Tokens change) {
+  const budget::ShadowPrice price = budget::shadow_price(draft.load, now, then_window, then);
+  const auto ids_of = [&](const budget::PieceList& list) {
+    std::vector<std::string> ids;
+    for (const std::size_t i : list.facts) ids.push_back(parts.facts[i].id);
+    for (const std::size_t turn : list.turns)
+      for (const std::size_t i : parts.turns[turn]) ids.push_back(message_id(i));
+    for (const std::size_t i : list.passages) ids.push_back(parts.passages[i].id);
+    return ids;
+  };
+  return {change, price.fits, ids_of(price.aboard), ids_of(price.gone), price.answer, price.thinking};
 }
 
 }  // namespace plimsoll::engine

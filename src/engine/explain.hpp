@@ -7,12 +7,12 @@
 
 namespace plimsoll::engine {
 
-// `stowage` is null where not even the minimums fit.
-void list_pieces(Plan& plan, const RequestParts& parts, const Draft& draft, const budget::Stowage* stowage);
+void list_pieces(Plan& plan, const RequestParts& parts, const Draft& draft, const budget::Stowage& stowage);
 
 void list_warnings(Plan& plan, const PlanModel& model, const Draft& draft);
 
+// `then`: the load for a window of `change` tokens more, or fewer.
 PlannedPrice price_of(const RequestParts& parts, const Draft& draft, const budget::Stowage& now,
-                      Tokens window, Tokens change);
+                      Tokens then_window, const Load& then, Tokens change);
 
 }  // namespace plimsoll::engine

@@ -1,7 +1,9 @@
 #include "engine/parts.hpp"
 
 #include <algorithm>
+#include <map>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "count/chat_request.hpp"
 
@@ -21,6 +23,30 @@ bool has_role(const Json& message, std::string_view role) {
 
 // ---- Messages ----
 
+// Which message each call of a tool was made in, so that its result joins it whatever stands between.
+class Calls {
+ public:
+  void made_in(std::size_t index, const Json& message) {
+    for (const Json& call : part_of(message, "tool_calls"))
+      if (const Json& id = part_of(call, "id"); id.is_string()) messages_[id.get<std::string>()] = index;
+  }
+  std::optional<std::size_t> answered_by(const Json& message) const {
+    const Json& id = part_of(message, "tool_call_id");
+    const auto found = id.is_string() ? messages_.find(id.get_ref<const std::string&>()) : messages_.end();
+    return found == messages_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  std::map<std::string, std::size_t, std::less<>> messages_;
+};
+
+// All turns from `first` on become one.
+void join_from(std::size_t first, std::vector<Messages>& turns) {
+  for (std::size_t i = first + 1; i < turns.size(); ++i)
+    turns[first].insert(turns[first].end(), turns[i].begin(), turns[i].end());
+  turns.resize(first + 1);
+}
+
 // Turns of everything but the system's messages, the last one being what the model is to answer.
 void divide(const Json& messages, RequestParts& parts) {
   std::optional<std::size_t> last_user;
@@ -28,6 +54,7 @@ void divide(const Json& messages, RequestParts& parts) {
     if (has_role(messages[i], "user")) last_user = i;
 
   bool after_user = false;
+  Calls calls;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const Json& message = messages[i];
     if (has_role(message, "system") || has_role(message, "developer")) {
@@ -39,6 +66,12 @@ void divide(const Json& messages, RequestParts& parts) {
     const bool step = last_user && i > *last_user && has_role(message, "assistant");
     if (parts.turns.empty() || (user && !after_user) || step) parts.turns.emplace_back();
     parts.turns.back().push_back(i);
+    if (const auto call = calls.answered_by(message)) {
+      const auto behind =
+          std::ranges::upper_bound(parts.turns, *call, {}, [](const Messages& turn) { return turn.front(); });
+      join_from(static_cast<std::size_t>(behind - parts.turns.begin()) - 1, parts.turns);
+    }
+    calls.made_in(i, message);
     after_user = user;
   }
   const auto holds = [&](const Messages& turn) { return std::ranges::find(turn, *last_user) != turn.end(); };
@@ -62,24 +95,34 @@ void divide(const Json& messages, RequestParts& parts) {
 
 // ---- Fields ----
 
-Result<std::optional<Tokens>> tokens_of(const Json& object, const char* key, Tokens least) {
+// A value for a message, not more of it than people read.
+std::string shown(const Json& value) {
+  constexpr std::size_t longest = 60;
+  const std::string text = value.is_structured() ? std::string(value.type_name()) : value.dump(-1, ' ', true);
+  return text.size() > longest ? text.substr(0, longest) + "..." : text;
+}
+
+Result<std::optional<Tokens>> tokens_of(const Json& object, const char* key, const char* path, Tokens least) {
   const Json& value = part_of(object, key);
   if (value.is_null()) return std::nullopt;
   if (!value.is_number_integer() || value.get<double>() < static_cast<double>(least) ||
       value.get<double>() > static_cast<double>(budget::most_tokens))
-    return fail(Errc::bad_input, "{} is {}, not a whole number from {} on", key, value.dump(), least);
+    return fail(Errc::bad_input, "{} is {}, not a whole number from {} to {}", path, shown(value), least,
+                base::with_thousands(budget::most_tokens));
   return value.get<Tokens>();
 }
 
 Result<void> read_reserves(RequestParts& parts) {
   for (const char* key : {"max_tokens", "max_completion_tokens"}) {
-    TRY(const auto tokens, tokens_of(parts.body, key, 1));
+    TRY(const auto tokens, tokens_of(parts.body, key, key, 1));
     if (tokens) parts.max_tokens = tokens;
   }
   // Anthropic's, OpenRouter's and our own way to say it.
-  TRY(const auto anthropic, tokens_of(part_of(parts.body, "thinking"), "budget_tokens", 0));
-  TRY(const auto openrouter, tokens_of(part_of(parts.body, "reasoning"), "max_tokens", 0));
-  TRY(const auto ours, tokens_of(part_of(parts.body, "plimsoll"), "thinking", 0));
+  TRY(const auto anthropic,
+      tokens_of(part_of(parts.body, "thinking"), "budget_tokens", "thinking.budget_tokens", 0));
+  TRY(const auto openrouter,
+      tokens_of(part_of(parts.body, "reasoning"), "max_tokens", "reasoning.max_tokens", 0));
+  TRY(const auto ours, tokens_of(part_of(parts.body, "plimsoll"), "thinking", "plimsoll.thinking", 0));
   parts.thinking = ours.value_or(openrouter.value_or(anthropic.value_or(0)));
   return {};
 }
@@ -109,13 +152,27 @@ Result<std::vector<Given>> read_given(const Json& list, const char* name, const 
   return given;
 }
 
+// A misspelled field would be ignored in silence.
+Result<void> check_ours(const Json& ours) {
+  constexpr std::string_view known[] = {"policy", "thinking", "passages", "memories"};
+  if (!ours.is_null() && !ours.is_object()) return fail(Errc::bad_input, "plimsoll is not an object");
+  for (const auto& [key, value] : ours.items()) {
+    if (std::ranges::find(known, key) != std::end(known)) continue;
+    const auto near = base::nearest(key, known);
+    return fail(Errc::bad_input, "plimsoll has no field '{}'; {}", key,
+                near ? fmt::format("did you mean '{}'?", *near)
+                     : fmt::format("there are {}", fmt::join(known, ", ")));
+  }
+  return {};
+}
+
 Result<void> read_ours(RequestParts& parts) {
   const Json& ours = part_of(parts.body, "plimsoll");
-  if (!ours.is_null() && !ours.is_object()) return fail(Errc::bad_input, "plimsoll is not an object");
+  TRY_VOID(check_ours(ours));
   if (const Json& policy = part_of(ours, "policy"); !policy.is_null()) {
     parts.policy = policy_named(policy.is_string() ? policy.get<std::string>() : "");
     if (!parts.policy)
-      return fail(Errc::bad_input, "plimsoll.policy is {}, not one of {}", policy.dump(),
+      return fail(Errc::bad_input, "plimsoll.policy is {}, not one of {}", shown(policy),
                   fmt::join(policy_names(), ", "));
   }
   TRY(std::vector<Given> facts, read_given(part_of(ours, "memories"), "memories", "importance"));
@@ -146,6 +203,10 @@ Result<RequestParts> read_parts(std::string_view request) {
   divide(parts.body["messages"], parts);
   TRY_VOID(read_reserves(parts));
   TRY_VOID(read_ours(parts));
+  const bool asks = std::ranges::any_of(parts.body["messages"],
+                                        [](const Json& message) { return has_role(message, "user"); });
+  if (!asks && !(parts.passages.empty() && parts.facts.empty()))
+    return fail(Errc::bad_input, "passages and memories go with a user's message, and the request has none");
   return parts;
 }
 

@@ -36,7 +36,7 @@ render::Assembly assembly_of(const RequestParts& parts, const budget::Stowage& s
 }
 
 // The tokens of the final request by section. A sum of parts is not the count of the whole: facts and
-// passages get what their message grew by, less what stands around them, and all adds up to the recount.
+// passages get what their message grew by, and all adds up to the recount.
 Used used_by(const RequestParts& parts, const Draft& draft, const ChatCount& now,
              const render::Assembly& assembly, Tokens facts_alone) {
   Used used{};
@@ -48,11 +48,6 @@ Used used_by(const RequestParts& parts, const Draft& draft, const ChatCount& now
   for (const Messages& turn : parts.turns)
     for (const std::size_t i : turn) kind_of[i] = SectionKind::history;
 
-  const auto add = [&](SectionKind kind, Tokens grown, Tokens frame) {
-    const Tokens around = std::clamp<Tokens>(frame, 0, std::max<Tokens>(grown, 0));
-    used[at(kind)] += grown - around;
-    used[at(SectionKind::format)] += around;
-  };
   bool facts_wait = !assembly.facts.empty();
   std::size_t sent = 0;  // in the final request
   for (std::size_t i = 0; i < kind_of.size(); ++i) {
@@ -61,14 +56,14 @@ Used used_by(const RequestParts& parts, const Draft& draft, const ChatCount& now
     Tokens grown = now.messages[sent] - before.messages[i];
     if (facts_wait && (kind_of[i] == SectionKind::system || i == assembly.question)) {
       const bool alone = i != assembly.question || assembly.passages.empty();
-      const Tokens facts = alone ? grown : std::min(grown, facts_alone + draft.facts_frame);
-      add(SectionKind::memory, facts, draft.facts_frame);
+      const Tokens facts = alone ? grown : std::min(grown, facts_alone);
+      used[at(SectionKind::memory)] += facts;
       said -= facts;
       grown -= facts;
       facts_wait = false;
     }
     if (i == assembly.question) {
-      add(SectionKind::context, grown, draft.passages_frame);
+      used[at(SectionKind::context)] += grown;
       said -= grown;
     }
     used[at(kind_of[i])] += said;
@@ -89,6 +84,7 @@ void fill_sections(Plan& plan, const Draft& draft, const budget::Stowage& stowag
     PlannedSection planned{section, stowage.grants[i], used[at(section.kind)],
                            is_input(section.kind) ? plan.exactness : Exactness::exact};
     planned.grant = std::max(planned.grant, planned.used);
+    planned.section.max = std::max(planned.section.max, planned.grant);  // the recount may come out above
     granted += planned.grant;
     plan.sections.push_back(planned);
   }
@@ -100,18 +96,23 @@ void fill_sections(Plan& plan, const Draft& draft, const budget::Stowage& stowag
   }
 }
 
+// What the recount leaves: the answer gets what came out lower than planned. Nothing is left of a window that
+// is too small for the least.
 void finish(Plan& plan, const RequestParts& parts, const Draft& draft, const budget::Stowage& stowage,
-            const render::Assembly& assembly, const ChatCount& now, Tokens facts_alone) {
+            const render::Assembly& assembly, const ChatCount& now, bool fits) {
+  Tokens facts_alone = draft.load.facts_frame;
+  for (std::size_t i = 0; i < parts.facts.size(); ++i)
+    facts_alone += stowage.facts[i] == Fate::kept ? draft.load.facts[i].tokens : 0;
   Used used = used_by(parts, draft, now, assembly, facts_alone);
-  plan.fits = true;
+  plan.fits = fits;
   plan.input = now.total;
   plan.thinking = stowage.used[at(SectionKind::thinking)];
   plan.margin = draft.wants.margin;
-  // The recount may have come out lower than planned: the answer gets that too.
   const Section& answer = draft.load.sections[at(SectionKind::answer)];
-  plan.answer = std::min(answer.grow > 0 ? answer.max : answer.basis,
-                         plan.window.tokens - plan.input - plan.thinking - plan.margin);
-  plan.left = plan.window.tokens - plan.input - plan.thinking - plan.answer - plan.margin;
+  const Tokens room = plan.window.tokens - plan.input - plan.thinking - plan.margin;
+  plan.answer = fits ? std::min(answer.grow > 0 ? answer.max : answer.basis, room)
+                     : stowage.used[at(SectionKind::answer)];
+  plan.left = room - plan.answer;
   used[at(SectionKind::thinking)] = plan.thinking;
   used[at(SectionKind::answer)] = plan.answer;
   used[at(SectionKind::margin)] = plan.margin;
@@ -120,60 +121,98 @@ void finish(Plan& plan, const RequestParts& parts, const Draft& draft, const bud
   plan.memory_count = std::ssize(assembly.facts);
 }
 
-void finish_unfit(Plan& plan, const RequestParts& parts, const Draft& draft) {
-  plan.fits = false;
-  for (const Section& section : draft.load.sections) {
-    const Tokens least = section.shrink > 0 ? section.min : section.basis;
-    plan.sections.push_back(
-        {section, least, least, is_input(section.kind) ? plan.exactness : Exactness::exact});
-    if (is_input(section.kind)) plan.input += least;
-    if (section.kind == SectionKind::answer) plan.answer = least;
-    if (section.kind == SectionKind::thinking) plan.thinking = least;
-  }
-  plan.margin = draft.wants.margin;
-  plan.left = plan.window.tokens - plan.least;
-  plan.message_count = std::ssize(parts.system) + std::ssize(parts.question);
+Tokens least_of(const Section& section) {
+  return section.shrink > 0 ? section.min : section.basis;
 }
 
-// Fills the window, counts what is really sent, and fills again with less where that came out longer.
+// Only what must go along.
+budget::Stowage least_stowage(const Load& load) {
+  budget::Stowage stowage;
+  for (const Section& section : load.sections) stowage.used.push_back(least_of(section));
+  stowage.grants = stowage.used;
+  const auto fate = [&](SectionKind kind, Fate otherwise) {
+    return load.sections[at(kind)].shrink == 0 ? Fate::kept : otherwise;
+  };
+  stowage.facts.assign(load.facts.size(), fate(SectionKind::memory, Fate::no_room));
+  stowage.turns.assign(load.turns.size(), fate(SectionKind::history, Fate::too_old));
+  stowage.passages.assign(load.passages.size(), fate(SectionKind::context, Fate::no_room));
+  return stowage;
+}
+
+// A stowage, what is sent by it, and what that really counts.
+struct Packed {
+  budget::Stowage stowage;
+  render::Assembly assembly;
+  nlohmann::ordered_json request;
+  ChatCount counted;
+  Tokens needs = 0;  // with thinking as stowed and the answer at its least
+};
+
+Result<Packed> pack(budget::Stowage stowage, const RequestParts& parts, const PlanModel& model,
+                    const Draft& draft) {
+  Packed packed{std::move(stowage), {}, {}, {}, 0};
+  packed.assembly = assembly_of(parts, packed.stowage);
+  packed.request = assemble(parts.body, packed.assembly);
+  const bool as_given = packed.assembly.facts.empty() && packed.assembly.passages.empty() &&
+                        std::ranges::count(packed.assembly.keep, false) == 0;
+  packed.counted = draft.counted;
+  if (!as_given) {
+    TRY(packed.counted, count::count_chat_body(model.tokenizer, packed.request, model.chat));
+  }
+  packed.needs = packed.counted.total + packed.stowage.used[at(SectionKind::thinking)] +
+                 least_of(draft.load.sections[at(SectionKind::answer)]) + draft.wants.margin;
+  return packed;
+}
+
+// The body with the model and the limits that the plan has settled on, and without fields that are ours.
+std::string bound_request(nlohmann::ordered_json request, const Plan& plan) {
+  request.erase("context_token_ratio");
+  request.erase("index_name");
+  if (request.contains("model")) request["model"] = plan.model;
+  const bool newer = request.contains("max_completion_tokens");
+  if (newer || request.contains("max_tokens") || plan.requested_answer)
+    request[newer ? "max_completion_tokens" : "max_tokens"] = plan.answer;
+  if (newer) request.erase("max_tokens");
+  for (const auto& [field, key] : {std::pair{"thinking", "budget_tokens"}, {"reasoning", "max_tokens"}})
+    if (request.contains(field) && request[field].is_object() && request[field].contains(key))
+      request[field][key] = plan.thinking;
+  return request.dump();
+}
+
+// Fills the window, counts what is really sent, and fills again with less where that came out longer. At the
+// last only what must go along is tried; what that counts is the least window.
 Result<void> settle(Plan& plan, const RequestParts& parts, const PlanModel& model, const Draft& draft,
                     const PlanOptions& options) {
   constexpr int most_attempts = 8;
   const Tokens window = plan.window.tokens;
+  TRY(Packed least, pack(least_stowage(draft.load), parts, model, draft));
+  plan.least = least.needs;
   Tokens short_by = 0;
-  for (int attempt = 0; attempt < most_attempts; ++attempt) {
-    const auto stowage = budget::stow(std::max<Tokens>(0, window - short_by), draft.load);
+  std::optional<Packed> taken;
+  for (int attempt = 0; attempt < most_attempts && !taken; ++attempt) {
+    auto stowage = budget::stow(std::max<Tokens>(0, window - short_by), draft.load);
     if (!stowage && stowage.error().code != Errc::over_budget) return tl::unexpected(stowage.error());
     if (!stowage) break;
-    const render::Assembly assembly = assembly_of(parts, *stowage);
-    const bool as_given =
-        assembly.facts.empty() && assembly.passages.empty() && std::ranges::count(assembly.keep, false) == 0;
-    ChatCount now = draft.counted;
-    const nlohmann::ordered_json request = assemble(parts.body, assembly);
-    if (!as_given) {
-      TRY(now, count::count_chat_body(model.tokenizer, request, model.chat));
-    }
-    const Section& answer = draft.load.sections[at(SectionKind::answer)];
-    const Tokens over = now.total + stowage->used[at(SectionKind::thinking)] +
-                        (answer.shrink > 0 ? answer.min : answer.basis) + draft.wants.margin - window;
-    if (over > 0) {
-      short_by += over;
-      continue;
-    }
-    Tokens facts_alone = 0;
-    for (std::size_t i = 0; i < parts.facts.size(); ++i)
-      facts_alone += stowage->facts[i] == Fate::kept ? draft.load.facts[i].tokens : 0;
-    plan.request = request.dump();
-    finish(plan, parts, draft, *stowage, assembly, now, facts_alone);
-    list_pieces(plan, parts, draft, &*stowage);
-    if (options.price_step > 0)
-      for (const Tokens change : {options.price_step, -options.price_step})
-        plan.prices.push_back(price_of(parts, draft, *stowage, window - short_by, change));
-    return {};
+    Tokens planned = 0;
+    for (std::size_t i = 0; i < draft.load.sections.size(); ++i)
+      planned += is_input(draft.load.sections[i].kind) ? stowage->used[i] : 0;
+    TRY(Packed packed, pack(*std::move(stowage), parts, model, draft));
+    if (packed.needs <= window)
+      taken = std::move(packed);
+    else
+      short_by = std::max(short_by + 1, packed.counted.total - planned);
   }
-  plan.least = std::max(plan.least, window + 1);
-  finish_unfit(plan, parts, draft);
-  list_pieces(plan, parts, draft, nullptr);
+  if (!taken) taken = std::move(least);
+  const bool fits = taken->needs <= window;
+  finish(plan, parts, draft, taken->stowage, taken->assembly, taken->counted, fits);
+  list_pieces(plan, parts, draft, taken->stowage);
+  if (!fits) return {};
+  plan.request = bound_request(std::move(taken->request), plan);
+  for (const Tokens change : {options.price_step, -options.price_step}) {
+    if (change == 0) break;
+    TRY(const Load then, load_for(draft, parts, window + change, options));
+    plan.prices.push_back(price_of(parts, draft, taken->stowage, window + change - short_by, then, change));
+  }
   return {};
 }
 
@@ -182,7 +221,7 @@ FallbackDecision fallback_for(const PlanModel& model, const Draft& draft, const 
   return choose_fallback(
       {.current = model.name,
        .window = model.window.tokens,
-       .total = budget::total_wanted(draft.wants),
+       .total = budget::total_wanted(draft.wants, draft.policy),
        .enabled = options.fallback,
        .allowed = options.fallback_models,
        .compress_above_pct = options.compress_above_pct},
@@ -190,8 +229,8 @@ FallbackDecision fallback_for(const PlanModel& model, const Draft& draft, const 
       [&](std::string_view a, std::string_view b) { return models.same(a, b); });
 }
 
-void advise(Plan& plan, const RequestParts& parts, const Draft& draft) {
-  const Tokens threshold = plan.window.tokens * 85 / 100;
+void advise(Plan& plan, const RequestParts& parts, const Draft& draft, const PlanOptions& options) {
+  const Tokens threshold = plan.window.tokens * options.compress_above_pct / 100;
   plan.pressure = ContextBudget{plan.window.tokens, plan.input, threshold, true}.pressure();
   Tokens context = 0;
   for (const PlannedSection& planned : plan.sections)
@@ -203,6 +242,14 @@ void advise(Plan& plan, const RequestParts& parts, const Draft& draft) {
   ask.model_context_length = plan.window.tokens;
   ask.used_tokens = plan.input - context;
   plan.strategy = context_strategy(ask);
+}
+
+// Of what was decided and from what. How a window was found, and when, is no input.
+std::string hash_of(const Plan& plan, std::string_view request) {
+  Plan decided = plan;
+  decided.window.tried.clear();
+  decided.warnings.clear();
+  return base::sha256_hex(plan_json(decided) + std::string(request));
 }
 
 }  // namespace
@@ -226,11 +273,10 @@ Result<Plan> plan_request(std::string_view request, std::string_view model_name,
   plan.exactness = worse(model.exactness, draft.counted.exactness);
   plan.why = model.exactness > draft.counted.exactness ? model.why : draft.counted.why;
   plan.requested_answer = draft.wants.answer;
-  plan.least = budget::least_window(draft.load.sections);
   TRY_VOID(settle(plan, parts, model, draft, options));
-  advise(plan, parts, draft);
+  advise(plan, parts, draft, options);
   list_warnings(plan, model, draft);
-  plan.hash = base::sha256_hex(plan_json(plan) + std::string(request));
+  plan.hash = hash_of(plan, request);
   return plan;
 }
 

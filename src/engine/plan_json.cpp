@@ -66,8 +66,10 @@ Json prices_json(const Plan& plan) {
   for (const PlannedPrice& price : plan.prices)
     prices.push_back({{"change", price.change},
                       {"fits", price.fits},
-                      {price.change > 0 ? "aboard" : "gone", price.pieces},
-                      {"answer", price.answer}});
+                      {"aboard", price.aboard},
+                      {"gone", price.gone},
+                      {"answer", price.answer},
+                      {"thinking", price.thinking}});
   return prices;
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -40,8 +41,9 @@ class Models : public CatalogueModels {
   Tokens window_;
 };
 
-#define NEED_TOKENIZERS()                                                                         \
-  if (!library().open("o200k_base") || !library().open("qwen2.5") || !library().open("llama3.1")) \
+#define NEED_TOKENIZERS()                                                                           \
+  if (!library().open("o200k_base") || !library().open("qwen2.5") || !library().open("llama3.1") || \
+      !library().open("command-r") || !library().open("gemma3"))                                    \
   GTEST_SKIP() << "tokenizers were not fetched: run tools/setup assets"
 
 std::string words(int count) {
@@ -193,6 +195,54 @@ TEST(PlanRequest, KeepsACallOfAToolWithItsResult) {
   EXPECT_TRUE(asks) << "the question must stay";
 }
 
+// Every result that is sent has its call before it, and every call its results.
+void expect_pairs(const Json& sent, const std::string& where) {
+  std::set<std::string> called;
+  for (const Json& one : sent) {
+    if (one.contains("tool_calls"))
+      for (const Json& call : one["tool_calls"]) called.insert(call["id"].get<std::string>());
+    if (one["role"] == "tool") {
+      EXPECT_EQ(called.erase(one["tool_call_id"].get<std::string>()), 1U) << where << sent.dump();
+    }
+  }
+  EXPECT_TRUE(called.empty()) << where << sent.dump();
+}
+
+TEST(PlanRequest, KeepsCallsWithResultsThatStandFurtherOff) {
+  NEED_TOKENIZERS();
+  const auto call = [](const std::string& id) {
+    return Json{{"role", "assistant"},
+                {"content", words(15)},
+                {"tool_calls",
+                 {{{"id", id}, {"type", "function"}, {"function", {{"name", "f"}, {"arguments", "{}"}}}}}}};
+  };
+  const auto result = [](const std::string& id) {
+    return Json{{"role", "tool"}, {"tool_call_id", id}, {"content", words(15)}};
+  };
+  const Json parallel = {message("user", "go"), call("a"), call("b"),  result("a"),
+                         result("b"),           call("c"), result("c")};
+  const Json interrupted = {message("user", "go"),
+                            call("a"),
+                            message("user", "wait"),
+                            result("a"),
+                            message("assistant", "done"),
+                            message("user", "and?"),
+                            call("d"),
+                            result("d"),
+                            message("user", "now?")};
+  int cut = 0;
+  for (const Json& messages : {parallel, interrupted}) {
+    for (Tokens window = 600; window < 800; window += 3) {
+      const Plan plan = planned({{"messages", messages}, {"max_tokens", 500}}, "gpt-4o", Models(window));
+      if (!plan.fits) continue;
+      const Json sent = Json::parse(plan.request)["messages"];
+      cut += sent.size() < messages.size() ? 1 : 0;
+      expect_pairs(sent, std::to_string(window));
+    }
+  }
+  EXPECT_GT(cut, 10);
+}
+
 TEST(PlanRequest, TakesPassagesByScoreAndPutsThemBeforeTheQuestion) {
   NEED_TOKENIZERS();
   const Models models(1'400);
@@ -211,8 +261,8 @@ TEST(PlanRequest, TakesPassagesByScoreAndPutsThemBeforeTheQuestion) {
     EXPECT_EQ(piece.fate, piece.id == "p9" ? Fate::kept : Fate::no_room) << piece.reason;
   }
   ASSERT_EQ(plan.prices.size(), 2U);
-  EXPECT_FALSE(plan.prices[0].pieces.empty());
-  EXPECT_FALSE(plan.prices[1].pieces.empty());
+  EXPECT_FALSE(plan.prices[0].aboard.empty());
+  EXPECT_FALSE(plan.prices[1].gone.empty());
 }
 
 TEST(PlanRequestB4, BoundsPassagesByTheRatio) {
@@ -276,6 +326,54 @@ TEST(PlanRequestF4, IsMadeAnewForTheFallbackModel) {
   EXPECT_LT(kept.message_count, 4);
 }
 
+TEST(PlanRequest, SendsTheModelAndTheLimitsThatWerePlanned) {
+  NEED_TOKENIZERS();
+  const Models models(1'500);
+  Json request = conversation(2, 100);
+  request["model"] = "gpt-4";
+  request["max_tokens"] = 1'200;
+  request["context_token_ratio"] = 0.5;
+  request["thinking"] = {{"type", "enabled"}, {"budget_tokens", 800}};
+  const Plan plan = planned(request, "gpt-4o", models);
+  const Json sent = Json::parse(plan.request);
+  EXPECT_EQ(sent["model"], "gpt-4o");
+  EXPECT_EQ(sent["max_tokens"], plan.answer);
+  EXPECT_LT(plan.answer, 1'200);
+  EXPECT_EQ(sent["thinking"]["budget_tokens"], plan.thinking);
+  EXPECT_LT(plan.thinking, 800);
+  EXPECT_FALSE(sent.contains("context_token_ratio"));
+  EXPECT_NE(plan_json(plan).find("thinking is REDUCED from 800"), std::string::npos);
+}
+
+TEST(PlanRequest, NeedsNoMoreForPassagesThatStayBehind) {
+  NEED_TOKENIZERS();
+  Json request = conversation(0, 0);
+  request["max_tokens"] = 500;
+  const Models tight(planned(request, "gpt-4o", Models(100)).least);
+  EXPECT_TRUE(planned(request, "gpt-4o", tight).fits);
+  request["plimsoll"]["passages"] = {{{"text", words(50)}}};
+  request["plimsoll"]["memories"] = {{{"text", words(50)}}};
+  const Plan plan = planned(request, "gpt-4o", tight);
+  EXPECT_TRUE(plan.fits) << plan.least;
+  for (const PlannedSection& planned_section : plan.sections)
+    EXPECT_GE(planned_section.grant, planned_section.section.min) << name_of(planned_section.section.kind);
+}
+
+TEST(PlanRequestF1, CountsPassagesThatAreNeverLeftOut) {
+  NEED_TOKENIZERS();
+  const Models models;
+  Json request = conversation(0, 0);
+  for (int i = 0; i < 20; ++i) request["plimsoll"]["passages"].push_back({{"text", words(500)}});
+  PlanOptions options;
+  options.fallback = true;
+  options.fallback_models = {"gpt-4o"};
+  EXPECT_EQ(planned(request, "gpt-4", models, options).model, "gpt-4");
+  options.policy = Policy::strict;
+  const Plan strict = planned(request, "gpt-4", models, options);
+  EXPECT_EQ(strict.model, "gpt-4o");
+  EXPECT_TRUE(strict.fits);
+}
+
 TEST(PlanRequest, SaysThatAnUnknownModelIsGuessed) {
   NEED_TOKENIZERS();
   const Models models;
@@ -306,7 +404,7 @@ TEST(PlanRequest, NamesWhatIsWrongWithARequest) {
   Json request = conversation(0, 0);
   EXPECT_EQ(error_of(request), "fine");
   request["max_tokens"] = -1;
-  EXPECT_EQ(error_of(request), "max_tokens is -1, not a whole number from 1 on");
+  EXPECT_EQ(error_of(request), "max_tokens is -1, not a whole number from 1 to 1,000,000,000,000");
   request["max_tokens"] = "many";
   EXPECT_NE(error_of(request), "fine");
   request["max_tokens"] = nullptr;
@@ -314,7 +412,10 @@ TEST(PlanRequest, NamesWhatIsWrongWithARequest) {
   EXPECT_NE(error_of(request).find("not one of balanced, history"), std::string::npos) << error_of(request);
   request["plimsoll"] = {{"passages", {{{"id", "x"}}}}};
   EXPECT_EQ(error_of(request), "plimsoll.passages[0] has no \"text\"");
+  request["plimsoll"] = {{"pasages", Json::array()}};
+  EXPECT_EQ(error_of(request), "plimsoll has no field 'pasages'; did you mean 'passages'?");
   EXPECT_NE(error_of({{"messages", "none"}}), "fine");
+  EXPECT_EQ(error_of({{"messages", Json::array()}}), "the request has no messages");
 }
 
 // Random conversations, passages, windows and policies, through real tokenizers and templates.
@@ -335,12 +436,14 @@ TEST(PlanRequest, KeepsTheLawOverRandomRequests) {
     PlanOptions options;
     options.policy = static_cast<Policy>(up_to(5));
     const Models models(300 + up_to(2'500));
-    const char* const names[] = {"gpt-4o", "qwen2.5:7b", "llama3.1:8b"};
-    const auto plan = plan_request(request.dump(), names[up_to(2)], options, models);
+    const char* const names[] = {"gpt-4o", "qwen2.5:7b", "llama3.1:8b", "command-r", "gemma3:4b"};
+    const auto plan = plan_request(request.dump(), names[up_to(4)], options, models);
     ASSERT_TRUE(plan) << plan.error().what;
     if (!plan->fits) {
       ++unfit;
-      EXPECT_GT(plan->least, plan->window.tokens);
+      const Models enough(plan->least), too_little(plan->least - 1);
+      EXPECT_TRUE(planned(request, plan->model, enough, options).fits) << plan->least;
+      EXPECT_FALSE(planned(request, plan->model, too_little, options).fits) << plan->least;
       continue;
     }
     ++fitted;

@@ -82,6 +82,15 @@ void expect(const ModelReport& report, Tokens tokens, WindowSource source, Confi
 
 // ---- D1: Ollama ----
 
+TEST(Finder, NeverRepeatsAKeyThatAServerSendsBack) {
+  Case given;
+  given.http.on("GET /v1/models", R"({"error": {"message": "invalid key: Bearer geheim, go away"}})", 401);
+  const ModelReport report = given.find("mystery", "http://u:1", ServerKind::vllm);
+  EXPECT_EQ(ways(report).find("geheim"), std::string::npos) << ways(report);
+  EXPECT_NE(ways(report).find("***"), std::string::npos) << ways(report);
+  EXPECT_EQ(given.log.str().find("geheim"), std::string::npos) << given.log.str();
+}
+
 TEST(Finder, OllamaWithNumCtxSet) {
   Case c;
   c.http.on("POST /api/show", recorded("ollama_show"));

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json_shape.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "gateway/mcp_schema.hpp"
@@ -17,7 +18,6 @@ constexpr std::array<std::string_view, 4> versions{"2024-11-05", "2025-03-26", "
 constexpr std::string_view with_batches = "2025-03-26";  // came with it, went with the next
 
 // Deeper messages are refused before they are parsed: reading and writing JSON takes stack by the level.
-constexpr std::size_t deepest = 128;
 
 enum Code : int {
   parse_error = -32700,
@@ -49,25 +49,6 @@ Json text_content(std::string_view text) {
   Json list = Json::array();
   list.push_back(Json{{"type", "text"}, {"text", text}});
   return list;
-}
-
-std::size_t depth_of(std::string_view text) {
-  std::size_t depth = 0, most = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted) {
-      if (c == '\\') ++i;
-      quoted = c != '"';
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '[' || c == '{') {
-      most = std::max(most, ++depth);
-    } else if ((c == ']' || c == '}') && depth > 0) {
-      --depth;
-    }
-  }
-  return most;
 }
 
 // One conversation's view of the server.
@@ -216,9 +197,8 @@ std::span<const std::string_view> mcp_versions() {
 std::optional<std::string> answer_mcp(const McpServer& server, McpSession& session,
                                       std::string_view message) {
   if (base::trim(message).empty()) return {};
-  if (depth_of(message) > deepest)
-    return line_of(
-        error_of(nullptr, {parse_error, fmt::format("the message is nested more than {} deep", deepest)}));
+  if (const auto shape = base::check_json_shape(message, "the message"); !shape)
+    return line_of(error_of(nullptr, {parse_error, shape.error().what}));
   const Json json = Json::parse(message, nullptr, false);
   if (json.is_discarded()) return line_of(error_of(nullptr, {parse_error, "the message is not JSON"}));
   const auto answer = Conversation(server, session).answer(json);

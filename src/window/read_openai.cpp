@@ -1,5 +1,6 @@
 // OpenAI's list of models, and what others add to its entries.
 #include <algorithm>
+#include <map>
 
 #include "base/try.hpp"
 #include "window/read_servers.hpp"
@@ -59,19 +60,20 @@ ServedModel read_entry(const Json& entry) {
   return model;
 }
 
-// An adapter (LoRA) that does not say runs with what its base model does.
-void inherit_from_parents(const Json& data, std::vector<ServedModel>& models) {
-  for (ServedModel& model : models) {
-    if (model.served > 0 || !model.problem.empty()) continue;
-    for (const Json& entry : data) {
-      if (text_in(entry, "id") != model.name) continue;
-      const ServedModel* parent = find_served(models, text_in(entry, "parent"));
-      if (parent == nullptr || parent->served == 0) continue;
-      model.served = parent->served;
-      model.served_by = parent->served_by + " of " + parent->name;
-      model.maximum = parent->maximum;
-      model.confidence = parent->confidence;
-    }
+// An adapter (LoRA) that does not say runs with what its base model does. `parents`: by model, or empty.
+void inherit_from_parents(const std::vector<std::string>& parents, std::vector<ServedModel>& models) {
+  std::map<std::string_view, const ServedModel*> by_name;
+  for (const ServedModel& model : models) by_name.emplace(model.name, &model);
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    ServedModel& model = models[i];
+    if (model.served > 0 || !model.problem.empty() || parents[i].empty()) continue;
+    const auto found = by_name.find(parents[i]);
+    if (found == by_name.end() || found->second->served == 0) continue;
+    const ServedModel& parent = *found->second;
+    model.served = parent.served;
+    model.served_by = parent.served_by + " of " + parent.name;
+    model.maximum = parent.maximum;
+    model.confidence = parent.confidence;
   }
 }
 
@@ -95,14 +97,15 @@ Result<std::vector<ServedModel>> read_openai_models(std::string_view reply) {
   std::vector<ServedModel> models;
   if (json.contains("data") && data.is_null()) return models;
   if (!data.is_array()) return fail(Errc::upstream_failed, "the reply has no list under data");
-  bool adapters = false;
+  std::vector<std::string> parents;
   for (const Json& entry : data) {
+    if (models.size() >= most_models) break;
     ServedModel model = read_entry(entry);
-    if (model.name.empty() || models.size() >= most_models) continue;
-    adapters = adapters || !text_in(entry, "parent").empty();
+    if (model.name.empty()) continue;
     models.push_back(std::move(model));
+    parents.push_back(text_in(entry, "parent"));
   }
-  if (adapters && models.size() <= 1000) inherit_from_parents(data, models);
+  inherit_from_parents(parents, models);
   return models;
 }
 

@@ -110,6 +110,27 @@ class Plans(unittest.TestCase):
         again = self.plan_json(sent, "--model", "gpt-4o", "--window", "1500")
         self.assertEqual([piece["fate"] for piece in again["pieces"]], ["kept"] * len(sent["messages"]))
 
+    def test_emits_the_plans_model_and_limits(self):
+        request = conversation(10, words=400, model="gpt-4", max_tokens=3000)
+        code, out, err = self.plan(request, "--fallback", "gpt-5-mini", "--max-tokens", "2500", "--emit")
+        self.assertEqual(code, 0, err)
+        sent = json.loads(out)
+        self.assertEqual((sent["model"], sent["max_tokens"]), ("gpt-5-mini", 2500))
+
+    def test_emits_nothing_where_it_does_not_fit(self):
+        code, out, err = self.plan(conversation(0), "--model", "gpt-4o", "--window", "50", "--emit")
+        self.assertEqual((code, out), (3, ""))
+        self.assertIn("does not fit", err)
+
+    def test_ids_cannot_write_to_the_terminal(self):
+        request = conversation(0)
+        request["plimsoll"] = {"passages": [{"id": "\x1b]0;title\x07\nfake", "text": "ship " * 900}]}
+        code, out, err = self.plan(request, "--model", "gpt-4o", "--window", "1000")
+        self.assertEqual(code, 0, err)
+        self.assertIn("Left out", out)
+        self.assertNotRegex(out, "[\x00-\x09\x0b-\x1f]")
+        self.assertNotIn("\nfake", out)
+
     def test_falls_back_where_it_may(self):
         request = conversation(10, words=500)
         plan = self.plan_json(request, "--model", "gpt-4", "--fallback", "gpt-4,gpt-5-mini")

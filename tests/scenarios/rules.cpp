@@ -125,11 +125,13 @@ std::string play_negotiation(const std::vector<Line>& given) {
   const auto stowage = budget::stow(window, load);
   if (!stowage) return error_line(stowage.error()) + "\n";
   if (change != 0) {
-    const budget::ShadowPrice price = budget::shadow_price(window, load, *stowage, change);
+    const budget::ShadowPrice price = budget::shadow_price(load, *stowage, window + change, load);
     if (!price.fits) return "would not fit\n";
-    for (const std::size_t i : price.turns) out += fmt::format("turn {}\n", i + 1);
-    for (const std::size_t i : price.passages) out += fmt::format("passage {}\n", i + 1);
-    for (const std::size_t i : price.facts) out += fmt::format("fact {}\n", i + 1);
+    for (const auto& [list, what] : {std::pair{&price.aboard, "comes"}, {&price.gone, "goes"}}) {
+      for (const std::size_t i : list->turns) out += fmt::format("turn {} {}\n", i + 1, what);
+      for (const std::size_t i : list->passages) out += fmt::format("passage {} {}\n", i + 1, what);
+      for (const std::size_t i : list->facts) out += fmt::format("fact {} {}\n", i + 1, what);
+    }
     return out + fmt::format("answer {:+}\n", price.answer);
   }
   grants(stowage->used, stowage->left);

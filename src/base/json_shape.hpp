@@ -1,0 +1,14 @@
+// What a JSON text would cost to read, found without reading it: parsers walk it by recursion, and objects
+// that keep their order look a key up by going through the others.
+#pragma once
+
+#include <string_view>
+
+#include "plimsoll/result.hpp"
+
+namespace plimsoll::base {
+
+// bad_input where `what` ("the request") is nested more than 100 deep or an object has more than 1,024 keys.
+Result<void> check_json_shape(std::string_view text, std::string_view what);
+
+}  // namespace plimsoll::base
