@@ -1,6 +1,7 @@
 #include "models_command.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
@@ -105,8 +106,12 @@ Result<void> run(const Globals& globals, const ModelsOptions& options) {
   TRY(const ModelCatalogue catalogue, known_models(settings));
   TRY(const auto upstream, upstream_for(settings, options.upstream, options.kind));
   if (upstream) return show_served(settings, catalogue, options, &*upstream);
-  if (!options.names.empty() && std::ranges::all_of(options.names, is_gguf))
+  if (!options.names.empty() && std::ranges::all_of(options.names, is_gguf)) {
+    for (const std::string& name : options.names)
+      if (std::error_code unknown; !std::filesystem::is_regular_file(name, unknown))
+        return fail(Errc::not_found, "there is no file '{}'", name);
     return show_served(settings, catalogue, options, nullptr);
+  }
   return show_catalogue(catalogue, options);
 }
 

@@ -89,6 +89,12 @@ class Files(unittest.TestCase):
         path.write_bytes(content)
         return path
 
+    def test_a_file_that_is_not_there_is_an_error(self):
+        for path in (self.folder / "none.gguf", self.folder / ".gguf"):
+            done = subprocess.run([PROGRAM, "models", str(path)], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("there is no file", done.stderr)
+
     def test_a_gguf_says_what_it_was_made_for(self):
         path = self.model(gguf(general__architecture="llama", llama__context_length=8192, general__file_type=15,
                                general__size_label="135M"))
@@ -108,12 +114,6 @@ class Files(unittest.TestCase):
                 self.assertIn("4,096", out)
                 self.assertIn(words, out)
                 self.assertIn("warning", err)
-
-    def test_one_that_is_not_there(self):
-        status, out, _ = run("models", self.folder / "none.gguf")
-        self.assertEqual(status, 0)
-        self.assertIn("gguf file: ", out)
-
 
 class Refusals(unittest.TestCase):
     def refused(self, *arguments, env=None):
