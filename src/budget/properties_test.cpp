@@ -269,7 +269,7 @@ TEST(Properties, ShadowPricesAreWhatReallyHappens) {
       return;
     }
     // Whoever goes along now, without those that go, with those that come, goes along then.
-    const auto applied = [](std::vector<Fate> fates, const std::vector<std::size_t>& aboard,
+    const auto applied = [](const std::vector<Fate>& fates, const std::vector<std::size_t>& aboard,
                             const std::vector<std::size_t>& gone) {
       std::vector<bool> kept;
       for (const Fate fate : fates) kept.push_back(fate == Fate::kept);
