@@ -52,9 +52,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   load.most_turns = bytes.next<std::int8_t>();
   load.most_passages = bytes.next<std::int8_t>();
+  const std::array lists{&load.facts, &load.turns, &load.passages};
   while (!bytes.done()) {
-    auto& pieces = std::array{&load.facts, &load.turns, &load.passages}[bytes.next<std::uint8_t>() % 3];
-    pieces->push_back({static_cast<Tokens>(bytes.next<std::uint16_t>()), bytes.next<double>()});
+    lists[bytes.next<std::uint8_t>() % 3]->push_back(
+        {static_cast<Tokens>(bytes.next<std::uint16_t>()), bytes.next<double>()});
   }
   const auto stowage = budget::stow(window, load);
   if (!stowage) return 0;
