@@ -90,6 +90,24 @@ def mcp_lines():
             call("model_window", {"model": "gpt-4"}), call("plan_context", {"request": {"messages": []}, "model": "gpt-4"})]
 
 
+def plan_requests():
+    """Requests with all that a plan takes apart: turns, steps of an agent, results that stand apart, candidates."""
+    def call(*names):
+        return {"role": "assistant", "content": None,
+                "tool_calls": [{"id": name, "type": "function", "function": {"name": "f", "arguments": "{}"}} for name in names]}
+
+    def result(name):
+        return {"role": "tool", "tool_call_id": name, "content": "12"}
+    user, reply, system = ({"role": role, "content": "ship"} for role in ("user", "assistant", "system"))
+    image = {"role": "user", "content": [{"type": "text", "text": "this?"}, {"type": "image_url", "image_url": {"url": "x"}}]}
+    ours = {"policy": "history", "thinking": 5, "passages": [{"id": "p", "text": "t", "score": 0.5}],
+            "memories": [{"text": "m", "importance": 1}]}
+    yield {"messages": [system, user, reply, user, reply, image], "max_tokens": 5, "plimsoll": ours}
+    yield {"messages": [user, call("a", "b"), result("a"), result("b"), call("c"), result("c")], "thinking": {"budget_tokens": 9}}
+    yield {"messages": [user, call("a"), user, result("a"), reply, user], "context_token_ratio": 0.6, "max_completion_tokens": 7}
+    yield [system, {"role": "developer", "content": "d"}, reply, result("z")]
+
+
 def main():
     vocabulary = {word.replace(" ", "\u0120"): i for i, word in enumerate(WORDS)}
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
@@ -122,6 +140,7 @@ def main():
     seeds |= {f"count_fuzz/seed{i}": bytes([i * 3, i * 7]) + text.encode() for i, text in enumerate(TEXTS)}
     seeds |= {f"classify_fuzz/seed{i}": text.encode() for i, text in enumerate(QUERIES)}
     seeds |= {f"mcp_fuzz/seed{i}": text.encode() for i, text in enumerate(mcp_lines())}
+    seeds |= {f"parts_fuzz/seed{i}": json.dumps(request).encode() for i, request in enumerate(plan_requests())}
     for name, data in seeds.items():
         (FOLDER / name).parent.mkdir(exist_ok=True)
         (FOLDER / name).write_bytes(data)
