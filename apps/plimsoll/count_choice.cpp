@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/files.hpp"
 #include "base/try.hpp"
-#include "plimsoll/models.hpp"
+#include "known_models.hpp"
 #include "terminal.hpp"
 
 namespace plimsoll {
@@ -12,11 +11,7 @@ namespace {
 
 Result<CountChoice> choose_by_model(const TokenizerLibrary& library, const base::Settings& settings,
                                     const CountOptions& options) {
-  TRY(ModelCatalogue catalogue, ModelCatalogue::built_in());
-  if (!settings.models_file.empty()) {
-    TRY(const std::string own, base::read_file(settings.models_file, 16U << 20));
-    TRY_VOID(catalogue.extend(own, settings.models_file.string()));
-  }
+  TRY(const ModelCatalogue catalogue, known_models(settings));
   const auto match = catalogue.find(options.model);
   if (!match)
     return fail(Errc::unknown_model,

@@ -102,9 +102,8 @@ std::string section_table(const Plan& plan, const Terminal& terminal) {
     const Section& section = planned.section;
     if (section.max == 0 && planned.used == 0) continue;
     table.rows.push_back({std::string(name_of(section.kind)), with_thousands(section.basis),
-                          with_thousands(section.shrink > 0 ? section.min : section.basis),
-                          with_thousands(section.max), with_thousands(planned.grant),
-                          with_thousands(planned.used)});
+                          with_thousands(budget::least_of(section)), with_thousands(section.max),
+                          with_thousands(planned.grant), with_thousands(planned.used)});
   }
   const Tokens all = plan.input + plan.thinking + plan.answer + plan.margin;
   table.rows.push_back({"together", "", with_thousands(plan.least), "", "", with_thousands(all)});

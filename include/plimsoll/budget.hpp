@@ -107,6 +107,13 @@ struct Shares {
 // over_budget where the minimums alone exceed the window; bad_input for a section that contradicts itself.
 Result<Shares> negotiate(Tokens window, std::span<const Section> sections);
 
+// What a section cannot live without: what does not shrink wants all of its basis.
+constexpr Tokens least_of(const Section& section) {
+  return section.shrink > 0 ? section.min : section.basis;
+}
+
+Tokens sum_of(std::span<const Piece> pieces);
+
 // The least window that the sections can live with.
 Tokens least_window(std::span<const Section> sections);
 

@@ -55,11 +55,6 @@ Result<void> check(Tokens window, std::span<const Section> sections) {
   return {};
 }
 
-// What does not shrink cannot live with less than it wants.
-Tokens least_of(const Section& section) {
-  return section.shrink > 0 ? section.min : section.basis;
-}
-
 }  // namespace
 
 Tokens least_window(std::span<const Section> sections) {

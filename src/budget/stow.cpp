@@ -9,11 +9,6 @@
 namespace plimsoll::budget {
 namespace {
 
-Tokens sum_of(std::span<const Piece> pieces) {
-  return std::accumulate(pieces.begin(), pieces.end(), Tokens{0},
-                         [](Tokens sum, const Piece& piece) { return sum + piece.tokens; });
-}
-
 // Highest value first, the earlier of equals. What has no number for a value comes last.
 std::vector<std::uint32_t> by_value(std::span<const Piece> pieces) {
   std::vector<std::pair<double, std::uint32_t>> keys(pieces.size());
@@ -151,6 +146,11 @@ void fill_reserves(Hold& hold) {
 }
 
 }  // namespace
+
+Tokens sum_of(std::span<const Piece> pieces) {
+  return std::accumulate(pieces.begin(), pieces.end(), Tokens{0},
+                         [](Tokens sum, const Piece& piece) { return sum + piece.tokens; });
+}
 
 std::size_t first_turn_kept(std::span<const Piece> turns, Tokens grant) {
   const Tokens total = sum_of(turns);

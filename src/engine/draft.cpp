@@ -1,18 +1,10 @@
 #include "engine/draft.hpp"
 
-#include <algorithm>
-#include <numeric>
-
 #include "base/try.hpp"
 #include "count/chat_body.hpp"
 
 namespace plimsoll::engine {
 namespace {
-
-Tokens sum_of(const std::vector<Piece>& pieces) {
-  return std::accumulate(pieces.begin(), pieces.end(), Tokens{0},
-                         [](Tokens sum, const Piece& piece) { return sum + piece.tokens; });
-}
 
 // What the messages themselves say, images included.
 Tokens said_in(const ChatCount& counted, const Messages& messages) {
@@ -78,9 +70,9 @@ Result<Draft> draft_plan(const RequestParts& parts, const PlanModel& model, cons
   wants.tools = counted.tools;
   wants.question = said_in(counted, parts.question);
   count_additions(parts, model, draft);
-  wants.facts = sum_of(draft.load.facts) + draft.load.facts_frame;
-  wants.turns = sum_of(draft.load.turns);
-  wants.passages = sum_of(draft.load.passages) + draft.load.passages_frame;
+  wants.facts = budget::sum_of(draft.load.facts) + draft.load.facts_frame;
+  wants.turns = budget::sum_of(draft.load.turns);
+  wants.passages = budget::sum_of(draft.load.passages) + draft.load.passages_frame;
   wants.answer = options.max_tokens ? options.max_tokens : parts.max_tokens;
   wants.answer_by_default = options.retrieval.generation_buffer;
   wants.most_answer = model.max_output;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/sha256.hpp"
 #include "base/text.hpp"
@@ -100,10 +101,7 @@ void fill_sections(Plan& plan, const Draft& draft, const budget::Stowage& stowag
 // is too small for the least.
 void finish(Plan& plan, const RequestParts& parts, const Draft& draft, const budget::Stowage& stowage,
             const render::Assembly& assembly, const ChatCount& now, bool fits) {
-  Tokens facts_alone = draft.load.facts_frame;
-  for (std::size_t i = 0; i < parts.facts.size(); ++i)
-    facts_alone += stowage.facts[i] == Fate::kept ? draft.load.facts[i].tokens : 0;
-  Used used = used_by(parts, draft, now, assembly, facts_alone);
+  Used used = used_by(parts, draft, now, assembly, stowage.used[at(SectionKind::memory)]);
   plan.fits = fits;
   plan.input = now.total;
   plan.thinking = stowage.used[at(SectionKind::thinking)];
@@ -121,14 +119,10 @@ void finish(Plan& plan, const RequestParts& parts, const Draft& draft, const bud
   plan.memory_count = std::ssize(assembly.facts);
 }
 
-Tokens least_of(const Section& section) {
-  return section.shrink > 0 ? section.min : section.basis;
-}
-
 // Only what must go along.
 budget::Stowage least_stowage(const Load& load) {
   budget::Stowage stowage;
-  for (const Section& section : load.sections) stowage.used.push_back(least_of(section));
+  for (const Section& section : load.sections) stowage.used.push_back(budget::least_of(section));
   stowage.grants = stowage.used;
   const auto fate = [&](SectionKind kind, Fate otherwise) {
     return load.sections[at(kind)].shrink == 0 ? Fate::kept : otherwise;
@@ -155,12 +149,13 @@ Result<Packed> pack(budget::Stowage stowage, const RequestParts& parts, const Pl
   packed.request = assemble(parts.body, packed.assembly);
   const bool as_given = packed.assembly.facts.empty() && packed.assembly.passages.empty() &&
                         std::ranges::count(packed.assembly.keep, false) == 0;
-  packed.counted = draft.counted;
-  if (!as_given) {
+  if (as_given) {
+    packed.counted = draft.counted;
+  } else {
     TRY(packed.counted, count::count_chat_body(model.tokenizer, packed.request, model.chat));
   }
   packed.needs = packed.counted.total + packed.stowage.used[at(SectionKind::thinking)] +
-                 least_of(draft.load.sections[at(SectionKind::answer)]) + draft.wants.margin;
+                 budget::least_of(draft.load.sections[at(SectionKind::answer)]) + draft.wants.margin;
   return packed;
 }
 
@@ -232,24 +227,22 @@ FallbackDecision fallback_for(const PlanModel& model, const Draft& draft, const 
 void advise(Plan& plan, const RequestParts& parts, const Draft& draft, const PlanOptions& options) {
   const Tokens threshold = plan.window.tokens * options.compress_above_pct / 100;
   plan.pressure = ContextBudget{plan.window.tokens, plan.input, threshold, true}.pressure();
-  Tokens context = 0;
-  for (const PlannedSection& planned : plan.sections)
-    if (planned.section.kind == SectionKind::context) context = planned.used;
   StrategyAsk ask;
   ask.query = parts.query;
   ask.counted = draft.wants.passages;
   ask.counted_exactness = plan.exactness;
   ask.model_context_length = plan.window.tokens;
-  ask.used_tokens = plan.input - context;
+  ask.used_tokens = plan.input - plan.sections[at(SectionKind::context)].used;
   plan.strategy = context_strategy(ask);
 }
 
-// Of what was decided and from what. How a window was found, and when, is no input.
-std::string hash_of(const Plan& plan, std::string_view request) {
-  Plan decided = plan;
-  decided.window.tried.clear();
-  decided.warnings.clear();
-  return base::sha256_hex(plan_json(decided) + std::string(request));
+// Of what was decided and from what. How a window was found, and when, is no input, nor are the warnings that
+// tell of it: they are listed later.
+std::string hash_of(Plan& plan, std::string_view request) {
+  std::vector<WindowAttempt> tried = std::exchange(plan.window.tried, {});
+  std::string hash = base::sha256_hex(plan_json(plan) + std::string(request));
+  plan.window.tried = std::move(tried);
+  return hash;
 }
 
 }  // namespace
@@ -275,8 +268,8 @@ Result<Plan> plan_request(std::string_view request, std::string_view model_name,
   plan.requested_answer = draft.wants.answer;
   TRY_VOID(settle(plan, parts, model, draft, options));
   advise(plan, parts, draft, options);
-  list_warnings(plan, model, draft);
   plan.hash = hash_of(plan, request);
+  list_warnings(plan, model, draft);
   return plan;
 }
 
