@@ -8,6 +8,7 @@ find_package(Threads REQUIRED)
 find_package(CURL 7.87 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+find_library(STEMMER_LIBRARY stemmer REQUIRED)  # no package file; linked by its name
 pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 if(PLIMSOLL_TESTS)
   find_package(GTest REQUIRED)

@@ -45,14 +45,14 @@ class Group:
 
 
 CROSS_LIBRARIES = ("libfmt-dev", "libspdlog-dev", "libutf8proc-dev", "libpcre2-dev", "libtomlplusplus-dev",
-                   "libgtest-dev", "librapidcheck-dev", "libcurl4-openssl-dev")
+                   "libgtest-dev", "librapidcheck-dev", "libcurl4-openssl-dev", "libstemmer-dev")
 
 GROUPS = {
     "build": Group(
         "compiler and libraries",
         # Twin of cmake/dependencies.cmake; what comes for another architecture too is in CROSS_LIBRARIES.
         apt=("g++", "cmake", "ninja-build", "ccache", "pkg-config", "libexpected-dev", "libfmt-dev",
-             "libspdlog-dev", "libcli11-dev", "libtomlplusplus-dev", "libutf8proc-dev", "libpcre2-dev",
+             "libspdlog-dev", "libcli11-dev", "libtomlplusplus-dev", "libutf8proc-dev", "libpcre2-dev", "libstemmer-dev",
              "nlohmann-json3-dev", "libcurl4-openssl-dev", "libgtest-dev", "libbenchmark-dev", "librapidcheck-dev",
              "ca-certificates", "python3")),
     "assets": Group(
