@@ -1,0 +1,42 @@
+#include "plimsoll/document.hpp"
+
+#include <algorithm>
+
+namespace plimsoll {
+
+Span source_span(const Document& document, Span of_text) {
+  const std::vector<Origin>& origins = document.origins;
+  if (origins.empty()) return of_text;
+  // The first stretch that ends after the start, and the last one that begins before the end.
+  const auto first = std::partition_point(origins.begin(), origins.end(), [&](const Origin& origin) {
+    return origin.text + origin.bytes <= of_text.start;
+  });
+  if (first == origins.end()) {
+    const std::uint64_t end = origins.back().source + origins.back().bytes;
+    return {end, end};
+  }
+  const std::uint64_t start = first->source + (std::max(of_text.start, first->text) - first->text);
+  const auto after = std::partition_point(first, origins.end(),
+                                          [&](const Origin& origin) { return origin.text < of_text.end; });
+  if (after == first) return {start, start};
+  const Origin& last = *(after - 1);
+  const std::uint64_t end = last.source + std::min(of_text.end - last.text, last.bytes);
+  return {start, std::max(start, end)};  // a reader may have moved text to before what it followed
+}
+
+std::string heading_path(const std::vector<DocumentSection>& sections, std::uint32_t section) {
+  std::vector<std::string_view> titles;
+  while (section < sections.size()) {
+    if (!sections[section].title.empty()) titles.push_back(sections[section].title);
+    if (sections[section].parent >= section) break;  // section 0, or a tree that is none
+    section = sections[section].parent;
+  }
+  std::string path;
+  for (auto title = titles.rbegin(); title != titles.rend(); ++title) {
+    if (!path.empty()) path += " > ";
+    path += *title;
+  }
+  return path;
+}
+
+}  // namespace plimsoll
