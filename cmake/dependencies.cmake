@@ -10,6 +10,13 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 find_library(STEMMER_LIBRARY stemmer REQUIRED)  # no package file; linked by its name
 pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
+# Readers of documents. The extensions of cmark-gfm (tables) come without a description of their own.
+find_package(EXPAT REQUIRED)
+pkg_check_modules(cmark REQUIRED IMPORTED_TARGET libcmark-gfm)
+find_library(CMARK_EXTENSIONS cmark-gfm-extensions REQUIRED)
+pkg_check_modules(gumbo REQUIRED IMPORTED_TARGET gumbo)
+pkg_check_modules(treesitter REQUIRED IMPORTED_TARGET tree-sitter)
+pkg_check_modules(zip REQUIRED IMPORTED_TARGET libzip)
 if(PLIMSOLL_TESTS)
   find_package(GTest REQUIRED)
   find_package(rapidcheck REQUIRED)

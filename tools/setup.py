@@ -45,7 +45,9 @@ class Group:
 
 
 CROSS_LIBRARIES = ("libfmt-dev", "libspdlog-dev", "libutf8proc-dev", "libpcre2-dev", "libtomlplusplus-dev",
-                   "libgtest-dev", "librapidcheck-dev", "libcurl4-openssl-dev", "libstemmer-dev")
+                   "libgtest-dev", "librapidcheck-dev", "libcurl4-openssl-dev", "libstemmer-dev",
+                   "libcmark-gfm-dev", "libcmark-gfm-extensions-dev", "libgumbo-dev", "libtree-sitter-dev", "libzip-dev",
+                   "libexpat1-dev")
 
 GROUPS = {
     "build": Group(
@@ -54,9 +56,10 @@ GROUPS = {
         apt=("g++", "cmake", "ninja-build", "ccache", "pkg-config", "libexpected-dev", "libfmt-dev",
              "libspdlog-dev", "libcli11-dev", "libtomlplusplus-dev", "libutf8proc-dev", "libpcre2-dev", "libstemmer-dev",
              "nlohmann-json3-dev", "libcurl4-openssl-dev", "libgtest-dev", "libbenchmark-dev", "librapidcheck-dev",
-             "ca-certificates", "python3")),
+             "libcmark-gfm-dev", "libcmark-gfm-extensions-dev", "libgumbo-dev", "libtree-sitter-dev", "libzip-dev",
+             "libexpat1-dev", "poppler-utils", "ca-certificates", "python3")),
     "assets": Group(
-        "vocabularies and the Jinja engine, into the cache",
+        "vocabularies, the Jinja engine and the grammars of programming languages, into the cache",
         # CMake and Ninja, because pip asks a source package's build system for its metadata.
         apt=("ca-certificates", "python3", "python3-venv", "python3-pip", "cmake", "ninja-build"),
         assets=True),
