@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "plimsoll/deadline.hpp"
-#include "plimsoll/document.hpp"
 #include "plimsoll/result.hpp"
+#include "plimsoll/tokens.hpp"
 
 namespace plimsoll {
 
@@ -19,17 +19,6 @@ struct EmbedderInfo {
   Tokens max_tokens = 0;  // what it reads of one text; 0: not known
 
   bool operator==(const EmbedderInfo&) const = default;
-};
-
-struct PassageToEmbed {
-  std::string_view text;
-  std::vector<Span> parts;  // its sentences
-};
-
-// Unit vectors, one after the other.
-struct PassageVectors {
-  std::vector<float> whole;  // dimensions
-  std::vector<float> parts;  // parts * dimensions
 };
 
 // Any thread may call at any time; an implementation spreads the work itself.
@@ -42,11 +31,8 @@ class Embedder {
 
   virtual const EmbedderInfo& info() const = 0;
 
-  // In the order given. A text beyond max_tokens is embedded by what fits of it; a part that lies beyond has
-  // the vector of the whole. An embedder that sees tokens gives its parts as the model saw them inside the
-  // passage, so that "it" knows what it means; others embed each by itself.
-  virtual Result<std::vector<PassageVectors>> embed(std::span<const PassageToEmbed> passages,
-                                                    Deadline deadline) = 0;
+  // One unit vector a text, in the order given, one after the other. Of a text beyond max_tokens, what fits.
+  virtual Result<std::vector<float>> embed(std::span<const std::string_view> texts, Deadline deadline) = 0;
 
   virtual Result<std::vector<float>> embed_query(std::string_view query, Deadline deadline) = 0;
 };
