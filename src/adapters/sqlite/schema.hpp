@@ -1,0 +1,15 @@
+// The tables of the store, and how an older store comes up to them.
+#pragma once
+
+#include "adapters/sqlite/database.hpp"
+
+namespace plimsoll::sqlite {
+
+// The version that this program writes; `PRAGMA user_version` of the file.
+inline constexpr std::int64_t kSchemaVersion = 1;
+
+// Makes the tables where there are none, and brings older ones up, in one transaction. unsupported: the file
+// was written by a newer program.
+Result<void> migrate(Connection& connection);
+
+}  // namespace plimsoll::sqlite

@@ -1,0 +1,235 @@
+#include "adapters/sqlite/store.hpp"
+
+#include <mutex>
+#include <system_error>
+
+#include "adapters/sqlite/database.hpp"
+#include "adapters/sqlite/rows.hpp"
+#include "adapters/sqlite/schema.hpp"
+#include "base/try.hpp"
+
+namespace plimsoll::sqlite {
+namespace {
+
+class SqliteStore final : public Store {
+ public:
+  SqliteStore(std::filesystem::path file, Connection::Mode mode) : pool_(std::move(file), mode) {}
+
+  Result<void> prepare() {
+    TRY(auto connection, pool_.lease());
+    // A chunk with its vectors is 3 to 4 KB: larger pages than SQLite's 4 KiB keep it in one.
+    TRY_VOID(connection->execute("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL"));
+    return migrate(*connection);
+  }
+
+  Result<IndexInfo> create_index(std::string_view owner, std::string_view name,
+                                 const IndexSettings& settings) override {
+    return written([&](Connection& connection) { return insert_index(connection, owner, name, settings); });
+  }
+
+  Result<IndexInfo> find_index(std::string_view owner, std::string_view name) override {
+    return read([&](Connection& connection) { return index_named(connection, owner, name); });
+  }
+
+  Result<std::vector<IndexInfo>> indexes(std::string_view owner) override {
+    return read([&](Connection& connection) { return all_indexes(connection, owner); });
+  }
+
+  Result<void> remove_index(IndexId index) override {
+    return written([&](Connection& connection) { return delete_index(connection, index); });
+  }
+
+  Result<std::vector<DocumentId>> put(IndexId index,
+                                      std::span<const DocumentWithVectors> documents) override {
+    return written([&](Connection& connection) -> Result<std::vector<DocumentId>> {
+      TRY(const Revision revision, bump(connection, index));
+      TRY(const IndexInfo info, index_numbered(connection, index));
+      std::vector<DocumentId> ids;
+      for (const DocumentWithVectors& document : documents) {
+        TRY(const DocumentId id, insert_document(connection, info, revision, document));
+        ids.push_back(id);
+      }
+      TRY_VOID(forget_old_removals(connection, index));
+      return ids;
+    });
+  }
+
+  Result<std::vector<std::string>> remove(IndexId index, std::span<const std::string> keys) override {
+    return written([&](Connection& connection) -> Result<std::vector<std::string>> {
+      TRY(const Revision revision, bump(connection, index));
+      TRY(const IndexInfo info, index_numbered(connection, index));
+      std::vector<std::string> removed;
+      for (const std::string& key : keys) {
+        TRY(const bool was_there, delete_document(connection, info, revision, key));
+        if (was_there) removed.push_back(key);
+      }
+      TRY_VOID(forget_old_removals(connection, index));
+      return removed;
+    });
+  }
+
+  Result<std::optional<DocumentHead>> head(IndexId index, std::string_view key) override {
+    return read([&](Connection& connection) { return select_head(connection, index, key); });
+  }
+
+  Result<std::vector<DocumentHead>> documents(IndexId index, const Filter& filter, DocumentId after,
+                                              std::size_t limit) override {
+    return read(
+        [&](Connection& connection) { return select_heads(connection, index, filter, after, limit); });
+  }
+
+  Result<std::vector<std::pair<std::string, std::string>>> source_hashes(IndexId index) override {
+    return read([&](Connection& connection) -> Result<std::vector<std::pair<std::string, std::string>>> {
+      TRY(auto row, connection.prepare("SELECT key, source_hash FROM documents WHERE index_id = ?"));
+      row.bind(index);
+      std::vector<std::pair<std::string, std::string>> out;
+      while (true) {
+        TRY(const bool more, row.step());
+        if (!more) return out;
+        out.emplace_back(row.text(0), row.text(1));
+      }
+    });
+  }
+
+  Result<std::vector<DocumentId>> matching(IndexId index, const Filter& filter) override {
+    return read([&](Connection& connection) { return select_matching(connection, index, filter); });
+  }
+
+  Result<DocumentWithVectors> document(DocumentId id) override {
+    return read([&](Connection& connection) { return select_document(connection, id); });
+  }
+
+  Result<std::vector<DocumentHead>> heads(std::span<const DocumentId> ids) override {
+    return read([&](Connection& connection) { return select_heads(connection, ids); });
+  }
+
+  Result<std::vector<StoredChunk>> chunks(std::span<const ChunkId> ids) override {
+    return read([&](Connection& connection) -> Result<std::vector<StoredChunk>> {
+      std::vector<StoredChunk> out;
+      for (const ChunkId id : ids) {
+        TRY(auto chunk, select_chunk(connection, id));
+        if (chunk) out.push_back(*std::move(chunk));
+      }
+      return out;
+    });
+  }
+
+  Result<std::vector<ChunkVectors>> vectors(IndexId index, std::size_t embedder,
+                                            std::span<const ChunkId> ids) override {
+    return read([&](Connection& connection) -> Result<std::vector<ChunkVectors>> {
+      TRY(const IndexInfo info, index_numbered(connection, index));
+      std::vector<ChunkVectors> out;
+      for (const ChunkId id : ids) {
+        TRY(auto vectors, select_vectors(connection, info.settings.embedders, embedder, id));
+        out.push_back(std::move(vectors));
+      }
+      return out;
+    });
+  }
+
+  Result<void> each_chunk(IndexId index, ChunkId after, const ChunkVisitor& visit) override {
+    return read([&](Connection& connection) -> Result<void> {
+      TRY(const IndexInfo info, index_numbered(connection, index));
+      return walk_chunks(connection, info, after, visit);
+    });
+  }
+
+  Result<std::optional<std::vector<Removed>>> removed_since(IndexId index, Revision revision) override {
+    return read([&](Connection& connection) -> Result<std::optional<std::vector<Removed>>> {
+      TRY(auto known, connection.prepare("SELECT removals_since, revision FROM indexes WHERE id = ?"));
+      TRY(const bool found, known.bind(index).step());
+      if (!found) return fail(Errc::not_found, "the index is gone: somebody removed it meanwhile");
+      if (revision < known.integer(0) || revision > known.integer(1)) return std::nullopt;
+      TRY(auto row, connection.prepare(
+                        "SELECT first_chunk, last_chunk FROM removals WHERE index_id = ? AND revision > ?"));
+      row.bind(index).bind(revision);
+      std::vector<Removed> out;
+      while (true) {
+        TRY(const bool more, row.step());
+        if (!more) return out;
+        out.push_back({row.integer(0), row.integer(1)});
+      }
+    });
+  }
+
+  Result<std::vector<ChunkId>> living(IndexId index) override {
+    return read([&](Connection& connection) -> Result<std::vector<ChunkId>> {
+      TRY(auto row, connection.prepare(
+                        "SELECT first_chunk, chunks FROM documents WHERE index_id = ? ORDER BY first_chunk"));
+      row.bind(index);
+      std::vector<ChunkId> out;
+      while (true) {
+        TRY(const bool more, row.step());
+        if (!more) return out;
+        for (std::int64_t i = 0; i < row.integer(1); ++i) out.push_back(row.integer(0) + i);
+      }
+    });
+  }
+
+  Result<std::vector<std::string>> verify(IndexId index) override {
+    return read([&](Connection& connection) -> Result<std::vector<std::string>> {
+      TRY(const IndexInfo info, index_numbered(connection, index));
+      return find_faults(connection, info);
+    });
+  }
+
+ private:
+  // One view of the store, however many statements the work takes.
+  template <typename Work>
+  auto read(Work work) -> decltype(work(std::declval<Connection&>())) {
+    TRY(auto connection, pool_.lease());
+    TRY_VOID(connection->execute("BEGIN"));
+    auto result = work(*connection);
+    (void)connection->execute("ROLLBACK");
+    return result;
+  }
+
+  template <typename Work>
+  auto written(Work work) -> decltype(work(std::declval<Connection&>())) {
+    const std::lock_guard lock(writing_);  // SQLite's own waiting is by polling; among our threads we queue
+    TRY(auto connection, pool_.lease());
+    TRY(auto transaction, Transaction::begin(*connection));
+    auto result = work(*connection);
+    if (!result) return result;
+    TRY_VOID(transaction.commit());
+    return result;
+  }
+
+  ConnectionPool pool_;
+  std::mutex writing_;
+};
+
+// The first of the ways to open a store that works, from changing it down to reading a disk that cannot
+// change.
+Result<std::unique_ptr<Store>> open_for_reading(const std::filesystem::path& file,
+                                                const Error& why_not_writing) {
+  for (const auto mode : {Connection::Mode::read, Connection::Mode::unchanging}) {
+    auto store = std::make_unique<SqliteStore>(file, mode);
+    if (store->indexes("local")) return store;
+  }
+  return tl::unexpected<Error>(why_not_writing);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& file, const StoreOptions& options) {
+  std::error_code error;
+  const bool exists = std::filesystem::exists(file, error);
+  if (!exists && !options.create) {
+    return fail(Errc::not_found, "there is no store at {} yet: `plimsoll index add NAME PATH...` makes one",
+                file.string());
+  }
+  if (!exists && file.has_parent_path()) {
+    std::filesystem::create_directories(file.parent_path(), error);
+    if (error)
+      return fail(Errc::io_failed, "{}: the folder cannot be made ({})", file.parent_path().string(),
+                  error.message());
+  }
+  auto store = std::make_unique<SqliteStore>(file, Connection::Mode::write);
+  const auto prepared = store->prepare();
+  if (prepared) return store;
+  if (exists && prepared.error().code == Errc::io_failed) return open_for_reading(file, prepared.error());
+  return tl::unexpected<Error>(prepared.error());
+}
+
+}  // namespace plimsoll::sqlite

@@ -1,0 +1,159 @@
+#include <chrono>
+
+#include <nlohmann/json.hpp>
+
+#include "adapters/sqlite/packing.hpp"
+#include "adapters/sqlite/rows.hpp"
+#include "base/try.hpp"
+
+namespace plimsoll::sqlite {
+namespace {
+
+// Indexes that are further behind than this are built anew.
+constexpr std::int64_t kRemovalsKept = 100'000;
+
+std::int64_t now_ms() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+Result<std::string> metadata_json(const Metadata& metadata) {
+  nlohmann::json object = nlohmann::json::object();
+  for (const auto& [key, value] : metadata) {
+    auto parsed = nlohmann::json::parse(value, nullptr, /*allow_exceptions=*/false);
+    if (parsed.is_discarded()) return fail(Errc::bad_input, "metadata '{}' is no JSON value: {}", key, value);
+    object[key] = std::move(parsed);
+  }
+  return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Result<void> check(const IndexInfo& index, const DocumentWithVectors& put) {
+  const auto& embedders = index.settings.embedders;
+  if (put.vectors.size() != embedders.size()) {
+    return fail(Errc::bad_input, "'{}' has vectors of {} embedders, the index '{}' has {}", put.document.key,
+                put.vectors.size(), index.name, embedders.size());
+  }
+  std::uint64_t at = 0;
+  for (std::size_t c = 0; c < put.document.chunks.size(); ++c) {
+    const Chunk& chunk = put.document.chunks[c];
+    if (chunk.span.start != at || chunk.span.end < at)
+      return fail(Errc::bad_input, "the chunks of '{}' leave a gap at byte {}", put.document.key, at);
+    at = chunk.span.end;
+    for (std::size_t e = 0; e < embedders.size(); ++e) {
+      const bool right =
+          put.vectors[e].size() == put.document.chunks.size() &&
+          put.vectors[e][c].whole.size() == embedders[e].dimensions &&
+          put.vectors[e][c].scales.size() == chunk.sentences.size() &&
+          put.vectors[e][c].sentences.size() == chunk.sentences.size() * embedders[e].dimensions;
+      if (!right)
+        return fail(Errc::bad_input, "the vectors of '{}' are not of {} dimensions", put.document.key,
+                    embedders[e].dimensions);
+    }
+  }
+  if (at != put.document.text.size())
+    return fail(Errc::bad_input, "the chunks of '{}' end at byte {} of {}", put.document.key, at,
+                put.document.text.size());
+  if (put.document.sections.empty()) return fail(Errc::bad_input, "'{}' has no section", put.document.key);
+  return {};
+}
+
+Result<void> insert_chunks(Connection& connection, const IndexInfo& index, DocumentId id,
+                           const DocumentWithVectors& put) {
+  TRY(auto insert,
+      connection.prepare(
+          "INSERT INTO chunks (document_id, owner, start, tokens, section, page, lead, path, text, "
+          "sentences, vectors) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  const Document& document = put.document;
+  ChunkId first = 0;
+  std::vector<const ChunkVectors*> vectors(index.settings.embedders.size());
+  for (std::size_t c = 0; c < document.chunks.size(); ++c) {
+    const Chunk& chunk = document.chunks[c];
+    for (std::size_t e = 0; e < vectors.size(); ++e) vectors[e] = &put.vectors[e][c];
+    const Bytes sentences = pack_sentences(chunk);
+    const Bytes packed = pack_vectors(vectors);
+    const std::string path = heading_path(document.sections, chunk.section);
+    insert.again();
+    insert.bind(id).bind(index.owner).bind(static_cast<std::int64_t>(chunk.span.start)).bind(chunk.tokens);
+    insert.bind(static_cast<std::int64_t>(chunk.section))
+        .bind(static_cast<std::int64_t>(chunk.page))
+        .bind(chunk.lead)
+        .bind(path);
+    insert.bind(std::string_view(document.text).substr(chunk.span.start, chunk.span.size()));
+    insert.bind(std::span(sentences)).bind(std::span(packed));
+    TRY_VOID(insert.run());
+    if (c == 0) first = connection.last_id();
+  }
+  TRY(auto update, connection.prepare("UPDATE documents SET first_chunk = ? WHERE id = ?"));
+  return update.bind(first).bind(id).run();
+}
+
+}  // namespace
+
+Result<DocumentId> insert_document(Connection& connection, const IndexInfo& index, Revision revision,
+                                   const DocumentWithVectors& put) {
+  const Document& document = put.document;
+  TRY_VOID(check(index, put));
+  TRY_VOID(delete_document(connection, index, revision, document.key));
+  std::int64_t tokens = 0;
+  for (const Chunk& chunk : document.chunks) tokens += chunk.tokens;
+  TRY(const std::string metadata, metadata_json(document.metadata));
+  const Bytes sections = pack_sections(document.sections);
+  const Bytes origins = pack_origins(document.origins);
+
+  TRY(auto insert, connection.prepare(
+                       "INSERT INTO documents (index_id, owner, key, media_type, source_hash, source_bytes, "
+                       "text_bytes, tokens, first_chunk, chunks, addressable, metadata, added_ms, sections, "
+                       "origins) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)"));
+  insert.bind(index.id)
+      .bind(index.owner)
+      .bind(document.key)
+      .bind(document.media_type)
+      .bind(document.source_hash);
+  insert.bind(static_cast<std::int64_t>(document.source_bytes))
+      .bind(static_cast<std::int64_t>(document.text.size()))
+      .bind(tokens);
+  insert.bind(static_cast<std::int64_t>(document.chunks.size()))
+      .bind(std::int64_t{document.addressable})
+      .bind(metadata)
+      .bind(now_ms());
+  insert.bind(std::span(sections)).bind(std::span(origins));
+  TRY_VOID(insert.run());
+  const DocumentId id = connection.last_id();
+  TRY_VOID(insert_chunks(connection, index, id, put));
+  return id;
+}
+
+Result<bool> delete_document(Connection& connection, const IndexInfo& index, Revision revision,
+                             std::string_view key) {
+  TRY(auto remove, connection.prepare(
+                       "DELETE FROM documents WHERE index_id = ? AND key = ? RETURNING first_chunk, chunks"));
+  TRY(const bool found, remove.bind(index.id).bind(key).step());
+  if (!found) return false;
+  const ChunkId first = remove.integer(0);
+  const std::int64_t chunks = remove.integer(1);
+  TRY_VOID(remove.run());
+  if (chunks > 0) {
+    TRY(auto removal, connection.prepare("INSERT INTO removals (index_id, owner, revision, first_chunk, "
+                                         "last_chunk) VALUES (?, ?, ?, ?, ?)"));
+    removal.bind(index.id).bind(index.owner).bind(revision).bind(first).bind(first + chunks - 1);
+    TRY_VOID(removal.run());
+  }
+  return true;
+}
+
+Result<void> forget_old_removals(Connection& connection, IndexId index) {
+  TRY(auto count, connection.prepare("SELECT count(*) FROM removals WHERE index_id = ?"));
+  TRY_VOID(count.bind(index).step());
+  if (count.integer(0) <= 2 * kRemovalsKept) return {};
+  TRY(auto edge,
+      connection.prepare(
+          "SELECT revision FROM removals WHERE index_id = ? ORDER BY revision DESC LIMIT 1 OFFSET ?"));
+  TRY_VOID(edge.bind(index).bind(kRemovalsKept).step());
+  const Revision oldest = edge.integer(0);
+  TRY(auto forget, connection.prepare("DELETE FROM removals WHERE index_id = ? AND revision <= ?"));
+  TRY_VOID(forget.bind(index).bind(oldest).run());
+  TRY(auto note, connection.prepare("UPDATE indexes SET removals_since = ? WHERE id = ?"));
+  return note.bind(oldest).bind(index).run();
+}
+
+}  // namespace plimsoll::sqlite
