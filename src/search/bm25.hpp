@@ -1,0 +1,49 @@
+// BM25, and the arithmetic that makes every way of adding it up give the same sum.
+//
+// A posting's share is rounded to a whole number of small units; whole numbers add up alike in any order, so
+// that the search that passes over blocks gives exactly what the one that reads all gives, ties included.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace plimsoll::search {
+
+inline constexpr float bm25_k1 = 1.2F;
+inline constexpr float bm25_b = 0.75F;
+
+inline float idf_of(std::uint64_t chunks, std::uint64_t with_term) {
+  const double all = static_cast<double>(chunks);
+  const double with = static_cast<double>(with_term);
+  return static_cast<float>(std::log1p((all - with + 0.5) / (with + 0.5)));
+}
+
+// What a length costs: linear in it, from the average.
+struct LengthNorm {
+  float base = 0, slope = 0;
+
+  static LengthNorm of(double average) {
+    return {bm25_k1 * (1 - bm25_b), static_cast<float>(bm25_k1 * bm25_b / average)};
+  }
+  float at(float length) const { return base + slope * length; }
+};
+
+// Between 0 and 1: how much of a term's weight a posting gets.
+inline float share_of(float count, float norm) {
+  return count / (count + norm);
+}
+
+using Units = std::uint32_t;
+
+// Units of one whole score, for a query whose terms cannot weigh more than `most` together: a power of two,
+// so that the sum stays below 2^31.
+inline float units_for(float most) {
+  return std::ldexp(1.0F, 30 - std::ilogb(std::max(most, 1e-3F) * 1.01F));
+}
+
+inline Units units_of(float weight_in_units, float count, float norm) {
+  return std::max<Units>(1, static_cast<Units>(weight_in_units * share_of(count, norm)));
+}
+
+}  // namespace plimsoll::search

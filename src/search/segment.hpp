@@ -1,0 +1,135 @@
+// A part of the inverted index that never changes: one run of bytes, the same in memory and in a file.
+//
+//   header | chunk ids | document ids | lengths | terms | blocks | letters | postings | slack
+//
+// Chunks have places 0, 1, ... in the order of their ids. A term's postings lie in blocks of 128: the gaps
+// between places and the counts, each in as many bits as the largest of the block needs. A block says its
+// last place and the most that a posting in it can weigh, so that a search can pass over it unread. Numbers
+// are little-endian.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "plimsoll/store.hpp"
+#include "search/bitpack.hpp"
+#include "search/bits.hpp"
+
+namespace plimsoll::search {
+
+using Place = std::uint32_t;
+
+inline constexpr std::array<char, 8> segment_magic{'P', 'L', 'I', 'M', 'L', 'E', 'X', '\n'};
+inline constexpr std::uint32_t segment_schema = 1;
+
+struct SegmentHeader {
+  std::array<char, 8> magic{};
+  std::uint32_t schema = 0;
+  std::uint32_t chunks = 0;
+  std::uint64_t bytes = 0;     // of all of it
+  std::uint64_t checksum = 0;  // of all of it, with 0 here
+  std::int64_t index = 0;
+  std::int64_t revision = 0;
+  std::int64_t highest = 0;                 // chunk id that was ever seen, living or not
+  std::uint64_t words = 0;                  // of all chunks
+  std::uint64_t letters = 0, postings = 0;  // bytes
+  std::uint32_t terms = 0, blocks = 0;
+  double average = 0;  // words of a chunk, that the blocks' weights were reckoned with
+};
+
+struct TermEntry {
+  std::uint64_t postings = 0;  // first byte
+  std::uint32_t letters = 0;   // first byte
+  std::uint32_t block = 0;     // first one
+  std::uint32_t chunks = 0;    // that have the term
+  std::uint32_t unused = 0;
+};
+
+struct BlockEntry {
+  Place last = 0;
+  std::uint32_t postings = 0;  // first byte, from the term's first
+  std::uint16_t weight = 0;    // 65,535ths, rounded up
+  std::uint8_t gap_bits = 0, count_bits = 0;
+};
+
+// Where each part of a segment starts.
+struct SegmentLayout {
+  std::uint64_t chunks = 0, documents = 0, lengths = 0, entries = 0, blocks = 0, letters = 0, postings = 0,
+                end = 0;
+};
+SegmentLayout layout_of(const SegmentHeader& header);
+
+// The checksum that the header has to name.
+std::uint64_t checksum_of(std::span<const std::byte> segment);
+
+// As many as fit, of what a chunk's length is compared by.
+using Length = std::uint16_t;
+
+struct DecodedBlock {
+  std::array<Place, block_postings> places;
+  std::array<std::uint32_t, block_postings> counts;  // less one: how often the term stands there
+  std::size_t size = 0;
+};
+
+struct Term {
+  std::span<const BlockEntry> blocks;
+  const std::uint8_t* postings = nullptr;
+  std::uint32_t chunks = 0;
+  std::uint32_t number = 0;  // in the segment
+
+  std::size_t size_of(std::size_t block) const {
+    return block + 1 < blocks.size() ? block_postings : chunks - block * block_postings;
+  }
+  void decode(std::size_t block, DecodedBlock& out) const;
+  void decode_places(std::size_t block, DecodedBlock& out) const;
+  void decode_counts(std::size_t block, DecodedBlock& out) const;
+};
+
+class Segment {
+ public:
+  // `bytes` start at an address that 8 divides, and live as long as `owner`. Whatever does not hold together
+  // is damaged; what passes can be searched without looking again.
+  static Result<Segment> open(std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
+
+  const SegmentHeader& header() const { return header_; }
+  std::size_t size() const { return header_.chunks; }
+  std::span<const ChunkId> chunks() const { return chunks_; }
+  std::span<const DocumentId> documents() const { return documents_; }
+  std::span<const Length> lengths() const { return lengths_; }
+  std::size_t terms() const { return header_.terms; }
+  bool documents_ascend() const { return documents_ascend_; }
+
+  std::string_view letters(std::size_t term) const;
+  Term term(std::size_t number) const;
+  std::optional<Term> find(std::string_view letters) const;
+
+  // Which places come from documents of the list, which ascends.
+  Bits places_of(const std::vector<DocumentId>& documents) const;
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  Segment() = default;
+  Result<void> divide();
+  Result<void> check() const;
+  Result<void> check_term(std::size_t number, DecodedBlock& block) const;
+
+  std::shared_ptr<const void> owner_;
+  std::span<const std::byte> bytes_;
+  SegmentHeader header_;
+  std::span<const ChunkId> chunks_;
+  std::span<const DocumentId> documents_;
+  std::span<const Length> lengths_;
+  std::span<const TermEntry> entries_;  // one more than there are terms
+  std::span<const BlockEntry> blocks_;
+  std::string_view letters_;
+  std::span<const std::uint8_t> postings_;
+  bool documents_ascend_ = false;
+};
+
+}  // namespace plimsoll::search

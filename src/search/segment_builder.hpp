@@ -1,0 +1,57 @@
+// Turns chunks into segments. Memory is bounded: what has become large is finished, and all of it merged at
+// the end.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "search/segment.hpp"
+#include "search/term_table.hpp"
+
+namespace plimsoll::search {
+
+struct SegmentPart {
+  std::shared_ptr<const Segment> segment;
+  std::shared_ptr<const Bits> dead;  // null: none is
+};
+
+// One segment of all that lives in the parts, whose chunk ids ascend from part to part.
+Segment merge(std::span<const SegmentPart> parts, IndexId index, Revision revision, ChunkId highest);
+
+class SegmentBuilder {
+ public:
+  // `most_postings`: how many are held before a segment is made of them; 16 bytes each.
+  explicit SegmentBuilder(std::size_t most_postings = 4'000'000) : most_postings_(most_postings) {}
+
+  // In the order of ids. The texts are one chunk's: heading path, lead, text.
+  void add(ChunkId chunk, DocumentId document, std::span<const std::string_view> texts);
+  std::size_t size() const { return chunks_added_; }
+
+  Segment finish(IndexId index, Revision revision, ChunkId highest);
+
+ private:
+  struct Posting {
+    std::uint32_t term = 0;
+    std::uint32_t count = 0;
+  };
+  std::uint32_t term_of(std::string_view folded);
+  Segment make_segment(IndexId index, Revision revision, ChunkId highest);
+
+  std::size_t most_postings_;
+  std::size_t chunks_added_ = 0;
+  std::vector<SegmentPart> done_;
+
+  TermTable folded_, stems_;
+  std::vector<std::uint32_t> stem_of_folded_;  // no_term for stop words
+
+  std::vector<ChunkId> chunks_;
+  std::vector<DocumentId> documents_;
+  std::vector<Length> lengths_;
+  std::vector<std::uint64_t> ends_;        // of each chunk's postings
+  std::vector<Posting> postings_;          // by chunk
+  std::vector<std::uint64_t> posting_of_;  // by term: its latest posting, from 1
+  std::vector<std::uint32_t> uses_;        // by term: postings
+};
+
+}  // namespace plimsoll::search
