@@ -86,9 +86,10 @@ struct DocumentHead {
 struct StoredChunk {
   ChunkId id = 0;
   DocumentId document = 0;
-  Chunk chunk;       // spans are of the document's text
-  std::string text;  // [chunk.span)
-  std::string path;  // heading path
+  Chunk chunk;                        // spans are of the document's text
+  std::string text;                   // [chunk.span)
+  std::string path;                   // heading path
+  std::vector<ChunkVectors> vectors;  // by embedder of the index; left out by each_chunk
 };
 
 struct Removed {
@@ -134,11 +135,8 @@ class Store {
   virtual Result<DocumentWithVectors> document(DocumentId id) = 0;
   virtual Result<std::vector<DocumentHead>> heads(std::span<const DocumentId> ids) = 0;
 
-  // Chunks by id, ascending; ids that are gone are left out.
-  virtual Result<std::vector<StoredChunk>> chunks(std::span<const ChunkId> ids) = 0;
-  // Their vectors of one embedder of the index, in the same order as the ids, empty for what is gone.
-  virtual Result<std::vector<ChunkVectors>> vectors(IndexId index, std::size_t embedder,
-                                                    std::span<const ChunkId> ids) = 0;
+  // Chunks of one index by id, ascending, with their vectors; ids that are gone are left out.
+  virtual Result<std::vector<StoredChunk>> chunks(IndexId index, std::span<const ChunkId> ids) = 0;
 
   // For building an index: every living chunk above `after`, in order, with its vector by embedder. The
   // callback's error ends the walk and is given back.

@@ -61,8 +61,12 @@ std::string with_conditions(std::string_view start, const Filter& filter, std::s
   return sql += end;
 }
 
-constexpr std::string_view kChunk =
-    "SELECT id, document_id, start, tokens, section, page, lead, path, text, sentences, vectors FROM chunks ";
+constexpr std::string_view kChunkById =
+    "SELECT id, document_id, start, tokens, section, page, lead, path, text, sentences, vectors FROM chunks "
+    "WHERE id = ?";
+constexpr std::string_view kChunksBetween =
+    "SELECT id, document_id, start, tokens, section, page, lead, path, text, sentences, vectors FROM chunks "
+    "WHERE id BETWEEN ? AND ? ORDER BY id";
 
 Result<StoredChunk> chunk_of_row(const Statement& row) {
   StoredChunk out;
@@ -78,17 +82,6 @@ Result<StoredChunk> chunk_of_row(const Statement& row) {
   out.chunk.lead = row.text(6);
   TRY(out.chunk.sentences, unpack_sentences(row.blob(9), out.chunk.span));
   return out;
-}
-
-// The count that stands first in the bytes.
-std::size_t sentences_in(const Statement& row, int column) {
-  std::size_t count = 0;
-  unsigned shift = 0;
-  for (const std::byte byte : row.blob(column)) {
-    count |= (static_cast<std::size_t>(byte) & 0x7f) << shift;
-    if (static_cast<unsigned>(byte) < 0x80 || (shift += 7) > 28) break;
-  }
-  return count;
 }
 
 }  // namespace
@@ -167,7 +160,7 @@ Result<DocumentWithVectors> select_document(Connection& connection, DocumentId i
   const std::int64_t count = row.integer(9);
   TRY(const IndexInfo index, index_numbered(connection, row.integer(10)));
   out.vectors.resize(index.settings.embedders.size());
-  TRY(auto chunk, connection.prepare(std::string(kChunk) + "WHERE id BETWEEN ? AND ? ORDER BY id"));
+  TRY(auto chunk, connection.prepare(kChunksBetween));
   chunk.bind(first).bind(first + count - 1);
   while (true) {
     TRY(const bool more, chunk.step());
@@ -183,20 +176,17 @@ Result<DocumentWithVectors> select_document(Connection& connection, DocumentId i
   }
 }
 
-Result<std::optional<StoredChunk>> select_chunk(Connection& connection, ChunkId id) {
-  TRY(auto row, connection.prepare(std::string(kChunk) + "WHERE id = ?"));
+Result<std::optional<StoredChunk>> select_chunk(Connection& connection,
+                                                std::span<const EmbedderInfo> embedders, ChunkId id) {
+  TRY(auto row, connection.prepare(kChunkById));
   TRY(const bool found, row.bind(id).step());
   if (!found) return std::nullopt;
   TRY(auto chunk, chunk_of_row(row));
+  for (std::size_t e = 0; e < embedders.size(); ++e) {
+    TRY(auto vectors, unpack_vectors(row.blob(10), embedders, e, chunk.chunk.sentences.size()));
+    chunk.vectors.push_back(std::move(vectors));
+  }
   return chunk;
-}
-
-Result<ChunkVectors> select_vectors(Connection& connection, std::span<const EmbedderInfo> embedders,
-                                    std::size_t embedder, ChunkId id) {
-  TRY(auto row, connection.prepare("SELECT sentences, vectors FROM chunks WHERE id = ?"));
-  TRY(const bool found, row.bind(id).step());
-  if (!found) return ChunkVectors{};
-  return unpack_vectors(row.blob(1), embedders, embedder, sentences_in(row, 0));
 }
 
 Result<void> walk_chunks(Connection& connection, const IndexInfo& index, ChunkId after,

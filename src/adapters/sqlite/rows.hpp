@@ -32,10 +32,8 @@ Result<std::vector<DocumentId>> select_matching(Connection& connection, IndexId 
 Result<std::optional<DocumentHead>> select_head(Connection& connection, IndexId index, std::string_view key);
 Result<std::vector<DocumentHead>> select_heads(Connection& connection, std::span<const DocumentId> ids);
 Result<DocumentWithVectors> select_document(Connection& connection, DocumentId id);
-Result<std::optional<StoredChunk>> select_chunk(Connection& connection, ChunkId id);
-// Empty where the chunk is gone.
-Result<ChunkVectors> select_vectors(Connection& connection, std::span<const EmbedderInfo> embedders,
-                                    std::size_t embedder, ChunkId id);
+Result<std::optional<StoredChunk>> select_chunk(Connection& connection,
+                                                std::span<const EmbedderInfo> embedders, ChunkId id);
 Result<void> walk_chunks(Connection& connection, const IndexInfo& index, ChunkId after,
                          const Store::ChunkVisitor& visit);
 

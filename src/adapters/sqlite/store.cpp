@@ -103,25 +103,13 @@ class SqliteStore final : public Store {
     return read([&](Connection& connection) { return select_heads(connection, ids); });
   }
 
-  Result<std::vector<StoredChunk>> chunks(std::span<const ChunkId> ids) override {
+  Result<std::vector<StoredChunk>> chunks(IndexId index, std::span<const ChunkId> ids) override {
     return read([&](Connection& connection) -> Result<std::vector<StoredChunk>> {
+      TRY(const IndexInfo info, index_numbered(connection, index));
       std::vector<StoredChunk> out;
       for (const ChunkId id : ids) {
-        TRY(auto chunk, select_chunk(connection, id));
+        TRY(auto chunk, select_chunk(connection, info.settings.embedders, id));
         if (chunk) out.push_back(*std::move(chunk));
-      }
-      return out;
-    });
-  }
-
-  Result<std::vector<ChunkVectors>> vectors(IndexId index, std::size_t embedder,
-                                            std::span<const ChunkId> ids) override {
-    return read([&](Connection& connection) -> Result<std::vector<ChunkVectors>> {
-      TRY(const IndexInfo info, index_numbered(connection, index));
-      std::vector<ChunkVectors> out;
-      for (const ChunkId id : ids) {
-        TRY(auto vectors, select_vectors(connection, info.settings.embedders, embedder, id));
-        out.push_back(std::move(vectors));
       }
       return out;
     });

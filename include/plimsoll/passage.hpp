@@ -1,0 +1,94 @@
+// What retrieval finds and what the selector makes of it: sentences with scores in, passages that fit out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plimsoll/count.hpp"
+#include "plimsoll/document.hpp"
+#include "plimsoll/result.hpp"
+#include "plimsoll/store.hpp"
+
+namespace plimsoll {
+
+// A sentence that may go aboard, and what speaks for it.
+struct ScoredSentence {
+  Span span;                // of the document's text
+  Tokens tokens = 0;        // of these bytes alone, by the index's tokenizer
+  float score = 0;          // 0 to about 1, within one query
+  float meaning = 0;        // cosine of query and sentence; 0 where no vectors are compared
+  std::uint64_t words = 0;  // which of Evidence::words it has, a bit each
+  std::uint32_t chunk = 0;  // into Stretch::chunks
+};
+
+struct StretchChunk {
+  ChunkId id = 0;
+  std::string path;  // of headings
+  std::string lead;
+  std::uint32_t page = 0;
+};
+
+// Consecutive chunks of one document.
+struct Stretch {
+  DocumentHead document;
+  std::uint64_t start = 0;  // of the text below, in the document's
+  std::string text;
+  std::vector<StretchChunk> chunks;
+  std::vector<ScoredSentence> sentences;  // ascending
+};
+
+struct Evidence {
+  std::vector<Stretch> stretches;  // by document and place
+  std::vector<std::string> words;  // of the query, as they are compared; at most 64
+  std::size_t candidates = 0;      // chunks that were looked at
+  bool by_meaning = false;         // whether vectors were compared
+  std::vector<std::string> notes;  // what the reader should know: "no embedder: ..."
+};
+
+// How passages stand in the prompt.
+enum class PassageOrder : std::uint8_t {
+  document,  // as in their documents, which come in the order of their best passage
+  best_first,
+  best_last,  // next to the question, and the last to be lost where a server cuts from the top
+  both_ends,  // the best at the ends, the weakest in the middle
+};
+std::string_view name_of(PassageOrder order);
+std::optional<PassageOrder> passage_order_named(std::string_view name);
+
+struct SelectOptions {
+  Tokens budget = 0;
+  PassageOrder order = PassageOrder::document;
+  std::optional<std::size_t> most_passages;
+  bool labels = true;         // "[1: guide.md] " before a passage; false: passages alone, a line each
+  bool recount = false;       // the tokenizer is not the one that the evidence was counted with
+  double label_share = 0.05;  // of the budget, that names of documents and headings may take
+};
+
+struct SelectedPassage {
+  DocumentId document = 0;
+  std::string key;
+  Span span;          // of the document's text
+  std::string text;   // these bytes
+  std::string label;  // "[1: guide.md > Install] "
+  std::string lead;   // stands between label and text, on a line of its own; or empty
+  std::string path;
+  std::uint32_t page = 0;
+  Tokens tokens = 0;  // of `text` alone
+  float score = 0;    // of its best sentence
+  std::string reason;
+};
+
+struct Selection {
+  std::vector<SelectedPassage> passages;  // as they stand in the text
+  std::string text;                       // what goes into the prompt
+  Tokens tokens = 0;                      // of exactly that; never above the budget
+};
+
+// Sentences by score while they fit, neighbours joined, repetitions left out; then labels, order, and an
+// exact recount. Pure.
+Selection select_passages(const Evidence& evidence, const Tokenizer& tokenizer, const SelectOptions& options);
+
+}  // namespace plimsoll

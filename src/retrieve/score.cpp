@@ -1,0 +1,285 @@
+#include "retrieve/score.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "base/words.hpp"
+
+namespace plimsoll::retrieve {
+namespace {
+
+// Sentences that a chunk of the index has, about: document frequencies are known by chunk, and are as good
+// as by sentence if the number of sentences is right within a factor.
+constexpr float kSentencesPerChunk = 8;
+constexpr float kK1 = 1.2F, kB = 0.75F;
+// Saturation of the words nearby: many of one word do not outweigh one of another.
+constexpr float kNearbyK = 0.8F;
+
+// A table by sentence and query term.
+class Matrix {
+ public:
+  Matrix(std::size_t rows, std::size_t columns) : columns_(columns), values_(rows * columns) {}
+  float* row(std::size_t i) { return values_.data() + i * columns_; }
+  const float* row(std::size_t i) const { return values_.data() + i * columns_; }
+  std::size_t columns() const { return columns_; }
+
+ private:
+  std::size_t columns_;
+  std::vector<float> values_;
+};
+
+// The parts of one stretch's scores, by sentence, before they are scaled.
+struct Parts {
+  std::vector<float> nearby_words, own_words, chunk_words;
+  std::vector<float> own_meaning, near_meaning, far_meaning, chunk_meaning;
+  std::vector<std::uint64_t> words;
+};
+
+// How far apart the middles of a sentence and the one before it are, in tokens.
+std::vector<float> gaps(const StretchInput& stretch) {
+  std::vector<float> out(stretch.sentences.size());
+  for (std::size_t i = 1; i < out.size(); ++i) {
+    out[i] = static_cast<float>(stretch.sentences[i - 1].tokens + stretch.sentences[i].tokens) / 2;
+  }
+  return out;
+}
+
+struct WordCounts {
+  Matrix by_term;
+  std::vector<float> length;  // words that are no stop words
+};
+
+WordCounts count_words(const StretchInput& stretch,
+                       const std::unordered_map<std::string_view, std::size_t>& terms) {
+  WordCounts out{Matrix(stretch.sentences.size(), terms.size()),
+                 std::vector<float>(stretch.sentences.size())};
+  for (std::size_t i = 0; i < stretch.sentences.size(); ++i) {
+    const Span span = stretch.sentences[i].span;
+    base::WordScanner words(stretch.text.substr(span.start - stretch.start, span.size()));
+    while (words.next()) {
+      const base::StemmedWord word = base::stem_word(words.folded());
+      if (word.stop) continue;
+      ++out.length[i];
+      const auto term = terms.find(word.stem);
+      if (term != terms.end()) ++out.by_term.row(i)[term->second];
+    }
+  }
+  return out;
+}
+
+// Each row with those before it and, at a discount, those after it, fading with their distance.
+Matrix smoothed(const Matrix& counts, std::span<const float> gap, float reach, float after) {
+  Matrix out = counts;
+  std::vector<float> carried(counts.columns());
+  for (std::size_t i = 1; i < gap.size(); ++i) {
+    const float fade = std::exp(-gap[i] / reach);
+    for (std::size_t t = 0; t < carried.size(); ++t) {
+      carried[t] = (carried[t] + counts.row(i - 1)[t]) * fade;
+      out.row(i)[t] += carried[t];
+    }
+  }
+  std::fill(carried.begin(), carried.end(), 0.0F);
+  for (std::size_t i = gap.size(); i-- > 1;) {
+    const float fade = std::exp(-gap[i] / reach);
+    for (std::size_t t = 0; t < carried.size(); ++t) {
+      carried[t] = (carried[t] + counts.row(i)[t]) * fade;
+      out.row(i - 1)[t] += after * carried[t];
+    }
+  }
+  return out;
+}
+
+float bm25(const float* counts, std::span<const float> weight, float length, float average) {
+  float sum = 0;
+  const float norm = kK1 * (1 - kB + kB * length / std::max(average, 1.0F));
+  for (std::size_t t = 0; t < weight.size(); ++t)
+    sum += weight[t] * counts[t] * (kK1 + 1) / (counts[t] + norm);
+  return sum;
+}
+
+struct TermWeights {
+  std::vector<float> by_chunk, by_sentence;
+};
+
+TermWeights term_weights(const QueryInput& query) {
+  TermWeights out;
+  const auto chunks = static_cast<float>(query.index_chunks);
+  for (const QueryTerm& term : query.terms) {
+    out.by_chunk.push_back(term.idf);
+    // idf = ln((chunks + 1) / (frequency + .5)), solved for the frequency.
+    const float frequency = std::max(0.0F, (chunks + 1) / std::exp(term.idf) - 0.5F);
+    out.by_sentence.push_back(std::log((chunks * kSentencesPerChunk + 1) / (frequency + 0.5F)));
+  }
+  return out;
+}
+
+void score_words(const QueryInput& query, const TermWeights& weight, const StretchInput& stretch,
+                 const std::unordered_map<std::string_view, std::size_t>& terms, const Weights& weights,
+                 Parts& parts) {
+  const std::size_t sentences = stretch.sentences.size();
+  const WordCounts counts = count_words(stretch, terms);
+  const Matrix nearby = smoothed(counts.by_term, gaps(stretch), weights.words_reach, weights.word_after);
+  Matrix by_chunk(stretch.chunks, terms.size());
+  std::vector<float> chunk_length(stretch.chunks);
+  for (std::size_t i = 0; i < sentences; ++i) {
+    float sum = 0;
+    std::uint64_t has = 0;
+    for (std::size_t t = 0; t < terms.size(); ++t) {
+      const float near = nearby.row(i)[t];
+      sum += weight.by_sentence[t] * near * (1 + kNearbyK) / (near + kNearbyK);
+      by_chunk.row(stretch.chunk_of[i])[t] += counts.by_term.row(i)[t];
+      if (counts.by_term.row(i)[t] > 0) has |= std::uint64_t{1} << t;
+    }
+    chunk_length[stretch.chunk_of[i]] += counts.length[i];
+    parts.nearby_words.push_back(sum);
+    parts.words.push_back(has);
+    parts.own_words.push_back(bm25(counts.by_term.row(i), weight.by_sentence, counts.length[i],
+                                   query.average_words / kSentencesPerChunk));
+  }
+  std::vector<float> of_chunk(stretch.chunks);
+  for (std::size_t c = 0; c < stretch.chunks; ++c) {
+    of_chunk[c] = bm25(by_chunk.row(c), weight.by_chunk, chunk_length[c], query.average_words);
+  }
+  for (std::size_t i = 0; i < sentences; ++i) parts.chunk_words.push_back(of_chunk[stretch.chunk_of[i]]);
+}
+
+float dot(const float* a, const float* b, std::size_t n) {
+  float sum = 0;
+  for (std::size_t d = 0; d < n; ++d) sum += a[d] * b[d];
+  return sum;
+}
+
+// Cosine of the query with each sentence's surroundings: the vectors around it, fading with their distance.
+std::vector<float> surroundings(const Matrix& vectors, std::span<const float> query,
+                                std::span<const float> gap, float reach) {
+  const std::size_t n = query.size();
+  Matrix sums = smoothed(vectors, gap, reach, 1);
+  std::vector<float> out(gap.size());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const float norm = std::sqrt(dot(sums.row(i), sums.row(i), n));
+    out[i] = norm > 0 ? dot(sums.row(i), query.data(), n) / norm : 0;
+  }
+  return out;
+}
+
+// The chunk's vector is the mean of its sentences', by their tokens.
+std::vector<float> chunk_cosines(const Matrix& vectors, std::span<const float> query,
+                                 const StretchInput& stretch) {
+  const std::size_t n = query.size();
+  Matrix sums(stretch.chunks, n);
+  for (std::size_t i = 0; i < stretch.sentences.size(); ++i) {
+    const auto tokens = static_cast<float>(stretch.sentences[i].tokens);
+    float* sum = sums.row(stretch.chunk_of[i]);
+    for (std::size_t d = 0; d < n; ++d) sum[d] += tokens * vectors.row(i)[d];
+  }
+  std::vector<float> cosine(stretch.chunks);
+  for (std::size_t c = 0; c < stretch.chunks; ++c) {
+    const float norm = std::sqrt(dot(sums.row(c), sums.row(c), n));
+    cosine[c] = norm > 0 ? dot(sums.row(c), query.data(), n) / norm : 0;
+  }
+  std::vector<float> out;
+  for (const std::uint32_t chunk : stretch.chunk_of) out.push_back(cosine[chunk]);
+  return out;
+}
+
+void add(std::vector<float>& to, const std::vector<float>& values, float share) {
+  to.resize(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) to[i] += share * values[i];
+}
+
+void score_meaning(const QueryInput& query, const StretchInput& stretch, const Weights& weights,
+                   Parts& parts) {
+  const std::vector<float> gap = gaps(stretch);
+  const float share = 1 / static_cast<float>(query.vectors.size());
+  for (std::size_t e = 0; e < query.vectors.size(); ++e) {
+    const auto vector = query.vectors[e];
+    Matrix vectors(stretch.sentences.size(), vector.size());
+    std::vector<float> own(stretch.sentences.size());
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const PackedVector packed = stretch.vectors[e][i];
+      float* row = vectors.row(i);
+      for (std::size_t d = 0; d < packed.values.size(); ++d)
+        row[d] = packed.scale * static_cast<float>(packed.values[d]);
+      own[i] = dot(row, vector.data(), vector.size());
+    }
+    add(parts.own_meaning, own, share);
+    add(parts.near_meaning, surroundings(vectors, vector, gap, weights.near_reach), share);
+    add(parts.far_meaning, surroundings(vectors, vector, gap, weights.far_reach), share);
+    add(parts.chunk_meaning, chunk_cosines(vectors, vector, stretch), share);
+  }
+}
+
+// One part of all stretches, scaled: words by their largest, cosines from their least to their largest. So a
+// query's best is 1 whatever it is, and parts can be added.
+void add_scaled(std::vector<std::vector<ScoredSentence>>& scores, const std::vector<Parts>& parts,
+                std::vector<float> Parts::*part, float weight, bool from_least) {
+  float least = from_least ? std::numeric_limits<float>::max() : 0;
+  float most = std::numeric_limits<float>::lowest();
+  for (const Parts& each : parts) {
+    for (const float value : each.*part) {
+      if (from_least) least = std::min(least, value);
+      most = std::max(most, value);
+    }
+  }
+  if (!(most > least)) return;
+  for (std::size_t s = 0; s < parts.size(); ++s) {
+    const auto& values = parts[s].*part;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      scores[s][i].score += weight * (values[i] - least) / (most - least);
+  }
+}
+
+// A sentence gains from good neighbours; the sum is brought back to 0 .. 1.
+void share_with_neighbours(std::vector<ScoredSentence>& sentences, float share, float scale) {
+  float before = 0;
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    const float own = sentences[i].score;
+    const float after = i + 1 < sentences.size() ? sentences[i + 1].score : 0;
+    sentences[i].score = (own + share * (before + after)) * scale;
+    before = own;
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<ScoredSentence>> score_sentences(const QueryInput& query,
+                                                         std::span<const StretchInput> stretches,
+                                                         const Weights& weights) {
+  std::unordered_map<std::string_view, std::size_t> terms;
+  for (const QueryTerm& term : query.terms) terms.emplace(term.term, terms.size());
+  const TermWeights weight = term_weights(query);
+
+  std::vector<Parts> parts(stretches.size());
+  std::vector<std::vector<ScoredSentence>> scores(stretches.size());
+  for (std::size_t s = 0; s < stretches.size(); ++s) {
+    const StretchInput& stretch = stretches[s];
+    score_words(query, weight, stretch, terms, weights, parts[s]);
+    if (!query.vectors.empty()) score_meaning(query, stretch, weights, parts[s]);
+    for (std::size_t i = 0; i < stretch.sentences.size(); ++i) {
+      ScoredSentence sentence{.span = stretch.sentences[i].span,
+                              .tokens = stretch.sentences[i].tokens,
+                              .words = parts[s].words[i],
+                              .chunk = stretch.chunk_of[i]};
+      if (!parts[s].own_meaning.empty()) sentence.meaning = parts[s].own_meaning[i];
+      scores[s].push_back(sentence);
+    }
+  }
+  add_scaled(scores, parts, &Parts::nearby_words, weights.nearby_words, false);
+  add_scaled(scores, parts, &Parts::own_words, weights.own_words, false);
+  add_scaled(scores, parts, &Parts::chunk_words, weights.chunk_words, false);
+  add_scaled(scores, parts, &Parts::own_meaning, weights.own_meaning, true);
+  add_scaled(scores, parts, &Parts::near_meaning, weights.near_meaning, true);
+  add_scaled(scores, parts, &Parts::far_meaning, weights.far_meaning, true);
+  add_scaled(scores, parts, &Parts::chunk_meaning, weights.chunk_meaning, true);
+
+  float most = weights.nearby_words + weights.own_words + weights.chunk_words;
+  if (!query.vectors.empty()) {
+    most += weights.own_meaning + weights.near_meaning + weights.far_meaning + weights.chunk_meaning;
+  }
+  for (auto& sentences : scores)
+    share_with_neighbours(sentences, weights.neighbour, 1 / (most * (1 + 2 * weights.neighbour)));
+  return scores;
+}
+
+}  // namespace plimsoll::retrieve

@@ -1,0 +1,54 @@
+// How much a sentence has to say to a query, judged with what stands around it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plimsoll/document.hpp"
+#include "plimsoll/index.hpp"
+#include "plimsoll/passage.hpp"
+
+namespace plimsoll::retrieve {
+
+// What a sentence's score is made of, each part scaled to 0 .. 1 within the query. docs/search.md has the
+// measurements behind the numbers.
+struct Weights {
+  float nearby_words = 1.0F;   // the query's words in and around the sentence
+  float own_words = 0.2F;      // BM25 of the sentence by itself
+  float chunk_words = 0.1F;    // BM25 of the chunk around it
+  float own_meaning = 0.5F;    // cosine of query and sentence
+  float near_meaning = 0.4F;   // cosine of query and the surroundings, about 100 tokens
+  float far_meaning = 0.4F;    // and about 200 tokens
+  float chunk_meaning = 0.1F;  // cosine of query and chunk
+  float neighbour = 0.1F;      // share of each neighbour's score that is added
+  float words_reach = 150;     // tokens, at which a word around the sentence counts 1/e of one inside
+  float near_reach = 100;
+  float far_reach = 200;
+  float word_after = 0.5F;  // what a word after the sentence counts beside one before it: "it" looks back
+};
+
+// A stretch as it is scored: sentences of consecutive chunks.
+struct StretchInput {
+  std::string_view text;
+  std::uint64_t start = 0;              // of the text in the document
+  std::vector<Sentence> sentences;      // all of them, in order
+  std::vector<std::uint32_t> chunk_of;  // by sentence: which of the chunks
+  std::size_t chunks = 0;
+  // By embedder that is compared, then by sentence.
+  std::vector<std::vector<PackedVector>> vectors;
+};
+
+struct QueryInput {
+  std::vector<QueryTerm> terms;                 // at most 64
+  std::vector<std::span<const float>> vectors;  // by embedder that is compared
+  std::size_t index_chunks = 0;
+  float average_words = 0;  // of a chunk
+};
+
+// One list a stretch, one entry a sentence; span, tokens and chunk filled in as well.
+std::vector<std::vector<ScoredSentence>> score_sentences(const QueryInput& query,
+                                                         std::span<const StretchInput> stretches,
+                                                         const Weights& weights);
+
+}  // namespace plimsoll::retrieve
