@@ -1,0 +1,157 @@
+#include "render/passages.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace plimsoll::render {
+namespace {
+
+constexpr std::string_view kOrders[] = {"document", "best-first", "best-last", "both-ends"};
+
+struct Draft {
+  SelectedPassage passage;
+  const Stretch* stretch = nullptr;
+  std::uint64_t words = 0;  // of the query
+  float meaning = 0;
+};
+
+std::string reason_of(const Draft& draft, const Evidence& evidence) {
+  std::vector<std::string_view> words;
+  for (std::size_t t = 0; t < evidence.words.size(); ++t) {
+    if ((draft.words >> t & 1) != 0) words.push_back(evidence.words[t]);
+  }
+  std::string out;
+  if (!words.empty()) out = fmt::format("words: {}", fmt::join(words, ", "));
+  if (evidence.by_meaning) out += fmt::format("{}meaning {:.2f}", out.empty() ? "" : "; ", draft.meaning);
+  return out.empty() ? "stands beside what was found" : out;
+}
+
+// Neighbours aboard become one passage, with the white space between them.
+std::vector<Draft> joined(const Evidence& evidence, const Aboard& aboard) {
+  std::vector<Draft> out;
+  for (std::size_t s = 0; s < evidence.stretches.size(); ++s) {
+    const Stretch& stretch = evidence.stretches[s];
+    bool goes_on = false;
+    for (std::size_t i = 0; i < stretch.sentences.size(); ++i) {
+      const ScoredSentence& sentence = stretch.sentences[i];
+      if (!aboard[s][i]) {
+        goes_on = false;
+        continue;
+      }
+      if (!goes_on) {
+        const StretchChunk& chunk = stretch.chunks[sentence.chunk];
+        Draft draft;
+        draft.stretch = &stretch;
+        draft.passage.document = stretch.document.id;
+        draft.passage.key = stretch.document.key;
+        draft.passage.span = sentence.span;
+        draft.passage.path = chunk.path;
+        draft.passage.lead = chunk.lead;
+        draft.passage.page = chunk.page;
+        out.push_back(std::move(draft));
+      }
+      Draft& draft = out.back();
+      draft.passage.span.end = sentence.span.end;
+      draft.passage.score = std::max(draft.passage.score, sentence.score);
+      draft.words |= sentence.words;
+      draft.meaning = std::max(draft.meaning, sentence.meaning);
+      goes_on = true;
+    }
+  }
+  for (Draft& draft : out) {
+    const Span span = draft.passage.span;
+    draft.passage.text.assign(draft.stretch->text, span.start - draft.stretch->start, span.size());
+    // A table whose header row is in the passage needs it no second time.
+    if (draft.passage.text.find(draft.passage.lead) != std::string::npos) draft.passage.lead.clear();
+    draft.passage.reason = reason_of(draft, evidence);
+  }
+  return out;
+}
+
+void put_in_order(std::vector<SelectedPassage>& passages, PassageOrder order) {
+  const auto better = [](const SelectedPassage& a, const SelectedPassage& b) { return a.score > b.score; };
+  if (order == PassageOrder::document) {
+    std::map<DocumentId, float> best;
+    for (const SelectedPassage& passage : passages)
+      best[passage.document] = std::max(best[passage.document], passage.score);
+    std::stable_sort(passages.begin(), passages.end(),
+                     [&](const SelectedPassage& a, const SelectedPassage& b) {
+                       if (a.document == b.document) return a.span.start < b.span.start;
+                       const float of_a = best[a.document], of_b = best[b.document];
+                       return of_a != of_b ? of_a > of_b : a.document < b.document;
+                     });
+    return;
+  }
+  std::stable_sort(passages.begin(), passages.end(), better);
+  if (order == PassageOrder::best_last) std::reverse(passages.begin(), passages.end());
+  if (order == PassageOrder::both_ends) {
+    // 1st, 3rd, 5th, ... 6th, 4th, 2nd.
+    std::vector<SelectedPassage> front, back;
+    for (std::size_t i = 0; i < passages.size(); ++i)
+      (i % 2 == 0 ? front : back).push_back(std::move(passages[i]));
+    std::move(back.rbegin(), back.rend(), std::back_inserter(front));
+    passages = std::move(front);
+  }
+}
+
+// The number of its document, and at its first passage the document's name and the headings above it, as far
+// as they may cost: the fullest form that fits.
+void label(std::vector<SelectedPassage>& passages, const Tokenizer& tokenizer, Tokens names) {
+  std::map<DocumentId, std::size_t> numbers;
+  for (SelectedPassage& passage : passages) {
+    const auto [number, is_new] = numbers.try_emplace(passage.document, numbers.size() + 1);
+    const std::string plain = fmt::format("[{}] ", number->second);
+    passage.label = plain;
+    if (!is_new) continue;
+    std::vector<std::string> forms;
+    if (!passage.path.empty())
+      forms.push_back(fmt::format("[{}: {} > {}] ", number->second, passage.key, passage.path));
+    forms.push_back(fmt::format("[{}: {}] ", number->second, passage.key));
+    for (std::string& form : forms) {
+      const Tokens more = tokenizer.count(form) - tokenizer.count(plain);
+      if (more > names) continue;
+      names -= more;
+      passage.label = std::move(form);
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+Selection write_passages(const Evidence& evidence, const Aboard& aboard, const Tokenizer& tokenizer,
+                         const SelectOptions& options, Tokens names) {
+  Selection out;
+  for (Draft& draft : joined(evidence, aboard)) out.passages.push_back(std::move(draft.passage));
+  put_in_order(out.passages, options.order);
+  if (options.labels) label(out.passages, tokenizer, names);
+  for (SelectedPassage& passage : out.passages) {
+    passage.tokens = tokenizer.count(passage.text);
+    if (!out.text.empty()) out.text += '\n';
+    out.text += passage.label;
+    if (!passage.lead.empty()) out.text += passage.lead + '\n';
+    out.text += passage.text;
+  }
+  out.tokens = tokenizer.count(out.text);
+  return out;
+}
+
+}  // namespace plimsoll::render
+
+namespace plimsoll {
+
+std::string_view name_of(PassageOrder order) {
+  return render::kOrders[static_cast<std::size_t>(order)];
+}
+
+std::optional<PassageOrder> passage_order_named(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(render::kOrders); ++i) {
+    if (render::kOrders[i] == name) return static_cast<PassageOrder>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,17 @@
+// Sentences that go aboard, as the text that is sent: joined, ordered, labelled, counted.
+#pragma once
+
+#include <vector>
+
+#include "plimsoll/passage.hpp"
+
+namespace plimsoll::render {
+
+using Aboard = std::vector<std::vector<bool>>;  // by stretch and sentence
+
+// `names`: tokens that the names of documents and headings may take; what does not fit is left out of a
+// label, and its number stays.
+Selection write_passages(const Evidence& evidence, const Aboard& aboard, const Tokenizer& tokenizer,
+                         const SelectOptions& options, Tokens names);
+
+}  // namespace plimsoll::render

@@ -1,0 +1,190 @@
+// Which sentences of the evidence go aboard.
+//
+// Greedy by score: the best sentence first, and on while they fit; one that does not fit is skipped. What
+// joins a sentence that is aboard costs no label of its own. Then labels are written, the text is counted as
+// it stands, and what the estimate got wrong is mended: too much, the weakest go; room left, the next come.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/words.hpp"
+#include "plimsoll/passage.hpp"
+#include "render/passages.hpp"
+
+namespace plimsoll::render {
+namespace {
+
+// How often what is left of the budget is offered again. The estimate is good to a few tokens, so that a
+// second round finds little and a third almost nothing.
+constexpr int kRounds = 3;
+// Less room than this holds no sentence worth its label.
+constexpr Tokens kLeastRoom = 6;
+// Sentences that share nine words of ten say the same.
+constexpr double kSame = 0.9;
+
+struct Place {
+  std::size_t stretch = 0;
+  std::size_t sentence = 0;
+};
+
+// The words of a sentence as a set, with one bit a word in front: most pairs differ there already.
+struct Words {
+  std::uint64_t bits = 0;
+  std::vector<std::uint64_t> hashes;  // ascending, each once
+};
+
+Words words_of(std::string_view text) {
+  Words out;
+  base::WordScanner scanner(text);
+  while (scanner.next()) {
+    const std::uint64_t hash = std::hash<std::string_view>{}(scanner.folded()) * 0x9e3779b97f4a7c15U;
+    out.bits |= std::uint64_t{1} << (hash >> 58);
+    out.hashes.push_back(hash);
+  }
+  std::sort(out.hashes.begin(), out.hashes.end());
+  out.hashes.erase(std::unique(out.hashes.begin(), out.hashes.end()), out.hashes.end());
+  return out;
+}
+
+bool same(const Words& a, const Words& b) {
+  const std::size_t larger = std::max(a.hashes.size(), b.hashes.size());
+  const std::size_t smaller = std::min(a.hashes.size(), b.hashes.size());
+  if (static_cast<double>(smaller) < kSame * static_cast<double>(larger)) return false;
+  if (std::popcount(a.bits ^ b.bits) > 2 + static_cast<int>(larger / 5)) return false;
+  std::size_t shared = 0;
+  for (auto x = a.hashes.begin(), y = b.hashes.begin(); x != a.hashes.end() && y != b.hashes.end();) {
+    if (*x == *y) {
+      ++shared, ++x, ++y;
+    } else if (*x < *y) {
+      ++x;
+    } else {
+      ++y;
+    }
+  }
+  return static_cast<double>(shared) >= kSame * static_cast<double>(larger + smaller - shared);
+}
+
+class Selector {
+ public:
+  Selector(const Evidence& evidence, const Tokenizer& tokenizer, const SelectOptions& options)
+      : evidence_(evidence), tokenizer_(tokenizer), options_(options) {
+    for (std::size_t s = 0; s < evidence.stretches.size(); ++s) {
+      const auto& sentences = evidence.stretches[s].sentences;
+      tokens_.emplace_back(sentences.size(), -1);
+      aboard_.emplace_back(sentences.size(), false);
+      for (std::size_t i = 0; i < sentences.size(); ++i) order_.push_back({s, i});
+    }
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](const Place& a, const Place& b) { return score(a) > score(b); });
+    apart_ = options.labels ? tokenizer.count("\n[12] ") : tokenizer.count("\n");
+  }
+
+  Selection run() {
+    if (options_.budget <= 0) return {};
+    const auto names = static_cast<Tokens>(
+        options_.labels ? options_.label_share * static_cast<double>(options_.budget) : 0);
+    take(options_.budget - names);
+    Selection best = write(names);
+    for (int round = 0; round < kRounds && options_.budget - best.tokens >= kLeastRoom; ++round) {
+      const auto before = aboard_;
+      if (!take(options_.budget - best.tokens)) break;
+      Selection more = write(names);
+      if (more.tokens > options_.budget) {
+        aboard_ = before;
+        break;
+      }
+      best = std::move(more);
+    }
+    while (best.tokens > options_.budget && drop_weakest()) best = write(names);
+    if (best.tokens > options_.budget) return {};
+    return best;
+  }
+
+ private:
+  float score(const Place& place) const {
+    return evidence_.stretches[place.stretch].sentences[place.sentence].score;
+  }
+
+  std::string_view text_of(const Place& place) const {
+    const Stretch& stretch = evidence_.stretches[place.stretch];
+    const Span span = stretch.sentences[place.sentence].span;
+    return std::string_view(stretch.text).substr(span.start - stretch.start, span.size());
+  }
+
+  Tokens tokens_of(const Place& place) {
+    Tokens& known = tokens_[place.stretch][place.sentence];
+    if (known < 0) {
+      known = options_.recount ? tokenizer_.count(text_of(place))
+                               : evidence_.stretches[place.stretch].sentences[place.sentence].tokens;
+    }
+    return known;
+  }
+
+  // Takes sentences by score into so many more tokens. True: something came aboard.
+  bool take(Tokens room) {
+    bool came = false;
+    for (const Place& place : order_) {
+      if (room < kLeastRoom) break;
+      auto& row = aboard_[place.stretch];
+      if (row[place.sentence]) continue;
+      const bool left = place.sentence > 0 && row[place.sentence - 1];
+      const bool right = place.sentence + 1 < row.size() && row[place.sentence + 1];
+      if (!left && !right && options_.most_passages && runs_ >= *options_.most_passages) continue;
+      const Tokens cost = tokens_of(place) + apart_ * (1 - (left ? 1 : 0) - (right ? 1 : 0));
+      if (cost > room || repeats(place)) continue;
+      row[place.sentence] = true;
+      room -= cost;
+      runs_ = runs_ + 1 - (left ? 1 : 0) - (right ? 1 : 0);
+      came = true;
+    }
+    return came;
+  }
+
+  // Whether a sentence that is aboard says the same. What repeats is remembered and not tried again.
+  bool repeats(const Place& place) {
+    Words words = words_of(text_of(place));
+    if (words.hashes.size() < 4) return false;  // "Yes." may be said twice
+    const auto found =
+        std::find_if(said_.begin(), said_.end(), [&](const Words& other) { return same(words, other); });
+    if (found != said_.end()) return true;
+    said_.push_back(std::move(words));
+    return false;
+  }
+
+  bool drop_weakest() {
+    for (auto place = order_.rbegin(); place != order_.rend(); ++place) {
+      if (!aboard_[place->stretch][place->sentence]) continue;
+      aboard_[place->stretch][place->sentence] = false;
+      return true;
+    }
+    return false;
+  }
+
+  Selection write(Tokens names) const {
+    return write_passages(evidence_, aboard_, tokenizer_, options_, names);
+  }
+
+  const Evidence& evidence_;
+  const Tokenizer& tokenizer_;
+  const SelectOptions& options_;
+  std::vector<std::vector<Tokens>> tokens_;  // by stretch and sentence; -1: not counted yet
+  Aboard aboard_;
+  std::vector<Place> order_;  // by score
+  std::vector<Words> said_;
+  std::size_t runs_ = 0;
+  Tokens apart_ = 0;  // what a passage costs that stands by itself
+};
+
+}  // namespace
+}  // namespace plimsoll::render
+
+namespace plimsoll {
+
+Selection select_passages(const Evidence& evidence, const Tokenizer& tokenizer,
+                          const SelectOptions& options) {
+  return render::Selector(evidence, tokenizer, options).run();
+}
+
+}  // namespace plimsoll
