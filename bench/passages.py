@@ -57,18 +57,23 @@ def write(path, count):
     return path
 
 
-def is_telling(word, uses, most):
-    return re.fullmatch(r"[a-z]{3,14}", word) and 3 <= uses <= most
+def stop_words():
+    """Ours, so that every program leaves the same words out."""
+    source = (Path(__file__).resolve().parent.parent / "src/base/words.cpp").read_text()
+    listed = re.search(r'stop_words =\s*((?:"[^"]*"\s*)+);', source)
+    return "".join(re.findall(r'"([^"]*)"', listed[1])).split()
 
 
 def queries(lines, count, seed=7):
-    """Questions of 2 to 6 words that stand in one passage each: plain words that are neither in every tenth passage nor
-    hardly anywhere, as people leave words like "the" out or they are taken out for them."""
+    """Questions of 2 to 6 words that stand together in a passage. Stop words and words of fewer than three passages are
+    not asked for; all others are, as often as they are used."""
+    left_out = set(stop_words())
     uses = Counter(word for line in lines for word in set(line.split()))
     rng = random.Random(seed)
     made = []
     while len(made) < count:
-        words = [word for word in dict.fromkeys(rng.choice(lines).split()) if is_telling(word, uses[word], len(lines) // 10)]
+        words = [word for word in dict.fromkeys(rng.choice(lines).split())
+                 if word not in left_out and uses[word] >= 3 and re.fullmatch("[a-z]{2,14}", word)]
         wanted = rng.randint(2, 6)
         if len(words) >= wanted:
             made.append(" ".join(rng.sample(words, wanted)))

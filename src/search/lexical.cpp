@@ -40,6 +40,7 @@ Lexical::Lexical(std::vector<std::shared_ptr<const LivingPart>> parts) : parts_(
     words += part->living_words();
   }
   if (living_ > 0) average_ = std::max(1.0, static_cast<double>(words) / static_cast<double>(living_));
+  shares_ = std::make_unique<const Shares>(average_);
 }
 
 namespace {
@@ -81,7 +82,6 @@ std::vector<Hit> search_parts(const Lexical& lexical, std::string_view query, st
     most += terms.back().idf * (bm25_k1 + 1);
   }
   const float units = units_for(most);
-  const LengthNorm norm = LengthNorm::of(lexical.average_words());
   BestChunks best(std::min(k, lexical.size()));
   for (std::uint32_t i = 0; i < lexical.parts().size(); ++i) {
     const LivingPart& part = *lexical.parts()[i];
@@ -93,7 +93,7 @@ std::vector<Hit> search_parts(const Lexical& lexical, std::string_view query, st
     if (only != nullptr) allowed = part.segment().places_of(*only);
     // A share can only have grown with the average, and by no more than it: see LengthNorm.
     const double grown = lexical.average_words() / part.segment().header().average;
-    search(part, i, weighed, norm, static_cast<float>(std::max(1.0, grown)),
+    search(part, i, weighed, lexical.shares(), static_cast<float>(std::max(1.0, grown)),
            only != nullptr ? &allowed : nullptr, best);
   }
   std::vector<Hit> hits;
@@ -125,8 +125,8 @@ std::vector<Hit> Lexical::search_all(std::string_view query, std::size_t k,
                                      const std::vector<DocumentId>* only) const {
   return search_parts(*this, query, k, only,
                       [](const LivingPart& part, std::uint32_t number, std::span<const WeighedTerm> terms,
-                         LengthNorm norm, float, const Bits* allowed, BestChunks& best) {
-                        search_part_reading_all(part, number, terms, norm, allowed, best);
+                         const Shares& shares, float, const Bits* allowed, BestChunks& best) {
+                        search_part_reading_all(part, number, terms, shares, allowed, best);
                       });
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "plimsoll/index.hpp"
+#include "search/bm25.hpp"
 #include "search/segment_builder.hpp"
 
 namespace plimsoll::search {
@@ -42,6 +43,7 @@ class Lexical {
   std::size_t size() const { return living_; }
   double average_words() const { return average_; }
   const std::vector<std::shared_ptr<const LivingPart>>& parts() const { return parts_; }
+  const Shares& shares() const { return *shares_; }
 
   std::vector<QueryTerm> terms(std::string_view query) const;
   // The best k, best first, ties by lower chunk id.
@@ -54,6 +56,7 @@ class Lexical {
   std::vector<std::shared_ptr<const LivingPart>> parts_;
   std::size_t living_ = 0;
   double average_ = 1;
+  std::unique_ptr<const Shares> shares_;
 };
 
 }  // namespace plimsoll::search

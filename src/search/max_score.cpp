@@ -2,7 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
+#include <limits>
 #include <numeric>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 namespace plimsoll::search {
 
@@ -10,6 +17,25 @@ namespace {
 
 // Sums of a window stay in the first-level cache, and a window is some blocks of a common term.
 constexpr Place window_places = 4096;
+// A mark is set without being read: places that follow each other closely do not wait for one another.
+constexpr std::size_t marked_together = 128;
+
+// A bit for each of sixteen sums that is above `least`.
+std::uint32_t those_above(const Units* sums, Units least) {
+#if defined(__SSE2__)
+  // Sums are below 2^31, so that comparing them as signed numbers is right.
+  const __m128i bar = _mm_set1_epi32(static_cast<int>(least));
+  const auto above = [&](std::size_t i) {
+    return _mm_cmpgt_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(sums + i)), bar);
+  };
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(
+      _mm_packs_epi16(_mm_packs_epi32(above(0), above(4)), _mm_packs_epi32(above(8), above(12)))));
+#else
+  std::uint32_t bits = 0;
+  for (std::uint32_t i = 0; i < 16; ++i) bits |= static_cast<std::uint32_t>(sums[i] > least) << i;
+  return bits;
+#endif
+}
 
 class Cursor {
  public:
@@ -31,45 +57,60 @@ class Cursor {
                      2;
   }
 
+  // How many there are at most. As bound(): from where the last window ended.
+  std::size_t postings_in(Place low, Place high) const {
+    std::size_t blocks = 0;
+    for (std::size_t i = block_; i < term_.blocks.size(); ++i) {
+      if (term_.blocks[i].last >= low) ++blocks;
+      if (term_.blocks[i].last >= high - 1) break;
+    }
+    return blocks * block_postings;
+  }
+
   // Adds what the term gives to each place of the window; marks the places.
-  void add_window(Place low, Place high, std::span<const Length> lengths, LengthNorm norm, Units* sums,
-                  std::uint64_t* marks) {
+  void add_window(Place low, Place high, std::span<const Length> lengths, const Shares& shares, Units* sums,
+                  std::uint8_t* marks) {
     for (; block_ < term_.blocks.size(); ++block_) {
       load(block_);
       read_counts();
-      std::size_t i = 0;
-      if (decoded_.places[0] < low)
-        i = static_cast<std::size_t>(
-            std::lower_bound(decoded_.places.begin(),
-                             decoded_.places.begin() + static_cast<std::ptrdiff_t>(decoded_.size), low) -
-            decoded_.places.begin());
+      std::size_t i = first_from(low);
       for (; i < decoded_.size && decoded_.places[i] < high; ++i) {
         const Place place = decoded_.places[i];
         const Place at = place - low;
-        sums[at] += units_of(weight_, static_cast<float>(decoded_.counts[i] + 1), norm.at(lengths[place]));
-        marks[at / 64] |= std::uint64_t{1} << (at % 64);
+        sums[at] += units_of(weight_, shares.at(decoded_.counts[i] + 1, lengths[place]));
+        marks[at / marked_together] = 1;
       }
       if (i < decoded_.size || term_.blocks[block_].last >= high) return;
     }
   }
 
   // What the term gives to a place. Places of one window come in ascending order.
-  Units at(Place place, std::span<const Length> lengths, LengthNorm norm) {
+  Units at(Place place, std::span<const Length> lengths, const Shares& shares) {
     while (block_ < term_.blocks.size() && term_.blocks[block_].last < place) ++block_;
     if (block_ == term_.blocks.size()) return 0;
     load(block_);
-    const auto end = decoded_.places.begin() + static_cast<std::ptrdiff_t>(decoded_.size);
-    const auto found = std::lower_bound(decoded_.places.begin(), end, place);
-    if (found == end || *found != place) return 0;
+    const std::size_t i = first_from(place);
+    if (i >= decoded_.size || decoded_.places[i] != place) return 0;
     read_counts();
-    const auto i = static_cast<std::size_t>(found - decoded_.places.begin());
-    return units_of(weight_, static_cast<float>(decoded_.counts[i] + 1), norm.at(lengths[place]));
+    return units_of(weight_, shares.at(decoded_.counts[i] + 1, lengths[place]));
   }
 
  private:
+  // The first posting of the block at `place` or behind it. Seven steps without a guess: where postings lie
+  // is not to be foreseen, and a wrong guess costs more than the steps.
+  std::size_t first_from(Place place) const {
+    static_assert(block_postings == 128);
+    const Place* at = decoded_.places.data();
+    for (std::size_t half = block_postings / 2; half > 0; half /= 2) at += at[half - 1] < place ? half : 0;
+    at += *at < place ? 1 : 0;
+    return static_cast<std::size_t>(at - decoded_.places.data());
+  }
+
   void load(std::size_t block) {
     if (loaded_ == block) return;
     term_.decode_places(block, decoded_);
+    std::fill(decoded_.places.begin() + static_cast<std::ptrdiff_t>(decoded_.size), decoded_.places.end(),
+              std::numeric_limits<Place>::max());
     loaded_ = block;
     has_counts_ = false;
   }
@@ -90,11 +131,11 @@ class Cursor {
 class WindowedSearch {
  public:
   WindowedSearch(const LivingPart& part, std::uint32_t number, std::span<const WeighedTerm> terms,
-                 LengthNorm norm, float slack, const Bits* allowed, BestChunks& best)
+                 const Shares& shares, float slack, const Bits* allowed, BestChunks& best)
       : part_(part),
         number_(number),
         lengths_(part.segment().lengths()),
-        norm_(norm),
+        shares_(shares),
         allowed_(allowed),
         best_(best) {
     cursors_.reserve(terms.size());
@@ -111,8 +152,11 @@ class WindowedSearch {
       const std::size_t aside = arrange(low, high);
       if (aside == cursors_.size()) continue;
       for (std::size_t i = aside; i < order_.size(); ++i)
-        cursors_[order_[i]].add_window(low, high, lengths_, norm_, sums_.data(), marks_.data());
-      take_marked(low, aside);
+        cursors_[order_[i]].add_window(low, high, lengths_, shares_, sums_.data(), marks_.data());
+      collect(low, aside);
+      for (std::size_t i = aside; i-- > 0 && !candidates_.empty();) look_up(low, high, i);
+      for (const Place at : candidates_) best_.offer(sums_[at], {number_, low + at});
+      clear();
     }
   }
 
@@ -132,50 +176,76 @@ class WindowedSearch {
     return aside;
   }
 
-  void take_marked(Place low, std::size_t aside) {
-    for (std::size_t word = 0; word < marks_.size(); ++word) {
-      for (std::uint64_t rest = marks_[word]; rest != 0; rest &= rest - 1) {
-        const auto at = static_cast<Place>(word * 64 + static_cast<std::size_t>(std::countr_zero(rest)));
-        const Units sum = sums_[at];
-        sums_[at] = 0;
-        if (std::uint64_t{sum} + below_[aside] > best_.bar()) finish(low + at, sum, aside);
+  // The places of the window that the terms left aside could still lift over the bar.
+  void collect(Place low, std::size_t aside) {
+    candidates_.clear();
+    const Units least = missing(aside);
+    for (std::size_t group = 0; group < marks_.size(); ++group) {
+      if (marks_[group] == 0) continue;
+      for (std::size_t i = group * marked_together; i < (group + 1) * marked_together; i += 16) {
+        for (std::uint32_t rest = those_above(sums_.data() + i, least); rest != 0; rest &= rest - 1) {
+          const auto at = static_cast<Place>(i + static_cast<std::size_t>(std::countr_zero(rest)));
+          if (may_be_found(low + at)) candidates_.push_back(at);
+        }
       }
-      marks_[word] = 0;
     }
   }
 
-  void finish(Place place, Units sum, std::size_t aside) {
-    if (part_.is_dead(place) || (allowed_ != nullptr && !allowed_->test(place))) return;
-    for (std::size_t i = aside; i-- > 0;) {
-      if (std::uint64_t{sum} + below_[i + 1] <= best_.bar()) return;
-      sum += cursors_[order_[i]].at(place, lengths_, norm_);
+  // Adds what the i-th term left aside gives, and drops the candidates that the others cannot lift over the
+  // bar.
+  void look_up(Place low, Place high, std::size_t i) {
+    Cursor& cursor = cursors_[order_[i]];
+    // Looking a place up costs about as much as adding so many postings in a row.
+    constexpr std::size_t postings_per_look_up = 6;
+    if (candidates_.size() * postings_per_look_up > cursor.postings_in(low, high))
+      cursor.add_window(low, high, lengths_, shares_, sums_.data(), marks_.data());
+    else
+      for (const Place at : candidates_) sums_[at] += cursor.at(low + at, lengths_, shares_);
+    const Units least = missing(i);
+    std::erase_if(candidates_, [&](Place at) { return sums_[at] <= least; });
+  }
+
+  bool may_be_found(Place place) const {
+    return !part_.is_dead(place) && (allowed_ == nullptr || allowed_->test(place));
+  }
+
+  void clear() {
+    for (std::size_t group = 0; group < marks_.size(); ++group) {
+      if (marks_[group] == 0) continue;
+      marks_[group] = 0;
+      std::memset(sums_.data() + group * marked_together, 0, marked_together * sizeof(Units));
     }
-    best_.offer(sum, {number_, place});
+  }
+
+  // What a sum must be above.
+  Units missing(std::size_t aside) const {
+    return best_.bar() > below_[aside] ? best_.bar() - static_cast<Units>(below_[aside]) : 0;
   }
 
   const LivingPart& part_;
   std::uint32_t number_;
   std::span<const Length> lengths_;
-  LengthNorm norm_;
+  const Shares& shares_;
   const Bits* allowed_;
   BestChunks& best_;
   std::vector<Cursor> cursors_;
   std::vector<std::size_t> order_;    // of the terms, by bound
   std::vector<Units> bounds_;         // by term
   std::vector<std::uint64_t> below_;  // by order: sum of the bounds before
+  std::vector<Place> candidates_;     // from the window's first
   std::array<Units, window_places> sums_{};
-  std::array<std::uint64_t, window_places / 64> marks_{};
+  std::array<std::uint8_t, window_places / marked_together> marks_{};
 };
 
 }  // namespace
 
 void search_part(const LivingPart& part, std::uint32_t number, std::span<const WeighedTerm> terms,
-                 LengthNorm norm, float slack, const Bits* allowed, BestChunks& best) {
-  WindowedSearch(part, number, terms, norm, slack, allowed, best).run();
+                 const Shares& shares, float slack, const Bits* allowed, BestChunks& best) {
+  WindowedSearch(part, number, terms, shares, slack, allowed, best).run();
 }
 
 void search_part_reading_all(const LivingPart& part, std::uint32_t number, std::span<const WeighedTerm> terms,
-                             LengthNorm norm, const Bits* allowed, BestChunks& best) {
+                             const Shares& shares, const Bits* allowed, BestChunks& best) {
   std::vector<Units> sums(part.segment().size());
   DecodedBlock block;
   for (const WeighedTerm& weighed : terms) {
@@ -183,8 +253,8 @@ void search_part_reading_all(const LivingPart& part, std::uint32_t number, std::
       weighed.term.decode(i, block);
       for (std::size_t j = 0; j < block.size; ++j) {
         const Place place = block.places[j];
-        sums[place] += units_of(weighed.weight, static_cast<float>(block.counts[j] + 1),
-                                norm.at(part.segment().lengths()[place]));
+        sums[place] +=
+            units_of(weighed.weight, shares.at(block.counts[j] + 1, part.segment().lengths()[place]));
       }
     }
   }

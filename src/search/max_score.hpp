@@ -29,9 +29,9 @@ struct WeighedTerm {
 
 // `slack`: what a block's weight may have to be multiplied by, because the average length has grown since.
 void search_part(const LivingPart& part, std::uint32_t number, std::span<const WeighedTerm> terms,
-                 LengthNorm norm, float slack, const Bits* allowed, BestChunks& best);
+                 const Shares& shares, float slack, const Bits* allowed, BestChunks& best);
 
 void search_part_reading_all(const LivingPart& part, std::uint32_t number, std::span<const WeighedTerm> terms,
-                             LengthNorm norm, const Bits* allowed, BestChunks& best);
+                             const Shares& shares, const Bits* allowed, BestChunks& best);
 
 }  // namespace plimsoll::search
