@@ -49,6 +49,10 @@ std::filesystem::path cache_folder(const Environment& environment) {
   return folder_of(environment, "XDG_CACHE_HOME", ".cache", "/var/cache/plimsoll");
 }
 
+std::filesystem::path data_folder(const Environment& environment) {
+  return folder_of(environment, "XDG_DATA_HOME", ".local/share", "/var/lib/plimsoll");
+}
+
 std::filesystem::path config_folder(const Environment& environment) {
   return folder_of(environment, "XDG_CONFIG_HOME", ".config", "/etc/plimsoll");
 }

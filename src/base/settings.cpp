@@ -152,6 +152,7 @@ Result<void> Settings::check() const {
 
 Result<Settings> resolve_settings(const SettingSources& sources) {
   Settings settings;
+  settings.store_file = data_folder(sources.environment) / "store.db";
   settings.assets_dir = cache_folder(sources.environment) / "assets";
   settings.tokenizer_dir = cache_folder(sources.environment) / "tokenizers";
   if (sources.file) TRY_VOID(apply_file(settings, *sources.file));

@@ -93,6 +93,7 @@ TEST(Settings, EverySettingIsTakenFromFileAndFlagInBothSpellings) {
       if (known.key == setting.key) value = known.another;
     if (const auto* choice = std::get_if<Choice>(&setting.binding)) value = choice->words.back();
     if (setting.key == "window_timeout_seconds") value = "2.5";
+    if (setting.environment.empty() && std::holds_alternative<Whole>(setting.binding)) value = "64";
     const bool quoted =
         !std::holds_alternative<Whole>(setting.binding) && !std::holds_alternative<Real>(setting.binding) &&
         !std::holds_alternative<Flag>(setting.binding) && value.find_first_not_of("0123456789") != value.npos;
@@ -363,9 +364,10 @@ TEST_F(LoadSettings, AHugeFileIsRefused) {
 
 // docs/settings.md is the manual: its table must say what the program does, row by row.
 std::string row_of(const Setting& setting) {
-  const auto settings = from_environment({{"XDG_CACHE_HOME", "/XDG"}});
+  const auto settings = from_environment({{"XDG_CACHE_HOME", "/XDG"}, {"XDG_DATA_HOME", "/DATA"}});
   std::string value = shown_text(*settings, setting);
   if (value.starts_with("/XDG/")) value.replace(0, 4, "$XDG_CACHE_HOME");
+  if (value.starts_with("/DATA/")) value.replace(0, 5, "$XDG_DATA_HOME");
   const std::string other = setting.environment.empty() ? "" : fmt::format("`{}`", setting.environment);
   return fmt::format("| `{}` | {} | `{}` | {} | {} |", setting.key, other, value, allowed_values(setting),
                      setting.meaning);
