@@ -1,0 +1,93 @@
+// The text of a node of a page, and where each stretch of it stands in the source.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace plimsoll::ingest {
+
+// Goes along what was decoded and what stood there before: entities, line ends and tags that were ignored in
+// between. same(piece, offset) for what is alike, offsets counting from the front of `raw`; made(piece) for
+// the rest. Together they are the whole of `decoded`, in order. Linear.
+template <typename Same, typename Made>
+void align(std::string_view decoded, std::string_view raw, Same same, Made made);
+
+namespace html_detail {
+
+inline bool is_name(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+inline std::size_t character_bytes(char lead) {
+  const auto byte = static_cast<unsigned char>(lead);
+  return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+}
+
+// Bytes of the reference that `raw` starts with ("&eacute;"), where what follows it is decoded to `rest`.
+inline std::size_t reference_bytes(std::string_view raw, std::string_view rest) {
+  constexpr std::size_t longest = 34;  // "&CounterClockwiseContourIntegral;"
+  std::size_t end = 1;
+  if (end < raw.size() && raw[end] == '#') ++end;
+  while (end < raw.size() && end < longest && is_name(raw[end])) ++end;
+  if (end < raw.size() && raw[end] == ';') return end + 1;
+  // Old names do without: "&copy2026". The name ends where the two go on alike.
+  for (std::size_t shorter = end; shorter > 2; --shorter)
+    if (raw.substr(shorter, 4) == rest.substr(0, raw.substr(shorter, 4).size())) return shorter;
+  return end;
+}
+
+// Bytes of a way to write '&' itself, or 0: a bare one.
+inline std::size_t ampersand_bytes(std::string_view raw) {
+  for (const std::string_view form : {"&amp;", "&AMP;", "&#38;", "&#x26;", "&#X26;", "&amp", "&AMP"})
+    if (raw.starts_with(form)) return form.size();
+  return 0;
+}
+
+}  // namespace html_detail
+
+template <typename Same, typename Made>
+void align(std::string_view decoded, std::string_view raw, Same same, Made made) {
+  using namespace html_detail;
+  std::size_t at = 0;
+  std::size_t from = 0;  // in raw
+  while (at < decoded.size()) {
+    std::size_t run = 0;
+    while (at + run < decoded.size() && from + run < raw.size() && raw[from + run] != '&' &&
+           decoded[at + run] == raw[from + run])
+      ++run;
+    if (run > 0) {
+      same(decoded.substr(at, run), from);
+      at += run;
+      from += run;
+      continue;
+    }
+    if (from >= raw.size()) {
+      made(decoded.substr(at));
+      return;
+    }
+    if (raw[from] == '&' && decoded[at] == '&') {
+      same(decoded.substr(at, 1), from);
+      const std::size_t bytes = ampersand_bytes(raw.substr(from));
+      ++at;
+      from += bytes > 0 ? bytes : 1;
+      continue;
+    }
+    if (raw[from] == '<') {  // a tag that was ignored, or that has its text elsewhere
+      const std::size_t end = raw.find('>', from);
+      from = end == std::string_view::npos ? raw.size() : end + 1;
+      continue;
+    }
+    if (raw[from] == '\r' && decoded[at] == '\n') {
+      made(decoded.substr(at, 1));
+      ++at;
+      from += raw.substr(from).starts_with("\r\n") ? 2 : 1;
+      continue;
+    }
+    const std::size_t bytes = character_bytes(decoded[at]);
+    made(decoded.substr(at, bytes));
+    at = at + bytes < decoded.size() ? at + bytes : decoded.size();
+    if (raw[from] == '&') from += reference_bytes(raw.substr(from), decoded.substr(at));
+  }
+}
+
+}  // namespace plimsoll::ingest

@@ -1,0 +1,89 @@
+// For the tests and fuzzers of this room: what must hold of every document that was read or cut.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "ingest/builder.hpp"
+#include "ingest/read.hpp"
+
+namespace plimsoll::ingest {
+
+inline std::string_view text_of(std::string_view text, Span span) {
+  return text.substr(span.start, span.size());
+}
+
+inline std::string section_fault(const std::vector<DocumentSection>& sections, std::uint64_t size) {
+  if (sections.empty()) return "no section";
+  if (sections[0].span != Span{0, size} || !sections[0].title.empty()) return "section 0 is not the document";
+  for (std::size_t i = 1; i < sections.size(); ++i) {
+    const DocumentSection& section = sections[i];
+    if (section.parent >= i) return "a section stands before its parent";
+    const Span outer = sections[section.parent].span;
+    if (section.span.start > section.span.end || section.span.start < outer.start ||
+        section.span.end > outer.end)
+      return fmt::format("section {} is not inside its parent", i);
+    if (section.span.start < sections[i - 1].span.start) return "sections are out of order";
+    if (sections[i - 1].span.end > section.span.start && section.parent != i - 1) {
+      // The one before must be closed, unless it holds this one.
+      std::uint32_t above = section.parent;
+      while (above != i - 1 && above != 0) above = sections[above].parent;
+      if (above != i - 1 && i != 1) return fmt::format("section {} begins inside a sibling", i);
+    }
+  }
+  return {};
+}
+
+// The first thing that is wrong, or nothing. `source`: the file, where the document can be found in it.
+inline std::string read_fault(const ReadDocument& read, std::string_view source) {
+  if (!base::is_valid_utf8(read.text)) return "the text is no UTF-8";
+  if (const std::string fault = section_fault(read.sections, read.text.size()); !fault.empty()) return fault;
+  std::uint64_t at = 0;
+  for (const Block& block : read.blocks) {
+    if (block.span.start < at || block.span.end <= block.span.start || block.span.end > read.text.size())
+      return fmt::format("block [{}, {}) after {}", block.span.start, block.span.end, at);
+    if (trimmed(read.text, block.span) != block.span) return "white space around a block";
+    if (block.lead >= read.leads.size()) return "a lead that is not there";
+    at = block.span.end;
+  }
+  if (!read.addressable) return read.origins.empty() ? "" : "origins of what has no address";
+  if (read.origins.empty()) return read.text.empty() || read.text == source ? "" : "the text is not the file";
+  at = 0;
+  for (const Origin& origin : read.origins) {
+    if (origin.text < at || origin.text + origin.bytes > read.text.size()) return "origins overlap";
+    if (origin.source + origin.bytes > source.size()) return "an origin outside the file";
+    if (text_of(read.text, {origin.text, origin.text + origin.bytes}) !=
+        source.substr(origin.source, origin.bytes))
+      return fmt::format("the origin at {} is not the same text", origin.text);
+    at = origin.text + origin.bytes;
+  }
+  return {};
+}
+
+// The innermost section that holds the byte.
+inline std::uint32_t section_at(const std::vector<DocumentSection>& sections, std::uint64_t at) {
+  std::uint32_t found = 0;
+  for (std::uint32_t i = 0; i < sections.size(); ++i)
+    if (sections[i].span.start <= at && at < sections[i].span.end) found = i;
+  return found;
+}
+
+// A line a block: kind, heading path, lead, text. For reading in a test.
+inline std::string outline(const ReadDocument& read) {
+  constexpr std::string_view kinds = "phlrc";  // paragraph, heading, list item, row, code
+  std::string lines;
+  for (const Block& block : read.blocks) {
+    lines += kinds[static_cast<std::size_t>(block.kind)];
+    if (block.page > 0) lines += fmt::format("{}", block.page);
+    const std::string path = heading_path(read.sections, section_at(read.sections, block.span.start));
+    if (!path.empty()) lines += fmt::format(" <{}>", path);
+    if (block.lead > 0) lines += fmt::format(" [{}]", read.leads[block.lead]);
+    std::string shown(text_of(read.text, block.span));
+    for (std::size_t end = 0; (end = shown.find('\n', end)) != std::string::npos;) shown.replace(end, 1, "/");
+    lines += " " + shown + "\n";
+  }
+  return lines;
+}
+
+}  // namespace plimsoll::ingest
