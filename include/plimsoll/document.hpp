@@ -76,7 +76,10 @@ struct Document {
 };
 
 // The same span in the file; where its ends fall between two origins, the nearest bytes inside it.
-Span source_span(const Document& document, Span of_text);
+Span source_span(const std::vector<Origin>& origins, Span of_text);
+inline Span source_span(const Document& document, Span of_text) {
+  return source_span(document.origins, of_text);
+}
 
 // "Guide > Install > Linux".
 std::string heading_path(const std::vector<DocumentSection>& sections, std::uint32_t section);

@@ -133,6 +133,7 @@ class Store {
   virtual Result<std::vector<DocumentId>> matching(IndexId index, const Filter& filter) = 0;
   // The document as it was put, and its vectors.
   virtual Result<DocumentWithVectors> document(DocumentId id) = 0;
+  virtual Result<std::vector<Origin>> origins(DocumentId id) = 0;
   virtual Result<std::vector<DocumentHead>> heads(std::span<const DocumentId> ids) = 0;
 
   // Chunks of one index by id, ascending, with their vectors; ids that are gone are left out.

@@ -4,8 +4,7 @@
 
 namespace plimsoll {
 
-Span source_span(const Document& document, Span of_text) {
-  const std::vector<Origin>& origins = document.origins;
+Span source_span(const std::vector<Origin>& origins, Span of_text) {
   if (origins.empty()) return of_text;
   // The first stretch that ends after the start, and the last one that begins before the end.
   const auto first = std::partition_point(origins.begin(), origins.end(), [&](const Origin& origin) {

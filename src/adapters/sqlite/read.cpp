@@ -139,6 +139,13 @@ Result<std::vector<DocumentHead>> select_heads(Connection& connection, std::span
   return out;
 }
 
+Result<std::vector<Origin>> select_origins(Connection& connection, DocumentId id) {
+  TRY(auto row, connection.prepare("SELECT origins FROM documents WHERE id = ?"));
+  TRY(const bool found, row.bind(id).step());
+  if (!found) return fail(Errc::not_found, "the document is gone: somebody removed it meanwhile");
+  return unpack_origins(row.blob(0));
+}
+
 Result<DocumentWithVectors> select_document(Connection& connection, DocumentId id) {
   TRY(auto row,
       connection.prepare(

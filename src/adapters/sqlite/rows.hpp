@@ -31,6 +31,7 @@ Result<std::vector<DocumentHead>> select_heads(Connection& connection, IndexId i
 Result<std::vector<DocumentId>> select_matching(Connection& connection, IndexId index, const Filter& filter);
 Result<std::optional<DocumentHead>> select_head(Connection& connection, IndexId index, std::string_view key);
 Result<std::vector<DocumentHead>> select_heads(Connection& connection, std::span<const DocumentId> ids);
+Result<std::vector<Origin>> select_origins(Connection& connection, DocumentId id);
 Result<DocumentWithVectors> select_document(Connection& connection, DocumentId id);
 Result<std::optional<StoredChunk>> select_chunk(Connection& connection,
                                                 std::span<const EmbedderInfo> embedders, ChunkId id);

@@ -99,6 +99,10 @@ class SqliteStore final : public Store {
     return read([&](Connection& connection) { return select_document(connection, id); });
   }
 
+  Result<std::vector<Origin>> origins(DocumentId id) override {
+    return read([&](Connection& connection) { return select_origins(connection, id); });
+  }
+
   Result<std::vector<DocumentHead>> heads(std::span<const DocumentId> ids) override {
     return read([&](Connection& connection) { return select_heads(connection, ids); });
   }

@@ -1,0 +1,44 @@
+#include "engine/find_passages.hpp"
+
+#include <map>
+
+#include "base/try.hpp"
+
+namespace plimsoll::engine {
+
+Result<Evidence> find_evidence(const OpenIndex& open, std::string_view query,
+                               const retrieve::GatherOptions& options, Deadline deadline) {
+  std::vector<std::string> notes;
+  std::vector<std::vector<float>> vectors(open.info.settings.embedders.size());
+  for (std::size_t e = 0; e < vectors.size(); ++e) {
+    Embedder* embedder = e < open.embedders.size() ? open.embedders[e] : nullptr;
+    if (embedder == nullptr) {
+      notes.push_back(fmt::format("searched by words alone: the embedder '{}' is not at hand",
+                                  open.info.settings.embedders[e].name));
+      continue;
+    }
+    auto vector = embedder->embed_query(query, deadline);
+    if (vector) {
+      vectors[e] = *std::move(vector);
+    } else {
+      notes.push_back(fmt::format("searched by words alone: {}", vector.error().what));
+    }
+  }
+  if (vectors.empty()) notes.emplace_back("searched by words alone: the index has no embedder");
+  TRY(auto evidence, retrieve::gather(open.store, open.info, open.index, query, vectors, options));
+  evidence.notes.insert(evidence.notes.end(), notes.begin(), notes.end());
+  return evidence;
+}
+
+Result<void> locate(Store& store, Selection& selection) {
+  std::map<DocumentId, std::vector<Origin>> known;
+  for (SelectedPassage& passage : selection.passages) {
+    if (!known.contains(passage.document)) {
+      TRY(known[passage.document], store.origins(passage.document));
+    }
+    passage.source = source_span(known[passage.document], passage.span);
+  }
+  return {};
+}
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,29 @@
+// One question to one index: embed it, gather evidence, choose what fits.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "plimsoll/embedder.hpp"
+#include "plimsoll/index.hpp"
+#include "plimsoll/passage.hpp"
+#include "retrieve/gather.hpp"
+
+namespace plimsoll::engine {
+
+// An index that is open, with what belongs to it. All outlive it.
+struct OpenIndex {
+  IndexInfo info;
+  Store& store;
+  const Index& index;
+  std::vector<Embedder*> embedders;  // by place in the index; null: not at hand
+};
+
+// The evidence for a query. An embedder that fails or is not at hand leaves searching by words, and a note.
+Result<Evidence> find_evidence(const OpenIndex& open, std::string_view query,
+                               const retrieve::GatherOptions& options, Deadline deadline);
+
+// Fills in where the passages stand in the files that they were read from.
+Result<void> locate(Store& store, Selection& selection);
+
+}  // namespace plimsoll::engine
