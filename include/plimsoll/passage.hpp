@@ -71,6 +71,7 @@ struct SelectedPassage {
   DocumentId document = 0;
   std::string key;
   Span span;          // of the document's text
+  Span source;        // of the file that it was read from; of the text, where a file cannot be addressed
   std::string text;   // these bytes
   std::string label;  // "[1: guide.md > Install] "
   std::string lead;   // stands between label and text, on a line of its own; or empty
