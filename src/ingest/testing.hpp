@@ -6,7 +6,9 @@
 
 #include "base/text.hpp"
 #include "ingest/builder.hpp"
+#include "ingest/cut.hpp"
 #include "ingest/read.hpp"
+#include "ingest/sentences.hpp"
 
 namespace plimsoll::ingest {
 
@@ -58,6 +60,48 @@ inline std::string read_fault(const ReadDocument& read, std::string_view source)
       return fmt::format("the origin at {} is not the same text", origin.text);
     at = origin.text + origin.bytes;
   }
+  return {};
+}
+
+// As read_fault, of a document that was cut. Says nothing of how good the cuts are.
+inline std::string cut_fault(const Document& document, const Tokenizer& tokenizer,
+                             const CutOptions& options) {
+  const std::string_view text = document.text;
+  if (const std::string fault = section_fault(document.sections, text.size()); !fault.empty()) return fault;
+  const bool blank = trimmed(text, {0, text.size()}).size() == 0;
+  if (document.chunks.empty()) return blank ? "" : "a text without chunks";
+  if (document.chunks.front().span.start != 0 || document.chunks.back().span.end != text.size())
+    return "the chunks do not reach the ends of the text";
+  std::uint64_t at = 0;  // everything before is in a sentence, or white
+  for (std::size_t i = 0; i < document.chunks.size(); ++i) {
+    const Chunk& chunk = document.chunks[i];
+    if (i > 0 && document.chunks[i - 1].span.end != chunk.span.start)
+      return "the chunks do not tile the text";
+    if (chunk.tokens != tokenizer.count(text_of(text, chunk.span)))
+      return "a chunk's tokens are not its tokens";
+    if (chunk.sentences.empty()) return "a chunk without sentences";
+    if (chunk.section >= document.sections.size()) return "a section that is not there";
+    for (const Sentence& sentence : chunk.sentences) {
+      if (sentence.span.start < at || sentence.span.end <= sentence.span.start) return "sentences overlap";
+      if (sentence.span.start < chunk.span.start || sentence.span.end > chunk.span.end)
+        return "a sentence outside its chunk";
+      if (trimmed(text, {at, sentence.span.start}).size() > 0)
+        return fmt::format("text at {} is in no sentence", at);
+      if (trimmed(text, sentence.span) != sentence.span) return "white space around a sentence";
+      if (!base::is_valid_utf8(text_of(text, sentence.span))) return "a sentence is cut inside a character";
+      if (sentence.tokens != tokenizer.count(text_of(text, sentence.span)))
+        return "a sentence's tokens are not its tokens";
+      if (sentence.tokens > options.sentence_tokens && characters(text_of(text, sentence.span), 2) > 1)
+        return fmt::format("a sentence of {} tokens", sentence.tokens);
+      at = sentence.span.end;
+    }
+    if (chunk.sentences.size() > 1 && chunk.tokens > options.chunk_tokens)
+      return fmt::format("a chunk of {} tokens", chunk.tokens);
+    const std::uint64_t begin = chunk.sentences.front().span.start;
+    const Span section = document.sections[chunk.section].span;
+    if (begin < section.start || begin >= section.end) return "a chunk of another section";
+  }
+  if (trimmed(text, {at, text.size()}).size() > 0) return "text behind the last sentence";
   return {};
 }
 

@@ -1,0 +1,335 @@
+#include "ingest/cut.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "ingest/builder.hpp"
+#include "ingest/lines.hpp"
+#include "ingest/sentences.hpp"
+
+namespace plimsoll::ingest {
+namespace {
+
+struct Unit {
+  Span span;
+  Tokens tokens = 0;
+  std::uint32_t block = 0;
+  std::uint32_t section = 0;
+  bool opens_block = false;
+};
+
+// What readers left between blocks goes in too, so that nothing of a text is ever lost.
+std::vector<Block> without_gaps(std::string_view text, std::vector<Block> blocks) {
+  std::vector<Block> gaps;
+  std::uint64_t at = 0;
+  std::uint32_t page = 0;
+  const auto look = [&](std::uint64_t end) {
+    const Span gap = trimmed(text, {at, std::max(at, end)});
+    if (gap.size() > 0) gaps.push_back({.span = gap, .lead = 0, .page = page});
+  };
+  for (const Block& block : blocks) {
+    look(block.span.start);
+    at = block.span.end;
+    page = block.page;
+  }
+  look(text.size());
+  if (gaps.empty()) return blocks;
+  blocks.insert(blocks.end(), gaps.begin(), gaps.end());
+  std::sort(blocks.begin(), blocks.end(),
+            [](const Block& a, const Block& b) { return a.span.start < b.span.start; });
+  return blocks;
+}
+
+// The innermost section at places that only ascend.
+class SectionFinder {
+ public:
+  explicit SectionFinder(const std::vector<DocumentSection>& sections) : sections_(sections) {}
+
+  std::uint32_t at(std::uint64_t place) {
+    while (next_ < sections_.size() && sections_[next_].span.start <= place) open_.push_back(next_++);
+    while (open_.size() > 1 && sections_[open_.back()].span.end <= place) open_.pop_back();
+    return open_.empty() ? 0 : open_.back();
+  }
+
+ private:
+  const std::vector<DocumentSection>& sections_;
+  std::vector<std::uint32_t> open_;
+  std::uint32_t next_ = 0;
+};
+
+class Cutter {
+ public:
+  Cutter(const ReadDocument& read, const std::vector<Block>& blocks, const Tokenizer& tokenizer,
+         const CutOptions& options)
+      : read_(read), text_(read.text), blocks_(blocks), tokenizer_(tokenizer), options_(options) {}
+
+  std::vector<Chunk> run() {
+    find_units();
+    join_short();
+    count_and_divide();
+    pack();
+    return std::move(chunks_);
+  }
+
+ private:
+  std::string_view text_of(Span span) const { return text_.substr(span.start, span.size()); }
+
+  // ---- sentences ----
+
+  void find_units() {
+    SectionFinder sections(read_.sections);
+    std::vector<Span> spans;
+    for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
+      const Block& block = blocks_[i];
+      spans.clear();
+      if (block.kind == BlockKind::code)
+        add_code_lines(text_, block.span, spans);
+      else if (block.kind == BlockKind::heading || block.kind == BlockKind::table_row)
+        spans.push_back(block.span);
+      else
+        add_sentences(text_, block.span, block.wrapped, spans);
+      for (const Span span : spans)
+        units_.push_back({.span = span,
+                          .block = i,
+                          .section = sections.at(span.start),
+                          .opens_block = span == spans.front()});
+    }
+  }
+
+  bool is_code(const Unit& unit) const { return blocks_[unit.block].kind == BlockKind::code; }
+
+  // A heading may go with the sentence below it, never two definitions with each other.
+  bool may_join(const Unit& a, const Unit& b) const {
+    constexpr std::uint64_t most_bytes = 320;  // about what a sentence may have
+    return a.section == b.section && is_code(a) == is_code(b) && b.span.end - a.span.start <= most_bytes;
+  }
+
+  bool is_short(const Unit& unit) const {
+    return characters(text_of(unit.span), options_.least_characters) < options_.least_characters;
+  }
+
+  void join_short() {
+    std::vector<Unit> joined;
+    joined.reserve(units_.size());
+    const auto back_into_previous = [&] {
+      if (joined.size() < 2) return;
+      Unit& previous = joined[joined.size() - 2];
+      if (!is_short(joined.back()) || !may_join(previous, joined.back())) return;
+      previous.span.end = joined.back().span.end;
+      joined.pop_back();
+    };
+    for (const Unit& unit : units_) {
+      if (!joined.empty() && is_short(joined.back())) {
+        if (may_join(joined.back(), unit)) {
+          joined.back().span.end = unit.span.end;
+          continue;
+        }
+        back_into_previous();
+      }
+      joined.push_back(unit);
+    }
+    back_into_previous();
+    units_ = std::move(joined);
+  }
+
+  void count_and_divide() {
+    std::vector<Unit> counted;
+    counted.reserve(units_.size());
+    for (Unit& unit : units_) {
+      // Text has hardly more than some ten bytes a token; what is longer is divided without counting it
+      // whole.
+      if (unit.span.size() <= window_bytes()) {
+        unit.tokens = tokenizer_.count(text_of(unit.span));
+        if (unit.tokens <= options_.sentence_tokens) {
+          counted.push_back(unit);
+          continue;
+        }
+      }
+      divide(unit, counted);
+    }
+    units_ = std::move(counted);
+  }
+
+  std::size_t window_bytes() const { return static_cast<std::size_t>(options_.sentence_tokens) * 8; }
+
+  void divide(Unit unit, std::vector<Unit>& into) const {
+    Span rest = unit.span;
+    while (rest.size() > 0) {
+      const std::string_view window = prefix_of(text_of(rest), window_bytes());
+      unit.span = trimmed(text_, {rest.start, rest.start + first_part(window, window.size() == rest.size())});
+      unit.tokens = tokenizer_.count(text_of(unit.span));
+      into.push_back(unit);
+      unit.opens_block = false;
+      rest = trimmed(text_, {unit.span.end, rest.end});
+    }
+  }
+
+  // Bytes of the first part of a sentence that is too long, of which `window` is the front or the `whole`.
+  std::size_t first_part(std::string_view window, bool whole) const {
+    const std::vector<std::size_t> ends = tokenizer_.token_ends(window);
+    const auto tokens = static_cast<Tokens>(ends.size());
+    const Tokens most = options_.sentence_tokens;
+    if (tokens <= most) return whole ? window.size() : clause_end(window, window.size());
+    // The last two parts are alike, rather than one long and one of a word.
+    Tokens target = std::min(most, tokens < 2 * most ? (tokens + 1) / 2 + 1 : most);
+    // A front may have other tokens than the front of the tokens: what is taken is counted.
+    for (; target > 0; target -= (target + 9) / 10) {
+      const std::size_t end = clause_end(window, ends[static_cast<std::size_t>(target) - 1]);
+      if (end > 0 && tokenizer_.count(window.substr(0, end)) <= most) return end;
+    }
+    return next_character(window);
+  }
+
+  static std::size_t next_character(std::string_view text) {
+    std::size_t end = 1;
+    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) ++end;
+    return end;
+  }
+
+  // ---- chunks ----
+
+  // Tokens that the unit will add to a chunk, with the line end behind it.
+  Tokens weight(std::size_t i) const {
+    const bool line_end =
+        i + 1 < units_.size() &&
+        text_of({units_[i].span.end, units_[i + 1].span.start}).find('\n') != std::string_view::npos;
+    return units_[i].tokens + (line_end ? 1 : 0);
+  }
+
+  void pack() {
+    // Stretches that chunks stay inside: sections, and what is tiny with what follows it.
+    struct Stretch {
+      std::size_t first, end;
+      Tokens tokens;
+    };
+    std::vector<Stretch> stretches;
+    for (std::size_t i = 0; i < units_.size(); ++i) {
+      const bool same = !stretches.empty() && units_[i].section == units_[i - 1].section;
+      if (same || (!stretches.empty() && stretches.back().tokens < options_.tiny_section_tokens)) {
+        stretches.back().end = i + 1;
+        stretches.back().tokens += weight(i);
+      } else {
+        stretches.push_back({i, i + 1, weight(i)});
+      }
+    }
+    // What is tiny at the very end has nothing that follows it.
+    if (stretches.size() > 1 && stretches.back().tokens < options_.tiny_section_tokens &&
+        stretches[stretches.size() - 2].tokens + stretches.back().tokens <= options_.chunk_tokens) {
+      stretches[stretches.size() - 2].end = stretches.back().end;
+      stretches[stretches.size() - 2].tokens += stretches.back().tokens;
+      stretches.pop_back();
+    }
+    for (const Stretch& stretch : stretches) pack_stretch(stretch.first, stretch.end, stretch.tokens);
+  }
+
+  // Chunks of about the same size, rather than full ones and a scrap.
+  void pack_stretch(std::size_t first, std::size_t end, Tokens tokens) {
+    const Tokens parts = (tokens + options_.chunk_tokens - 1) / options_.chunk_tokens;
+    const Tokens target = (tokens + parts - 1) / std::max<Tokens>(parts, 1);
+    while (first < end) {
+      std::size_t last = chunk_end(first, end, target);
+      Span span{start_of(first), start_of(last)};
+      Tokens exact = tokenizer_.count(text_of(span));
+      while (exact > options_.chunk_tokens && last - first > 1) {
+        span.end = start_of(--last);
+        exact = tokenizer_.count(text_of(span));
+      }
+      add_chunk(first, last, span, exact);
+      first = last;
+    }
+  }
+
+  // Takes whole blocks, and of a block that is too long its sentences.
+  std::size_t chunk_end(std::size_t first, std::size_t end, Tokens target) const {
+    Tokens taken = 0;
+    std::size_t at = first;
+    while (at < end) {
+      std::size_t next = at;
+      Tokens more = 0;
+      while (next < end && units_[next].block == units_[at].block && more <= options_.chunk_tokens)
+        more += weight(next++);
+      if (more > options_.chunk_tokens) {
+        next = at + 1;
+        more = weight(at);
+      }
+      if (taken > 0 && (taken + more > options_.chunk_tokens || taken + more / 2 > target ||
+                        changes_lead(first, at, taken)))
+        return at;
+      taken += more;
+      at = next;
+    }
+    return end;
+  }
+
+  // A chunk has one lead: rows of two tables do not go together.
+  bool changes_lead(std::size_t first, std::size_t at, Tokens taken) const {
+    const Block& before = blocks_[units_[at - 1].block];
+    const Block& here = blocks_[units_[at].block];
+    if (before.lead == here.lead) return false;
+    if (taken >= options_.tiny_section_tokens) return true;
+    return here.kind == BlockKind::table_row && lead_of(first, at) != 0;
+  }
+
+  // The lead of all that have one; none where they differ: small definitions show their own.
+  std::uint32_t lead_of(std::size_t first, std::size_t last) const {
+    std::uint32_t lead = 0;
+    for (std::size_t i = first; i < last; ++i) {
+      const std::uint32_t here = blocks_[units_[i].block].lead;
+      if (lead != 0 && here != 0 && here != lead) return 0;
+      lead = std::max(lead, here);
+    }
+    return lead;
+  }
+
+  // Where a chunk that begins with the unit starts: at its line, so that code keeps its indentation.
+  std::uint64_t start_of(std::size_t unit) const {
+    if (unit == 0) return 0;
+    if (unit == units_.size()) return text_.size();
+    const Span gap{units_[unit - 1].span.end, units_[unit].span.start};
+    const std::size_t line_end = text_of(gap).rfind('\n');
+    return line_end == std::string_view::npos ? gap.end : gap.start + line_end + 1;
+  }
+
+  void add_chunk(std::size_t first, std::size_t last, Span span, Tokens tokens) {
+    Chunk chunk{.span = span,
+                .tokens = tokens,
+                .section = units_[first].section,
+                .page = blocks_[units_[first].block].page,
+                .lead = read_.leads[lead_of(first, last)],
+                .sentences = {}};
+    chunk.sentences.reserve(last - first);
+    for (std::size_t i = first; i < last; ++i)
+      chunk.sentences.push_back(
+          {.span = units_[i].span, .tokens = units_[i].tokens, .opens_block = units_[i].opens_block});
+    chunks_.push_back(std::move(chunk));
+  }
+
+  const ReadDocument& read_;
+  std::string_view text_;
+  const std::vector<Block>& blocks_;
+  const Tokenizer& tokenizer_;
+  const CutOptions& options_;
+  std::vector<Unit> units_;
+  std::vector<Chunk> chunks_;
+};
+
+}  // namespace
+
+Result<Document> cut(ReadDocument read, const Tokenizer& tokenizer, const CutOptions& options) {
+  constexpr Tokens least = 8;
+  if (options.sentence_tokens < least || options.chunk_tokens < options.sentence_tokens)
+    return fail(Errc::bad_input,
+                "a sentence may have {} tokens and a chunk {}; the least is {}, and a chunk holds a sentence",
+                options.sentence_tokens, options.chunk_tokens, least);
+  const std::vector<Block> blocks = without_gaps(read.text, std::move(read.blocks));
+  Document document;
+  document.chunks = Cutter(read, blocks, tokenizer, options).run();
+  document.media_type = std::move(read.media_type);
+  document.text = std::move(read.text);
+  document.origins = std::move(read.origins);
+  document.addressable = read.addressable;
+  document.sections = std::move(read.sections);
+  return document;
+}
+
+}  // namespace plimsoll::ingest

@@ -1,0 +1,207 @@
+#include "ingest/sentences.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <utf8proc.h>
+
+#include "base/text.hpp"
+#include "ingest/builder.hpp"
+#include "ingest/lines.hpp"
+
+namespace plimsoll::ingest {
+namespace {
+
+using namespace std::string_view_literals;
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+bool is_letter(char c) {
+  return is_upper(c) || (c >= 'a' && c <= 'z');
+}
+
+// Whoever writes these goes on with a name.
+constexpr std::array titles{"mr"sv,  "mrs"sv, "ms"sv,  "dr"sv,   "prof"sv, "st"sv,  "mt"sv,    "rev"sv,
+                            "hon"sv, "gen"sv, "col"sv, "capt"sv, "lt"sv,   "sgt"sv, "maj"sv,   "sen"sv,
+                            "rep"sv, "gov"sv, "cf"sv,  "vs"sv,   "viz"sv,  "ca"sv,  "approx"sv};
+// And these with a number.
+constexpr std::array numbered{"no"sv,  "nos"sv, "fig"sv, "figs"sv, "eq"sv,  "eqs"sv, "sec"sv,  "ch"sv,
+                              "vol"sv, "p"sv,   "pp"sv,  "art"sv,  "ref"sv, "tab"sv, "jan"sv,  "feb"sv,
+                              "mar"sv, "apr"sv, "jun"sv, "jul"sv,  "aug"sv, "sep"sv, "sept"sv, "oct"sv,
+                              "nov"sv, "dec"sv, "par"sv, "op"sv,   "nr"sv};
+
+// Whether the full stop at `stop` belongs to the word before it. `next`: the first letter of what follows.
+bool is_abbreviation(std::string_view text, std::size_t start, std::size_t stop, char next) {
+  constexpr std::size_t longest = 12;
+  std::size_t begin = stop;
+  while (begin > start && stop - begin <= longest &&
+         (is_letter(text[begin - 1]) || is_digit(text[begin - 1]) || text[begin - 1] == '.'))
+    --begin;
+  const std::string_view word = text.substr(begin, stop - begin);
+  if (word.empty() || word.size() > longest) return false;
+  if (std::all_of(word.begin(), word.end(), is_digit)) {
+    // "1. First": a number at the head of its line.
+    const std::size_t line = text.substr(0, begin).find_last_not_of(" \t");
+    return begin == start || line == std::string_view::npos || text[line] == '\n';
+  }
+  if (word.size() == 1 && is_upper(word[0])) return word[0] != 'I';
+  const std::string lower = base::to_lower_ascii(word);
+  if (lower.find('.') != std::string::npos) {
+    if ((lower == "a.m" || lower == "p.m") && is_upper(next)) return false;
+    // "e.g", "U.S": a letter between stops.
+    const std::size_t last = lower.rfind('.');
+    return lower.size() - last <= 3 && lower.find('.') <= 2;
+  }
+  if (std::find(titles.begin(), titles.end(), lower) != titles.end()) return true;
+  return is_digit(next) && std::find(numbered.begin(), numbered.end(), lower) != numbered.end();
+}
+
+bool is_lower_at(std::string_view text, std::size_t at) {
+  const char c = text[at];
+  if ((c & '\x80') == 0) return c >= 'a' && c <= 'z';
+  utf8proc_int32_t point = -1;
+  utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + at,
+                   static_cast<utf8proc_ssize_t>(std::min<std::size_t>(text.size() - at, 4)), &point);
+  return point >= 0 && utf8proc_category(point) == UTF8PROC_CATEGORY_LL;
+}
+
+// Bytes of a mark that ends a sentence by itself, without a blank behind it: 。！？｡
+std::size_t wide_stop(std::string_view text, std::size_t at) {
+  const std::string_view mark = text.substr(at, 3);
+  return mark == "\xE3\x80\x82" || mark == "\xEF\xBC\x81" || mark == "\xEF\xBC\x9F" || mark == "\xEF\xBD\xA1"
+             ? 3
+             : 0;
+}
+
+// Bytes of a mark that ends a sentence where a blank follows: . ! ? … । ؟
+std::size_t stop_bytes(std::string_view text, std::size_t at) {
+  const char c = text[at];
+  if (c == '.' || c == '!' || c == '?') return 1;
+  if (c == '\xE2' && text.substr(at, 3) == "\xE2\x80\xA6") return 3;
+  if (c == '\xE0' && text.substr(at, 3) == "\xE0\xA5\xA4") return 3;
+  if (c == '\xD8' && text.substr(at, 2) == "\xD8\x9F") return 2;
+  return 0;
+}
+
+// Quotes, brackets and marks of emphasis that close behind a sentence.
+std::size_t closer_bytes(std::string_view text, std::size_t at) {
+  if (at >= text.size()) return 0;
+  if ("\"')]}*_"sv.find(text[at]) != std::string_view::npos) return 1;
+  if (text.substr(at, 2) == "\xC2\xBB") return 2;  // »
+  for (const std::string_view mark :
+       {"\xE2\x80\x9D"sv, "\xE2\x80\x99"sv, "\xE3\x80\x8D"sv, "\xE3\x80\x8F"sv, "\xEF\xBC\x89"sv})
+    if (text.substr(at, 3) == mark) return 3;
+  return 0;
+}
+
+std::size_t behind_closers(std::string_view text, std::size_t at) {
+  while (true) {
+    const std::size_t closer = closer_bytes(text, at);
+    if (closer == 0) return at;
+    at += closer;
+  }
+}
+
+// The end of the sentence whose stop is at `stop`, or 0 where that is none. `text` ends where the block does.
+std::size_t sentence_end(std::string_view text, std::size_t start, std::size_t stop) {
+  std::size_t end = stop;
+  for (std::size_t bytes = 0; end < text.size() && (bytes = stop_bytes(text, end)) > 0;) end += bytes;
+  const bool single = end == stop + 1 && text[stop] == '.';
+  end = behind_closers(text, end);
+  std::size_t next = end;
+  for (std::size_t white = 0; (white = white_at(text, next)) > 0;) next += white;
+  if (next >= text.size()) return text.size();
+  if (next == end) return 0;
+  if (is_lower_at(text, next)) return 0;
+  if (single && is_abbreviation(text, start, stop, text[next])) return 0;
+  return end;
+}
+
+void add(std::string_view text, Span span, std::vector<Span>& into) {
+  span = trimmed(text, span);
+  if (span.size() > 0) into.push_back(span);
+}
+
+}  // namespace
+
+void add_sentences(std::string_view text, Span span, bool wrapped, std::vector<Span>& into) {
+  const std::string_view block = text.substr(0, span.end);
+  std::size_t start = span.start;
+  std::size_t looked = span.start;  // stops before have been looked at
+  for (std::size_t at = span.start; at < span.end;) {
+    const char c = block[at];
+    std::size_t end = 0;
+    if (c == '\n' || c == '\r') {
+      const bool blank_line = at + 1 < span.end && block[at] == '\n' && block[at + 1] == '\n';
+      if (!wrapped || blank_line) end = at + 1;
+    } else if (const std::size_t wide = (c & '\x80') != 0 ? wide_stop(block, at) : 0; wide > 0) {
+      end = behind_closers(block, at + wide);
+    } else if (at >= looked && stop_bytes(block, at) > 0) {
+      end = sentence_end(block, start, at);
+      // A row of stops is looked at once, from its first.
+      looked = at;
+      for (std::size_t bytes = 0; looked < span.end && (bytes = stop_bytes(block, looked)) > 0;)
+        looked += bytes;
+    }
+    if (end > 0) {
+      add(text, {start, end}, into);
+      start = at = std::max(end, at + 1);
+    } else {
+      ++at;
+    }
+  }
+  add(text, {start, span.end}, into);
+}
+
+void add_code_lines(std::string_view text, Span span, std::vector<Span>& into) {
+  constexpr std::size_t most_lines = 8;
+  constexpr std::size_t most_bytes = 300;
+  Span group{span.start, span.start};
+  std::size_t lines = 0;
+  const auto end_group = [&] {
+    add(text, group, into);
+    group.start = group.end;
+    lines = 0;
+  };
+  each_line(text.substr(span.start, span.size()), [&](Span line) {
+    const Span here{span.start + line.start, span.start + line.end};
+    if (trimmed(text, here).size() == 0) {
+      end_group();
+      return;
+    }
+    if (lines == most_lines || (lines > 0 && here.end - group.start > most_bytes)) end_group();
+    if (lines++ == 0) group.start = here.start;
+    group.end = here.end;
+  });
+  end_group();
+}
+
+std::size_t clause_end(std::string_view sentence, std::size_t limit) {
+  limit = prefix_of(sentence, limit).size();
+  std::size_t blank = 0;
+  for (std::size_t at = limit; at > limit / 2; --at) {
+    const char c = sentence[at - 1];
+    if (c == ' ' || c == '\n' || c == '\t') {
+      if (blank == 0) blank = at;
+      if (at > 1 && ",;:|)"sv.find(sentence[at - 2]) != std::string_view::npos) return at;
+      if (at > 3 && sentence.substr(at - 4, 3) == "\xE2\x80\x94") return at;  // —
+    } else if (at >= 3 && (sentence.substr(at - 3, 3) == "\xE3\x80\x81" ||
+                           sentence.substr(at - 3, 3) == "\xEF\xBC\x8C")) {
+      return at;  // 、 and ，
+    }
+  }
+  return blank > 0 ? blank : limit;
+}
+
+std::size_t characters(std::string_view text, std::size_t most) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < text.size() && count < most; ++at)
+    count += (static_cast<unsigned char>(text[at]) & 0xC0U) != 0x80U ? 1 : 0;
+  return count;
+}
+
+}  // namespace plimsoll::ingest
