@@ -145,9 +145,25 @@ class Cutter {
           continue;
         }
       }
-      divide(unit, counted);
+      divide_row(unit, counted);
     }
     units_ = std::move(counted);
+  }
+
+  // A row or a heading that is too long may hold sentences.
+  void divide_row(Unit unit, std::vector<Unit>& into) const {
+    if (is_code(unit) || blocks_[unit.block].kind == BlockKind::paragraph) {
+      divide(unit, into);
+      return;
+    }
+    std::vector<Span> spans;
+    add_sentences(text_, unit.span, false, spans);
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      unit.span = spans[i];
+      while (i + 1 < spans.size() && is_short(unit)) unit.span.end = spans[++i].end;
+      divide(unit, into);
+      unit.opens_block = false;
+    }
   }
 
   std::size_t window_bytes() const { return static_cast<std::size_t>(options_.sentence_tokens) * 8; }

@@ -73,6 +73,13 @@ TEST(Sentences, OtherScriptsAndSpacedText) {
             "The ship sank .|It was a well @-@ built one .|\" Yes \" , he said .");
 }
 
+TEST(Sentences, LineEndsThatAreWrittenOutCountToo) {
+  EXPECT_EQ(sentences_of(R"(Steps:\n\n1. Go in.\n2. Come out of C:\new\r.)"),
+            R"(Steps:\n\n|1. Go in.\n|2. Come out of C:\new\r.)");
+  EXPECT_EQ(sentences_of(R"([{"a": "One here.", "b": "2. Two."}, "Three."])"),
+            R"([{"a": "One here.",|"b": "2. Two."},|"Three."])");
+}
+
 TEST(Sentences, LineEndsCountUnlessTheTextIsWrapped) {
   EXPECT_EQ(sentences_of("one\ntwo\r\nthree", false), "one|two|three");
   EXPECT_EQ(sentences_of("one\ntwo. Three\n\nfour", true), "one\ntwo.|Three|four");
@@ -121,6 +128,15 @@ TEST(Cut, LongSentencesAreDividedAtClausesThenBlanksThenCharacters) {
 TEST(Cut, RowsAreUnitsAndKnowTheirHeader) {
   EXPECT_EQ(chunks_of(cut_text("name,note of it\nAnn,has the first ship\nBo,has the second ship\n", "t.csv")),
             "<> [name,note of it] *name,note of it *Ann,has the first ship *Bo,has the second ship\n");
+}
+
+TEST(Cut, ALongRowIsDividedAtItsSentences) {
+  EXPECT_EQ(
+      chunks_of(cut_text(
+          R"({"a": "The ship and the line of the deep. The line and the ship of the deep.\nThe end of it all."})",
+          "a.jsonl", {.chunk_tokens = 80, .sentence_tokens = 40})),
+      "<> [] *{\"a\": \"The ship and the line of the deep. |The line and the ship of the deep.\\n |The end "
+      "of it all.\"}\n");
 }
 
 TEST(Cut, CodeKeepsItsIndentationInTheChunk) {

@@ -45,8 +45,9 @@ bool is_abbreviation(std::string_view text, std::size_t start, std::size_t stop,
   if (word.empty() || word.size() > longest) return false;
   if (std::all_of(word.begin(), word.end(), is_digit)) {
     // "1. First": a number at the head of its line.
-    const std::size_t line = text.substr(0, begin).find_last_not_of(" \t");
-    return begin == start || line == std::string_view::npos || text[line] == '\n';
+    std::size_t line = begin;
+    while (line > start && (text[line - 1] == ' ' || text[line - 1] == '\t')) --line;
+    return line == start || text[line - 1] == '\n' || text[line - 1] == '"' || text[line - 1] == '\'';
   }
   if (word.size() == 1 && is_upper(word[0])) return word[0] != 'I';
   const std::string lower = base::to_lower_ascii(word);
@@ -106,16 +107,37 @@ std::size_t behind_closers(std::string_view text, std::size_t at) {
   }
 }
 
+// Bytes of line ends that are written out, as JSON, logs and programs write them in text: "\\n", "\\r\\n".
+std::size_t written_line_ends(std::string_view text, std::size_t at) {
+  std::size_t end = at;
+  while (end + 1 < text.size() && text[end] == '\\' && (text[end + 1] == 'n' || text[end + 1] == 'r'))
+    end += 2;
+  return end - at;
+}
+
+// Behind the end of a string in a list of strings, where one ends at `at`: `.", "role"`. Otherwise 0.
+std::size_t behind_string(std::string_view text, std::size_t at) {
+  if (at >= text.size() || text[at] != ',') return 0;
+  if (text[at - 1] != '"' && text[at - 1] != '\'' && text[at - 1] != '}' && text[at - 1] != ']') return 0;
+  const std::size_t next = at + 1 + white_at(text, at + 1);
+  return next < text.size() && "\"'{["sv.find(text[next]) != std::string_view::npos ? at + 1 : 0;
+}
+
 // The end of the sentence whose stop is at `stop`, or 0 where that is none. `text` ends where the block does.
 std::size_t sentence_end(std::string_view text, std::size_t start, std::size_t stop) {
   std::size_t end = stop;
   for (std::size_t bytes = 0; end < text.size() && (bytes = stop_bytes(text, end)) > 0;) end += bytes;
   const bool single = end == stop + 1 && text[stop] == '.';
   end = behind_closers(text, end);
+  if (const std::size_t string_end = behind_string(text, end); string_end > 0) return string_end;
   std::size_t next = end;
   for (std::size_t white = 0; (white = white_at(text, next)) > 0;) next += white;
   if (next >= text.size()) return text.size();
-  if (next == end) return 0;
+  if (next == end) {
+    const std::size_t written = written_line_ends(text, end);
+    const bool number = single && is_abbreviation(text, start, stop, '0');
+    return written > 0 && !number ? end + written : 0;
+  }
   if (is_lower_at(text, next)) return 0;
   if (single && is_abbreviation(text, start, stop, text[next])) return 0;
   return end;
@@ -146,6 +168,10 @@ void add_sentences(std::string_view text, Span span, bool wrapped, std::vector<S
       looked = at;
       for (std::size_t bytes = 0; looked < span.end && (bytes = stop_bytes(block, looked)) > 0;)
         looked += bytes;
+    } else if (c == '\\') {
+      // One may be the name of a folder; two are a paragraph's end.
+      const std::size_t written = written_line_ends(block, at);
+      if (written >= 4) end = at + written;
     }
     if (end > 0) {
       add(text, {start, end}, into);
