@@ -54,8 +54,8 @@ Result<void> sync_folder(const std::filesystem::path& folder) {
 }
 
 Result<void> fill_and_rename(OpenFile& file, const std::filesystem::path& temporary,
-                             const std::filesystem::path& path, std::string_view bytes) {
-  TRY_VOID(write_all(file, bytes, temporary));
+                             const std::filesystem::path& path, std::span<const std::string_view> parts) {
+  for (const std::string_view bytes : parts) TRY_VOID(write_all(file, bytes, temporary));
   if (::fsync(file.descriptor()) != 0) return system_failure("sync", temporary);
   TRY_VOID(file.close());
   if (::rename(temporary.c_str(), path.c_str()) != 0) return system_failure("replace", path);
@@ -83,6 +83,10 @@ Result<std::string> read_file(const std::filesystem::path& path, std::uint64_t l
 }
 
 Result<void> write_atomically(const std::filesystem::path& path, std::string_view bytes) {
+  return write_atomically(path, std::span(&bytes, 1));
+}
+
+Result<void> write_atomically(const std::filesystem::path& path, std::span<const std::string_view> parts) {
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -90,7 +94,7 @@ Result<void> write_atomically(const std::filesystem::path& path, std::string_vie
 
   std::filesystem::path temporary;
   TRY(OpenFile file, OpenFile::beside(path, temporary));
-  if (auto written = fill_and_rename(file, temporary, path, bytes); !written) {
+  if (auto written = fill_and_rename(file, temporary, path, parts); !written) {
     ::unlink(temporary.c_str());
     return written;
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,5 +18,7 @@ Result<std::string> read_file(const std::filesystem::path& path, std::uint64_t l
 // Replaces the file as one step: who reads it sees the old bytes or the new ones, also after a crash.
 // Folders on the way are made. On failure the old file stands and nothing is left beside it.
 Result<void> write_atomically(const std::filesystem::path& path, std::string_view bytes);
+// The same for bytes that lie in several places.
+Result<void> write_atomically(const std::filesystem::path& path, std::span<const std::string_view> parts);
 
 }  // namespace plimsoll::base

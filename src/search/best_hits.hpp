@@ -15,13 +15,14 @@ class BestHits {
     Id id;
   };
 
-  explicit BestHits(std::size_t k) : k_(k) {}
+  // Scores must be above `bar` from the start.
+  explicit BestHits(std::size_t k, Score bar = 0) : k_(k), bar_(bar) {}
 
   // What a score must be above to be taken.
   Score bar() const { return bar_; }
 
   void offer(Score score, Id id) {
-    if (score <= bar_ || k_ == 0) return;
+    if (!(score > bar_) || k_ == 0) return;
     if (heap_.size() == k_) {
       std::pop_heap(heap_.begin(), heap_.end(), better);
       heap_.back() = {score, id};
@@ -43,7 +44,7 @@ class BestHits {
   }
 
   std::size_t k_;
-  Score bar_ = 0;
+  Score bar_;
   std::vector<Entry> heap_;  // the worst on top
 };
 
