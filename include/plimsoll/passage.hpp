@@ -64,7 +64,7 @@ struct SelectOptions {
   std::optional<std::size_t> most_passages;
   bool labels = true;         // "[1: guide.md] " before a passage; false: passages alone, a line each
   bool recount = false;       // the tokenizer is not the one that the evidence was counted with
-  double label_share = 0.05;  // of the budget, that names of documents and headings may take
+  double label_share = 0.03;  // of the budget, that names of documents and headings may take
 };
 
 struct SelectedPassage {

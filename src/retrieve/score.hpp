@@ -16,16 +16,16 @@ namespace plimsoll::retrieve {
 struct Weights {
   float nearby_words = 1.0F;   // the query's words in and around the sentence
   float own_words = 0.2F;      // BM25 of the sentence by itself
-  float chunk_words = 0.1F;    // BM25 of the chunk around it
-  float own_meaning = 0.5F;    // cosine of query and sentence
+  float chunk_words = 0.2F;    // BM25 of the chunk around it
+  float own_meaning = 0.4F;    // cosine of query and sentence
   float near_meaning = 0.4F;   // cosine of query and the surroundings, about 100 tokens
   float far_meaning = 0.4F;    // and about 200 tokens
-  float chunk_meaning = 0.1F;  // cosine of query and chunk
+  float chunk_meaning = 0.2F;  // cosine of query and chunk
   float neighbour = 0.1F;      // share of each neighbour's score that is added
   float words_reach = 150;     // tokens, at which a word around the sentence counts 1/e of one inside
   float near_reach = 100;
   float far_reach = 200;
-  float word_after = 0.5F;  // what a word after the sentence counts beside one before it: "it" looks back
+  float word_after = 0.4F;  // what a word after the sentence counts beside one before it: "it" looks back
 };
 
 // A stretch as it is scored: sentences of consecutive chunks.
