@@ -5,6 +5,7 @@
 // it.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -41,6 +42,8 @@ class Vectors : public std::enable_shared_from_this<Vectors> {
 
   // One thread at a time changes. Chunk ids rise.
   void add(ChunkId chunk, DocumentId document, std::span<const Bf16> vector);
+  // Nothing up to this chunk will come any more.
+  void skip_to(ChunkId highest) { highest_ = std::max(highest_, highest); }
   // Takes what was added into the graph, where there is or should be one.
   void settle();
   // What can be found from now on; `dead` as in the view before, with the ranges added.
