@@ -1,7 +1,7 @@
 # The front door. `make` alone says what there is; every target does the set-up that it needs.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo serve test test-full test-live bench bench-count bench-plan fuzz lint format vectors install clean
+.PHONY: help build demo serve test test-full test-live bench bench-count bench-plan bench-search fuzz lint format vectors install clean
 
 PREFIX ?= /usr/local
 # How long `make fuzz` gives each target.
@@ -26,6 +26,7 @@ help:
 	@echo '  make bench        microbenchmarks of every room'
 	@echo '  make bench-count  counting, side by side with gigatoken, tiktoken and bpe-openai'
 	@echo '  make bench-plan   planning: pieces counted before, a request from its text, a window from the cache'
+	@echo '  make bench-search searching, side by side with tantivy, and vectors by the 100,000 and the million'
 	@echo '  make vectors      make the test vectors anew from the reference tokenizers'
 	@echo
 	@echo '  make install      install into PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
@@ -90,6 +91,10 @@ bench-plan: build
 	  -DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$(CURDIR)/build/bench
 	@cmake --build build/bench --target plan_timer
 	@build/bench/plan_timer build/bench/plan.json
+
+bench-search: build
+	@tools/setup bench
+	@python3 bench/bench_search.py
 
 vectors: build
 	@tools/setup refs assets

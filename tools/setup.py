@@ -78,9 +78,11 @@ GROUPS = {
         apt=("ca-certificates", "python3-venv"),
         python=("tiktoken==0.14.0", "tokenizers==0.23.3", "sentencepiece==0.2.2", "jinja2==3.1.6")),
     "bench": Group(
-        "the tokenizers that ours is measured against, and texts to count",
-        apt=("ca-certificates", "python3-venv", "debian-handbook", "perl-doc"),
-        python=("gigatoken==0.10.0", "tiktoken==0.14.0"), cargo=True, also=("build", "assets")),
+        "the programs that ours is measured against, and texts to count and to search",
+        apt=("ca-certificates", "python3-venv", "debian-handbook", "perl-doc", "postgresql-doc-15", "python3.11-doc",
+             "linux-doc-6.1"),
+        python=("gigatoken==0.10.0", "tiktoken==0.14.0", "tantivy==0.27.0", "onnxruntime==1.31.1", "tokenizers==0.23.3",
+                "numpy==2.4.6"), cargo=True, also=("build", "assets")),
     "mcp": Group(
         "the official MCP client, to test ours with",
         apt=("ca-certificates", "python3-venv"), python=("mcp==2.3.0",)),
