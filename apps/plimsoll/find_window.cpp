@@ -19,10 +19,6 @@ std::int64_t unix_seconds() {
   return duration_cast<seconds>(system_clock::now().time_since_epoch()).count();
 }
 
-std::string certificates() {
-  return std::string(base::value_of(base::current_environment(), "SSL_CERT_FILE"));
-}
-
 engine::FinderRules rules_of(const base::Settings& settings, std::chrono::milliseconds patience) {
   engine::FinderRules rules;
   rules.configured = settings.llm_context_window;
@@ -67,12 +63,16 @@ Result<std::optional<engine::Upstream>> upstream_for(const base::Settings& setti
   return std::optional(std::move(upstream));
 }
 
+std::string trusted_certificates() {
+  return std::string(base::value_of(base::current_environment(), "SSL_CERT_FILE"));
+}
+
 FoundWindows::FoundWindows(const base::Settings& settings, const ModelCatalogue& catalogue, bool refresh,
                            std::optional<Seconds> timeout)
     : file_(base::cache_folder(base::current_environment()) / "windows.json"),
       patience_(patience_of(settings, timeout)),
       begin_(Deadline::Clock::now()),
-      http_("plimsoll/" PLIMSOLL_VERSION, certificates()),
+      http_("plimsoll/" PLIMSOLL_VERSION, trusted_certificates()),
       finder_(http_, catalogue, rules_of(settings, patience_)) {
   if (!refresh) load();
 }

@@ -22,6 +22,9 @@ namespace plimsoll {
 Result<std::optional<engine::Upstream>> upstream_for(const base::Settings& settings, std::string_view url,
                                                      std::string_view kind);
 
+// The file of authorities that SSL_CERT_FILE names, or empty for the system's own.
+std::string trusted_certificates();
+
 class FoundWindows {
  public:
   using Seconds = std::chrono::duration<double>;

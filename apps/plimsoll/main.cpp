@@ -3,10 +3,13 @@
 
 #include "config_command.hpp"
 #include "count_command.hpp"
+#include "eval_command.hpp"
 #include "globals.hpp"
+#include "index_command.hpp"
 #include "mcp_command.hpp"
 #include "models_command.hpp"
 #include "plan_command.hpp"
+#include "search_command.hpp"
 #include "strategy_command.hpp"
 #include "tokenizers_command.hpp"
 
@@ -25,6 +28,8 @@ constexpr const char* examples =
     "  plimsoll strategy \"Summarize this\" --files report.md --model gpt-4o\n"
     "  plimsoll plan request.json --model mistral:7b what the request would get of the window, and what is "
     "cut\n"
+    "  plimsoll index add manual docs                put documents into an index\n"
+    "  plimsoll search manual \"which margin?\" --budget 500\n"
     "  plimsoll mcp                                  the same for agents, over the Model Context Protocol\n"
     "  plimsoll models --kind ollama                 the windows that a server really serves\n"
     "  plimsoll tokenizers                           every tokenizer, its source and its licence\n"
@@ -50,6 +55,9 @@ int main(int argc, char** argv) {
   plimsoll::add_count_command(app, globals, exit_code);
   plimsoll::add_strategy_command(app, globals, exit_code);
   plimsoll::add_plan_command(app, globals, exit_code);
+  plimsoll::add_index_command(app, globals, exit_code);
+  plimsoll::add_search_command(app, globals, exit_code);
+  plimsoll::add_eval_command(app, globals, exit_code);
   plimsoll::add_mcp_command(app, globals, exit_code);
   plimsoll::add_models_command(app, globals, exit_code);
   plimsoll::add_tokenizers_command(app, globals, exit_code);

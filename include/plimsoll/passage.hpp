@@ -61,7 +61,7 @@ std::optional<PassageOrder> passage_order_named(std::string_view name);
 struct SelectOptions {
   Tokens budget = 0;
   PassageOrder order = PassageOrder::document;
-  std::optional<std::size_t> most_passages;
+  std::optional<std::size_t> most_passages{};
   bool labels = true;         // "[1: guide.md] " before a passage; false: passages alone, a line each
   bool recount = false;       // the tokenizer is not the one that the evidence was counted with
   double label_share = 0.03;  // of the budget, that names of documents and headings may take

@@ -15,8 +15,8 @@ namespace plimsoll::retrieve {
 struct GatherOptions {
   std::size_t candidates = 64;  // chunks taken from each index
   std::size_t neighbours = 1;   // chunks before and after a candidate that are read with it
-  Filter filter;
-  Weights weights;
+  Filter filter{};
+  Weights weights{};
 };
 
 // `query_vectors`: by embedder of the index; an empty one is not compared.

@@ -1,0 +1,246 @@
+#include "index_add.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "documents.hpp"
+#include "index_filter.hpp"
+#include "ingest/pipeline.hpp"
+#include "ingest/walk.hpp"
+#include "interrupt.hpp"
+#include "known_models.hpp"
+#include "progress_bar.hpp"
+#include "terminal.hpp"
+
+namespace plimsoll {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A chunk is about a thirty-second of a small model's window, so that ten of them and an answer fit (C5).
+Tokens chunk_tokens_for(Tokens window) {
+  return std::clamp<Tokens>(window / 32, 100, 400);
+}
+
+// What a new index is made with.
+Result<IndexSettings> settings_for(const base::Settings& settings, Documents& documents,
+                                   const IndexAddOptions& options) {
+  IndexSettings out;
+  out.chunk_tokens = settings.chunk_tokens;
+  if (!options.model.empty()) {
+    TRY(const ModelCatalogue catalogue, known_models(settings));
+    const auto match = catalogue.find(options.model);
+    if (!match)
+      return fail(Errc::unknown_model,
+                  "no model is called '{}'; `plimsoll models` lists those that are known", options.model);
+    if (!match->card->tokenizer.empty()) out.tokenizer = match->card->tokenizer;
+    out.chunk_tokens = chunk_tokens_for(match->card->window);
+  }
+  if (!options.tokenizer.empty()) out.tokenizer = options.tokenizer;
+  if (options.chunk_tokens > 0) out.chunk_tokens = options.chunk_tokens;
+  if (options.no_embedder) return out;
+  for (const std::string& name : options.embedders.empty() ? settings.embedders : options.embedders) {
+    TRY(Embedder * embedder, documents.embedder(name));
+    out.embedders.push_back(embedder->info());
+  }
+  return out;
+}
+
+// An index that is there stays as it was made: asking for something else is an error, not a mix.
+Result<void> check_unchanged(const IndexInfo& index, const IndexAddOptions& options) {
+  if (!options.tokenizer.empty() && options.tokenizer != index.settings.tokenizer) {
+    return fail(Errc::bad_input, "index '{}' counts with {}: make a new index to count with {}", index.name,
+                index.settings.tokenizer, options.tokenizer);
+  }
+  if (options.chunk_tokens > 0 && options.chunk_tokens != index.settings.chunk_tokens) {
+    return fail(Errc::bad_input, "index '{}' has chunks of {} tokens: make a new index for others",
+                index.name, index.settings.chunk_tokens);
+  }
+  std::vector<std::string> names;
+  for (const EmbedderInfo& embedder : index.settings.embedders) names.push_back(embedder.name);
+  const bool other =
+      options.no_embedder ? !names.empty() : !options.embedders.empty() && options.embedders != names;
+  if (other) {
+    return fail(
+        Errc::bad_input,
+        "index '{}' was made with {}: vectors of other embedders do not go with them; make a new index",
+        index.name, names.empty() ? "no embedder" : fmt::format("{}", fmt::join(names, ", ")));
+  }
+  return {};
+}
+
+Result<IndexInfo> find_or_create(const base::Settings& settings, Documents& documents,
+                                 const IndexAddOptions& options) {
+  auto found = documents.store().find_index(local_owner, options.name);
+  if (found) {
+    TRY_VOID(check_unchanged(*found, options));
+    return found;
+  }
+  if (found.error().code != Errc::not_found) return found;
+  TRY(const IndexSettings wanted, settings_for(settings, documents, options));
+  return documents.store().create_index(local_owner, options.name, wanted);
+}
+
+struct Sources {
+  std::vector<ingest::SourceFile> files;
+  std::vector<ingest::Problem> problems;
+  std::vector<std::string> roots;  // what the keys of each path begin with; "" for the folder we are in
+  std::uint64_t bytes = 0;
+};
+
+// What the documents below a path are called: by the path as it was given, or, where that leads up or starts
+// at the root of the disk, by its last part.
+std::string key_root(const std::filesystem::path& given) {
+  std::filesystem::path path = given.lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  if (path == ".") return "";
+  const std::string text = path.generic_string();
+  return path.is_absolute() || text.starts_with("..") ? path.filename().generic_string() : text;
+}
+
+Result<Sources> find_sources(const std::vector<std::string>& paths) {
+  Sources out;
+  std::map<std::string, std::filesystem::path> taken;
+  for (const std::string& given : paths) {
+    const std::string root = key_root(given);
+    std::error_code error;
+    const bool folder = std::filesystem::is_directory(given, error);
+    out.roots.push_back(root);
+    TRY_VOID(ingest::walk(
+        given, {},
+        [&](const ingest::FoundFile& file) -> Result<void> {
+          const auto full = std::filesystem::weakly_canonical(file.path, error);
+          std::string key = !folder ? root : root.empty() ? file.key : root + "/" + file.key;
+          const auto [place, is_new] = taken.try_emplace(key, full);
+          if (!is_new && place->second == full) return {};  // given twice
+          if (!is_new) key = full.generic_string();
+          out.files.push_back({key, file.path, file.bytes});
+          out.bytes += file.bytes;
+          return {};
+        },
+        [&](const ingest::WalkProblem& problem) {
+          out.problems.push_back({problem.path.string(), problem.reason});
+        }));
+  }
+  return out;
+}
+
+// Documents of the index that stand below the given paths and were not found there any more.
+Result<std::size_t> prune(Documents& documents, const IndexInfo& index, const Sources& sources) {
+  std::set<std::string_view> there;
+  for (const ingest::SourceFile& file : sources.files) there.insert(file.key);
+  TRY(const auto stored, documents.store().source_hashes(index.id));
+  std::vector<std::string> gone;
+  for (const auto& [key, hash] : stored) {
+    const bool below =
+        std::any_of(sources.roots.begin(), sources.roots.end(), [&key = key](const std::string& root) {
+          return key == root || root.empty() || key.starts_with(root + "/");
+        });
+    if (below && !there.contains(key)) gone.push_back(key);
+  }
+  if (gone.empty()) return 0;
+  TRY(const auto removed, documents.store().remove(index.id, gone));
+  return removed.size();
+}
+
+struct Outcome {
+  ingest::IngestReport report;
+  std::size_t pruned = 0;
+  double seconds = 0;
+};
+
+std::string outcome_text(const IndexInfo& index, const Outcome& outcome) {
+  const ingest::IngestCounts& counts = outcome.report.counts;
+  std::string out;
+  for (const auto& problem : outcome.report.problems) {
+    out += fmt::format("left out  {}: {}\n", printable(problem.key), printable(problem.reason, 500));
+  }
+  for (const auto& warning : outcome.report.warnings) {
+    out += fmt::format("note      {}: {}\n", printable(warning.key), printable(warning.reason, 500));
+  }
+  out += fmt::format("{}: {} added, {} updated, {} unchanged", printable(index.name), counts.added,
+                     counts.updated, counts.unchanged);
+  if (outcome.pruned > 0) out += fmt::format(", {} removed", outcome.pruned);
+  if (!outcome.report.problems.empty()) out += fmt::format(", {} left out", outcome.report.problems.size());
+  out += fmt::format("; {} chunks, {} sentences embedded, {:.1f} s\n",
+                     base::with_thousands(static_cast<std::int64_t>(counts.chunks)),
+                     base::with_thousands(static_cast<std::int64_t>(counts.sentences)), outcome.seconds);
+  if (outcome.report.stopped)
+    out += "stopped; what was added stays, and the same command goes on from here\n";
+  return out;
+}
+
+std::string outcome_json(const IndexInfo& index, const Outcome& outcome) {
+  const ingest::IngestCounts& counts = outcome.report.counts;
+  const auto list = [](const std::vector<ingest::Problem>& problems) {
+    Json out = Json::array();
+    for (const auto& problem : problems)
+      out.push_back({{"document", problem.key}, {"reason", problem.reason}});
+    return out;
+  };
+  const Json out{{"index", index.name},
+                 {"added", counts.added},
+                 {"updated", counts.updated},
+                 {"unchanged", counts.unchanged},
+                 {"removed", outcome.pruned},
+                 {"chunks", counts.chunks},
+                 {"sentences", counts.sentences},
+                 {"problems", list(outcome.report.problems)},
+                 {"warnings", list(outcome.report.warnings)},
+                 {"stopped", outcome.report.stopped},
+                 {"seconds", outcome.seconds}};
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<Outcome> ingest_all(const base::Settings& settings, Documents& documents, const IndexInfo& index,
+                           const IndexAddOptions& options) {
+  const auto started = std::chrono::steady_clock::now();
+  TRY(const Tokenizer tokenizer, documents.tokenizers().open(index.settings.tokenizer));
+  TRY(const auto embedders, documents.embedders_of(index));
+  ingest::IngestOptions ingest_options;
+  ingest_options.read.max_document_bytes = static_cast<std::uint64_t>(settings.max_document_bytes);
+  ingest_options.cut.chunk_tokens = index.settings.chunk_tokens;
+  TRY(ingest_options.metadata, read_filters(options.metadata));
+
+  TRY(const Sources sources, find_sources(options.paths));
+  const Interrupt interrupt;
+  Outcome outcome;
+  {
+    ProgressBar progress(sources.bytes, "files", options.quiet || options.json);
+    TRY(outcome.report,
+        ingest::ingest_files({documents.store(), index, tokenizer, embedders}, sources.files, ingest_options,
+                             [&](const ingest::IngestCounts& counts, std::string_view key) {
+                               progress.show(counts.bytes, counts.files, key);
+                               return !interrupt.wanted();
+                             }));
+  }
+  outcome.report.problems.insert(outcome.report.problems.end(), sources.problems.begin(),
+                                 sources.problems.end());
+  if (options.prune && !outcome.report.stopped) {
+    TRY(outcome.pruned, prune(documents, index, sources));
+  }
+  TRY_VOID(documents.snapshot(index));
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  return outcome;
+}
+
+}  // namespace
+
+Result<int> index_add(const base::Settings& settings, const IndexAddOptions& options) {
+  TRY(auto documents, Documents::open(settings, /*create=*/true));
+  TRY(const IndexInfo index, find_or_create(settings, *documents, options));
+  TRY(const Outcome outcome, ingest_all(settings, *documents, index, options));
+  TRY_VOID(print_out(options.json ? outcome_json(index, outcome) : outcome_text(index, outcome)));
+  if (outcome.report.stopped) return 130;
+  return outcome.report.problems.empty() ? 0 : 1;
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,15 @@
+// Ctrl-C as a wish: long work asks whether it is wanted to stop. A second Ctrl-C ends the program as usual.
+#pragma once
+
+namespace plimsoll {
+
+class Interrupt {
+ public:
+  Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+  ~Interrupt();
+  bool wanted() const;
+};
+
+}  // namespace plimsoll

@@ -1,0 +1,83 @@
+#include "passages_report.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/text.hpp"
+
+namespace plimsoll {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string where(const SelectedPassage& passage) {
+  std::string out = printable(passage.key);
+  if (passage.page > 0) out += fmt::format(", page {}", passage.page);
+  if (!passage.path.empty()) out += fmt::format(" > {}", printable(passage.path));
+  return out;
+}
+
+// Lines of the passage, each made safe by itself: its line ends stay.
+std::string shown(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    out += fmt::format("    {}\n", printable(line, 2'000));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string passages_text(const SearchReport& report, const Terminal& terminal) {
+  const char* bold = terminal.colour ? "\033[1m" : "";
+  const char* dim = terminal.colour ? "\033[2m" : "";
+  const char* plain = terminal.colour ? "\033[0m" : "";
+  std::string out;
+  for (const SelectedPassage& passage : report.selection.passages) {
+    out += fmt::format("{}{}{}  {}bytes {} to {}, {} tokens, score {:.2f}, {}{}\n", bold, where(passage),
+                       plain, dim, base::with_thousands(static_cast<std::int64_t>(passage.source.start)),
+                       base::with_thousands(static_cast<std::int64_t>(passage.source.end)), passage.tokens,
+                       passage.score, printable(passage.reason), plain);
+    if (!passage.lead.empty()) out += shown(passage.lead);
+    out += shown(passage.text) + "\n";
+  }
+  const auto used =
+      static_cast<double>(report.selection.tokens) / static_cast<double>(std::max<Tokens>(report.budget, 1));
+  out += fmt::format("{} {} of {} tokens ({}), {} passages out of {} chunks, {:.1f} ms\n", bar(used, 20),
+                     base::with_thousands(report.selection.tokens), base::with_thousands(report.budget),
+                     report.tokenizer, report.selection.passages.size(), report.candidates, report.ms);
+  for (const std::string& note : report.notes) out += fmt::format("note: {}\n", printable(note, 500));
+  return out;
+}
+
+std::string passages_json(const SearchReport& report) {
+  Json out;
+  out["passages"] = Json::array();
+  for (const SelectedPassage& passage : report.selection.passages) {
+    Json entry{{"document", passage.key},
+               {"start", passage.source.start},
+               {"end", passage.source.end},
+               {"text", passage.text},
+               {"tokens", passage.tokens},
+               {"score", passage.score},
+               {"reason", passage.reason},
+               {"label", passage.label},
+               {"heading", passage.path},
+               {"lead", passage.lead},
+               {"page", nullptr}};
+    if (passage.page > 0) entry["page"] = passage.page;
+    out["passages"].push_back(std::move(entry));
+  }
+  out["tokens"] = report.selection.tokens;
+  out["budget"] = report.budget;
+  out["candidates"] = report.candidates;
+  out["ms"] = report.ms;
+  out["tokenizer"] = report.tokenizer;
+  out["context"] = report.selection.text;
+  out["notes"] = report.notes;
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,34 @@
+// A line on stderr that shows how far something is, its rate and the time left. Only people see it: nothing
+// is drawn where stderr is no terminal.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace plimsoll {
+
+class ProgressBar {
+ public:
+  // `total` in the same unit as `done` below: bytes, questions. 0: not known.
+  ProgressBar(std::uint64_t total, std::string unit, bool quiet = false);
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+  ~ProgressBar();  // the line goes
+
+  // Draws at most ten times a second. `items`: counted for the rate; `what`: the one under way.
+  void show(std::uint64_t done, std::uint64_t items, std::string_view what);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::uint64_t total_;
+  std::string unit_;
+  bool shown_;
+  bool drawn_ = false;
+  Clock::time_point started_ = Clock::now();
+  Clock::time_point last_{};
+};
+
+}  // namespace plimsoll
