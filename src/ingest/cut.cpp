@@ -67,6 +67,7 @@ class Cutter {
     find_units();
     join_short();
     count_and_divide();
+    find_sections();
     pack();
     return std::move(chunks_);
   }
@@ -94,6 +95,12 @@ class Cutter {
                           .section = sections.at(span.start),
                           .opens_block = span == spans.front()});
     }
+  }
+
+  // Again, since a block that was divided may go on into another section.
+  void find_sections() {
+    SectionFinder sections(read_.sections);
+    for (Unit& unit : units_) unit.section = sections.at(unit.span.start);
   }
 
   bool is_code(const Unit& unit) const { return blocks_[unit.block].kind == BlockKind::code; }

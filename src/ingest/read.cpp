@@ -52,10 +52,11 @@ Result<ReadDocument> read_document(std::string_view bytes, std::string_view name
   TRY_VOID(decode(bytes, decoded));
   TRY(ReadDocument read, read_by_type(decoded.text, text_type(decoded.text, name), options));
   if (!decoded.addressable) read.addressable = false;
-  if (read.addressable)
-    read.origins = compose(std::move(read.origins), decoded.origins);
-  else
-    read.origins.clear();
+  const bool is_file = read.origins.empty() && decoded.origins.empty();
+  if (read.addressable) read.origins = compose(std::move(read.origins), decoded.origins);
+  if (!is_file && read.origins.empty())
+    read.addressable = false;  // nothing of it stands in the file as it is
+  if (!read.addressable || read.text.empty()) read.origins.clear();
   if (!decoded.warning.empty()) read.warnings.push_back(std::move(decoded.warning));
   return read;
 }

@@ -103,7 +103,14 @@ class Part {
       return std::clamp<std::size_t>(line < 1 ? 0 : static_cast<std::size_t>(line) - 1, 0, lines_.size() - 1);
     };
     const std::size_t first = clamp(cmark_node_get_start_line(node));
-    const std::size_t last = std::max(first, clamp(cmark_node_get_end_line(node)));
+    // cmark lets some blocks, such as a heading with a line below it, reach into what follows.
+    cmark_node* outer = node;
+    while (outer != nullptr && cmark_node_next(outer) == nullptr) outer = cmark_node_parent(outer);
+    const std::size_t after =
+        outer == nullptr ? lines_.size() : clamp(cmark_node_get_start_line(cmark_node_next(outer)));
+    std::size_t last = clamp(cmark_node_get_end_line(node));
+    if (after > first) last = std::min(last, after - 1);
+    last = std::max(first, last);
     return {lines_[first].start, lines_[last].end};
   }
 

@@ -45,6 +45,14 @@ TEST(Markdown, ATableRowKnowsItsHeader) {
             "r [- | a | b |] > - | a | b |/>   |---|---|\nr [- | a | b |] >   | x \\| y | 2 |\n");
 }
 
+TEST(Markdown, AHeadingEndsBeforeWhatFollowsIt) {
+  EXPECT_EQ(
+      outline(
+          read("One long title\n---\n# Two\nText of it.\n\n> Three\n> ===\n> words in a quote\n", "a.md")),
+      "h <One long title> One long title/---\nh <Two> # Two\np <Two> Text of it.\nh <Two> > Three/> ===\n"
+      "p <Two> > words in a quote\n");
+}
+
 TEST(Markdown, FrontMatterIsNoHeading) {
   const ReadDocument page = read("---\ntitle: \"The line\"\ntags: x\n---\n\nText.\n", "a.md");
   EXPECT_EQ(outline(page), "c ---/title: \"The line\"/tags: x/---\np Text.\n");

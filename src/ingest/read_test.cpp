@@ -90,6 +90,11 @@ TEST(Read, Windows1252KeepsItsAddresses) {
   EXPECT_EQ(source_span(document, {at, at + 6}), (Span{6, 12}));
 }
 
+TEST(Read, APageOfWhichNothingIsLeftHasNoAddresses) {
+  EXPECT_TRUE(read("<html><title>only a title here, caf\xE9", "a.html").origins.empty());
+  EXPECT_FALSE(read("<html><body>\xE9", "a.html").addressable);
+}
+
 TEST(Read, FlawsInUtf8AreReplacedAndCounted) {
   const ReadDocument text = read("\xC3\xA9\xC3\xA9\xC3\xA9 ok \xFF end", "a.txt");
   EXPECT_EQ(text.text, "\xC3\xA9\xC3\xA9\xC3\xA9 ok \xEF\xBF\xBD end");

@@ -5,8 +5,10 @@ Fuzzers find their way from a whole file far sooner than from nothing; each is a
 """
 
 import base64
+import io
 import json
 import struct
+import zipfile
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
@@ -108,6 +110,44 @@ def plan_requests():
     yield [system, {"role": "developer", "content": "d"}, reply, result("z")]
 
 
+def documents():
+    """What the readers of documents read, by fuzzer. In front of some, a byte that says which reader."""
+    page = ("<!DOCTYPE html><html><head><title>T &amp; U</title></head><body><nav><a>Home</a></nav><h1>Ships</h1><p>She is\n "
+            "<b>loaded</b> &mdash; Caf&eacute;.<ul><li>one<li>two</ul><table><tr><th>A<th>B<tr><td>1<td>2</table><table><tr>"
+            "<td><h2>x</table><pre>a\n b</pre><form>f</form><div hidden>h</div><br>end")
+    markdown = ("---\ntitle: x\n---\n# One `c`\n\ntext\nmore. And\n\nSub\n---\n> - q\n>   | a | b |\n>   |---|---|\n>   | 1 | 2 |\n\n"
+                "1. a\n   - b\n\n```c\nx\n```\n    code\n<div>h</div>\n[a]: b\n")
+    code = ["struct P { int x; };\n/* c */\nint f(int a) {\n  return a;\n}\n",
+            "namespace n {\ntemplate <class T> class B : A {\n int s() { return 1; }\n};\n}\n",
+            "# c\n@d\nclass A(B):\n    x = 1\n    def f(self):\n        return \"\"\"a\"\"\"\n",
+            "export const f = (a) => `${a}`;\nclass A { go() {} }\n",
+            "export interface P<T> { x: number }\nnamespace N { enum E { A } }\n", "const App = () => <b a={1}>x</b>;\n",
+            "package p\ntype S struct{ X int }\nfunc (s *S) M() int { return 1 }\n",
+            "/// d\n#[a]\nimpl<T> P for Q { fn m(&self) -> i32 { r#\"x\"#; 1 } }\n",
+            "class A {\n  /** d */ int m() { return 1; }\n}\nrecord R(int x) {}\n", "if x; then\n  y\nfi\n\nz\n"]
+    texts = ["One. Two e.g. three\r\nfour\n\n\u8239\u3002 x", "a,b\n\"x\"\"y\n\",2\n", "a\tb\n1\t2\n",
+             json.dumps({"a": [{"b": "x" * 700}], "c": {"d": 1}}), '{"a": 1}\n{"a": "One.\\n2. Two."}\n', "#!/bin/sh\nx\n",
+             "A line of the page that is long enough to be\nbroken, and an exam-\nple.\n\n- x\n\fnext\n"]
+    word = ("<w:document xmlns:w='x'><w:body><w:p><w:pPr><w:pStyle w:val='Heading1'/></w:pPr><w:r><w:t>Head</w:t></w:r></w:p>"
+            "<w:p><w:pPr><w:numPr/></w:pPr><w:r><w:t>item</w:t><w:tab/><w:br/></w:r></w:p><w:tbl><w:tr><w:tc><w:p><w:r><w:t>a"
+            "</w:t></w:r></w:p></w:tc><w:tc/></w:tr></w:tbl><w:style w:styleId='s'><w:name w:val='heading 2'/></w:style>"
+            "</w:body></w:document>")
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(zipfile.ZipInfo("word/document.xml"), word)
+    cuts = [bytes([50, 12, 20, 5, 15, 0, 1, 6, 0, 60, 23, 0, 4, 40, 14, 0])
+            + ("# Head\nOne two. Three four five\nsix. " * 6).encode()]
+    rules = ["*.log\n!keep.log\n/a/**/b/\n**/c\n[!a-c]x?\n\\#x\0a/x/b", "a*b?c\0axxbyc"]
+    yield "read_html_fuzz", [page.encode(), b"<p>\xe9\xff &copy2026 &#x41; &bogus"]
+    yield "read_markdown_fuzz", [markdown.encode(), b"\xef\xbb\xbf# x\r\n\r\n- a\r- b"]
+    yield "read_code_fuzz", [bytes([i]) + text.encode() for i, text in enumerate(code)]
+    yield "read_text_fuzz", [*(bytes([i]) + text.encode() for i, text in enumerate(texts)), b"\x00\xff\xfea\x00b\x00",
+                             b"\x00caf\xe9 and more"]
+    yield "read_docx_fuzz", [b"\x01" + word.encode(), b"\x00" + packed.getvalue()]
+    yield "cut_fuzz", cuts
+    yield "ignore_fuzz", [text.encode() for text in rules]
+
+
 def main():
     vocabulary = {word.replace(" ", "\u0120"): i for i, word in enumerate(WORDS)}
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
@@ -141,6 +181,8 @@ def main():
     seeds |= {f"classify_fuzz/seed{i}": text.encode() for i, text in enumerate(QUERIES)}
     seeds |= {f"mcp_fuzz/seed{i}": text.encode() for i, text in enumerate(mcp_lines())}
     seeds |= {f"parts_fuzz/seed{i}": json.dumps(request).encode() for i, request in enumerate(plan_requests())}
+    for fuzzer, inputs in documents():
+        seeds |= {f"{fuzzer}/seed{i}": data for i, data in enumerate(inputs)}
     for name, data in seeds.items():
         (FOLDER / name).parent.mkdir(exist_ok=True)
         (FOLDER / name).write_bytes(data)
