@@ -174,6 +174,17 @@ Result<void> decode(std::string_view bytes, Decoded& into) {
   return {};
 }
 
+std::string with_replacements(std::string_view bytes) {
+  std::string text;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t end = next_invalid(bytes, at);
+    text += bytes.substr(at, end - at);
+    if (end < bytes.size()) text += replacement;
+    at = end + 1;
+  }
+  return text;
+}
+
 std::vector<Origin> compose(std::vector<Origin> outer, const std::vector<Origin>& inner) {
   if (inner.empty()) return outer;
   if (outer.empty()) return inner;

@@ -25,6 +25,9 @@ struct Decoded {
 // unsupported: the bytes are not text.
 Result<void> decode(std::string_view bytes, Decoded& into);
 
+// Each byte that belongs to no character becomes U+FFFD.
+std::string with_replacements(std::string_view bytes);
+
 // Origins of a text in a text, and of that in a file, into origins of the first in the file. An empty `outer`
 // is the identity; an empty `inner` too.
 std::vector<Origin> compose(std::vector<Origin> outer, const std::vector<Origin>& inner);

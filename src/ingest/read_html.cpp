@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "ingest/builder.hpp"
+#include "ingest/decode.hpp"
 #include "ingest/html_text.hpp"
 #include "ingest/html_tree.hpp"
 #include "ingest/readers.hpp"
@@ -167,8 +168,15 @@ class Page {
     if (begin != nullptr && begin >= source_.data() && begin <= source_.data() + source_.size())
       raw = source_.substr(static_cast<std::size_t>(begin - source_.data()), text.original_text.length);
     const auto base = raw.empty() ? 0 : static_cast<std::uint64_t>(raw.data() - source_.data());
+    // A number beyond Unicode ("&#x4CCCCCCCC;") comes out of gumbo as bytes that are no character.
+    std::string_view decoded = text.text;
+    std::string mended;
+    if (!base::is_valid_utf8(decoded)) {
+      mended = with_replacements(decoded);
+      decoded = mended;
+    }
     align(
-        text.text, raw, [&](std::string_view piece, std::size_t at) { take(piece, base + at, true); },
+        decoded, raw, [&](std::string_view piece, std::size_t at) { take(piece, base + at, true); },
         [&](std::string_view piece) { take(piece, 0, false); });
   }
 

@@ -159,6 +159,11 @@ TEST(Html, UnclosedAndMisplacedTagsAreRead) {
   EXPECT_EQ(outline(read("<html>a\r\nb &#x0; &bogus; &amp", "a.html")), "p a b \xEF\xBF\xBD &bogus; &\n");
 }
 
+TEST(Html, ANumberThatIsNoCharacterIsReplaced) {
+  const ReadDocument page = read("<html><p>a &#x4CCCCCCCC; &#xD800; &#1114112; b", "a.html");
+  EXPECT_NE(page.text.find("\xEF\xBF\xBD"), std::string::npos) << page.text;
+}
+
 TEST(Html, HostileInputEndsSoonAndInBounds) {
   constexpr std::size_t many = 60'000;
   ReadOptions options;
