@@ -1,0 +1,203 @@
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "base/paths.hpp"
+#include "plimsoll/passage.hpp"
+#include "plimsoll/tokenizers.hpp"
+
+namespace plimsoll {
+namespace {
+
+Tokenizer tokenizer(std::string_view name = "o200k_base") {
+  const auto cache = base::cache_folder(base::current_environment());
+  static const TokenizerLibrary library(cache / "assets", cache / "tokenizers");
+  auto opened = library.open(name);
+  EXPECT_TRUE(opened) << opened.error().what;
+  return *opened;
+}
+
+struct Said {
+  std::string text;
+  float score;
+};
+
+// A stretch whose sentences stand in a row, one blank apart.
+Stretch stretch_of(DocumentId id, const std::string& key, const std::vector<Said>& sentences,
+                   std::uint64_t start = 0) {
+  Stretch out;
+  out.document.id = id;
+  out.document.key = key;
+  out.start = start;
+  out.chunks = {{.id = id * 100, .path = "", .lead = "", .page = 0}};
+  for (const Said& said : sentences) {
+    if (!out.text.empty()) out.text += ' ';
+    const std::uint64_t at = start + out.text.size();
+    out.text += said.text;
+    out.sentences.push_back(
+        {.span = {at, at + said.text.size()}, .tokens = tokenizer().count(said.text), .score = said.score});
+  }
+  return out;
+}
+
+Evidence harbour() {
+  Evidence out;
+  out.stretches = {
+      stretch_of(1, "log.md",
+                 {{"The ship left harbour at dawn.", 0.2F},
+                  {"Her cargo was grain from Odessa.", 0.9F},
+                  {"The hold was full to the line.", 0.8F},
+                  {"Nobody saw the gulls.", 0.1F},
+                  {"She drew five fathoms of water.", 0.7F}}),
+      stretch_of(2, "crew.md",
+                 {{"The cook had signed on in Genoa.", 0.6F}, {"He could not swim a stroke.", 0.05F}})};
+  return out;
+}
+
+std::vector<std::string> texts(const Selection& selection) {
+  std::vector<std::string> out;
+  for (const SelectedPassage& passage : selection.passages) out.push_back(passage.text);
+  return out;
+}
+
+TEST(Select, TakesTheBestThatFitAndJoinsNeighbours) {
+  const auto chosen = select_passages(harbour(), tokenizer(), {.budget = 51});
+  EXPECT_EQ(
+      texts(chosen),
+      (std::vector<std::string>{
+          "The ship left harbour at dawn. Her cargo was grain from Odessa. The hold was full to the line.",
+          "She drew five fathoms of water.", "The cook had signed on in Genoa."}));
+  EXPECT_LE(chosen.tokens, 51);
+  EXPECT_EQ(chosen.tokens, tokenizer().count(chosen.text));
+  EXPECT_FLOAT_EQ(chosen.passages[0].score, 0.9F);
+}
+
+TEST(Select, SpansPointAtTheText) {
+  Evidence evidence;
+  evidence.stretches = {
+      stretch_of(3, "a", {{"One sentence here.", 0.5F}, {"Another one there.", 0.6F}}, 1'000)};
+  const auto chosen = select_passages(evidence, tokenizer(), {.budget = 100});
+  ASSERT_EQ(chosen.passages.size(), 1U);
+  EXPECT_EQ(chosen.passages[0].span, (Span{1'000, 1'037}));
+  EXPECT_EQ(chosen.passages[0].text, evidence.stretches[0].text);
+}
+
+TEST(Select, OrdersAsItIsTold) {
+  const auto order = [](PassageOrder wanted) {
+    std::vector<float> scores;
+    for (const auto& passage :
+         select_passages(harbour(), tokenizer(), {.budget = 51, .order = wanted}).passages)
+      scores.push_back(passage.score);
+    return scores;
+  };
+  EXPECT_EQ(order(PassageOrder::document), (std::vector<float>{0.9F, 0.7F, 0.6F}));
+  EXPECT_EQ(order(PassageOrder::best_first), (std::vector<float>{0.9F, 0.7F, 0.6F}));
+  EXPECT_EQ(order(PassageOrder::best_last), (std::vector<float>{0.6F, 0.7F, 0.9F}));
+  EXPECT_EQ(order(PassageOrder::both_ends), (std::vector<float>{0.9F, 0.6F, 0.7F}));
+  for (const auto each :
+       {PassageOrder::document, PassageOrder::best_first, PassageOrder::best_last, PassageOrder::both_ends}) {
+    EXPECT_EQ(passage_order_named(name_of(each)), each);
+  }
+  EXPECT_FALSE(passage_order_named("sideways"));
+}
+
+TEST(Select, NamesADocumentOnceAndNumbersItAlways) {
+  const auto chosen = select_passages(harbour(), tokenizer(), {.budget = 400, .label_share = 0.2});
+  ASSERT_EQ(chosen.passages.size(), 2U);
+  EXPECT_EQ(chosen.passages[0].label, "[1: log.md] ");
+  EXPECT_EQ(chosen.passages[1].label, "[2: crew.md] ");
+  EXPECT_TRUE(chosen.text.starts_with("[1: log.md] The ship left"));
+  const auto tight = select_passages(harbour(), tokenizer(), {.budget = 51});
+  EXPECT_EQ(tight.passages[0].label, "[1] ");
+  EXPECT_EQ(tight.passages[1].label, "[1] ");
+  const auto bare = select_passages(harbour(), tokenizer(), {.budget = 400, .labels = false});
+  EXPECT_TRUE(bare.text.starts_with("The ship left"));
+}
+
+TEST(Select, GivesATablesHeaderWithItsRow) {
+  Evidence evidence;
+  evidence.stretches = {stretch_of(1, "ships.csv", {{"Cutty Sark, 1869, Dumbarton", 0.9F}})};
+  evidence.stretches[0].chunks[0].lead = "name, year, built at";
+  const auto chosen = select_passages(evidence, tokenizer(), {.budget = 100});
+  EXPECT_EQ(chosen.text, "[1: ships.csv] name, year, built at\nCutty Sark, 1869, Dumbarton");
+  EXPECT_EQ(chosen.passages[0].text, "Cutty Sark, 1869, Dumbarton");
+}
+
+TEST(Select, LeavesOutWhatIsSaidAlready) {
+  Evidence evidence;
+  for (DocumentId id = 1; id <= 5; ++id) {
+    evidence.stretches.push_back(
+        stretch_of(id, "copy" + std::to_string(id),
+                   {{"The load line shows how deep a ship may be loaded in salt water.", 0.9F},
+                    {"Copy number " + std::to_string(id) + " was made in the year of the flood.", 0.5F}}));
+  }
+  const auto chosen = select_passages(evidence, tokenizer(), {.budget = 1'000});
+  std::size_t said = 0;
+  for (std::size_t at = chosen.text.find("load line"); at != std::string::npos;
+       at = chosen.text.find("load line", at + 1))
+    ++said;
+  EXPECT_EQ(said, 1U);
+}
+
+TEST(Select, GivesNoMorePassagesThanAskedFor) {
+  const auto chosen = select_passages(harbour(), tokenizer(), {.budget = 1'000, .most_passages = 1});
+  ASSERT_EQ(chosen.passages.size(), 1U);
+  EXPECT_EQ(chosen.passages[0].text, harbour().stretches[0].text);  // grown from its best sentence
+}
+
+TEST(Select, SaysWhyAPassageIsIn) {
+  Evidence evidence = harbour();
+  evidence.words = {"grain", "swim"};
+  evidence.by_meaning = true;
+  evidence.stretches[0].sentences[1].words = 1;
+  evidence.stretches[0].sentences[1].meaning = 0.625F;
+  const auto chosen = select_passages(evidence, tokenizer(), {.budget = 15});
+  ASSERT_EQ(chosen.passages.size(), 1U);
+  EXPECT_EQ(chosen.passages[0].reason, "words: grain; meaning 0.62");
+}
+
+TEST(Select, NothingFitsIntoNothing) {
+  EXPECT_TRUE(select_passages(harbour(), tokenizer(), {.budget = 0}).passages.empty());
+  EXPECT_TRUE(select_passages(harbour(), tokenizer(), {.budget = 3}).passages.empty());
+  EXPECT_TRUE(select_passages({}, tokenizer(), {.budget = 100}).text.empty());
+}
+
+// Whatever the evidence, the tokenizer and the budget: the text counts to what is said, and to no more than
+// allowed.
+TEST(Select, NeverExceedsTheBudget) {
+  std::mt19937 random{5};
+  const char* const bits[] = {"ship",   " hull", "...",        "\n",   "naïve",
+                              "載重線", "🚢",    "0x1F",       "\t\t", "supercalifragilistic",
+                              "a b c",  "—",     "\"quoted\"", "  "};
+  std::size_t full = 0;
+  for (int round = 0; round < 1'500; ++round) {
+    Evidence evidence;
+    for (DocumentId id = 1; id <= static_cast<DocumentId>(1 + random() % 4); ++id) {
+      std::vector<Said> sentences;
+      for (std::size_t i = 0; i < 1 + random() % 12; ++i) {
+        std::string text = "s";
+        for (std::size_t w = 0; w < 1 + random() % 20; ++w) text += bits[random() % std::size(bits)];
+        sentences.push_back({text + ".", static_cast<float>(random() % 1'000) / 1'000});
+      }
+      evidence.stretches.push_back(stretch_of(id, "doc" + std::to_string(id) + ".md", sentences));
+      if (random() % 3 == 0) evidence.stretches.back().chunks[0].lead = "lead | of the | table";
+      evidence.stretches.back().chunks[0].path = "Some > Heading";
+    }
+    SelectOptions options;
+    options.budget = static_cast<Tokens>(random() % 300);
+    options.order = static_cast<PassageOrder>(random() % 4);
+    options.labels = random() % 4 != 0;
+    options.recount = random() % 2 == 0;
+    const Tokenizer counter = tokenizer(options.recount ? "qwen3" : "o200k_base");
+    const auto chosen = select_passages(evidence, counter, options);
+    ASSERT_LE(chosen.tokens, options.budget);
+    ASSERT_EQ(chosen.tokens, counter.count(chosen.text));
+    for (const SelectedPassage& passage : chosen.passages)
+      ASSERT_EQ(passage.text.size(), passage.span.size());
+    if (chosen.tokens > options.budget * 8 / 10) ++full;
+  }
+  EXPECT_GT(full, 400U);
+}
+
+}  // namespace
+}  // namespace plimsoll

@@ -1,0 +1,132 @@
+#include "retrieve/score.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+namespace plimsoll::retrieve {
+namespace {
+
+// Sentences of ten tokens each, one chunk each, a blank apart.
+struct Text {
+  explicit Text(std::vector<std::string> sentences) {
+    for (const std::string& each : sentences) {
+      if (!text.empty()) text += ' ';
+      const std::uint64_t at = text.size();
+      text += each;
+      input.sentences.push_back({.span = {at, text.size()}, .tokens = 10, .opens_block = false});
+      input.chunk_of.push_back(static_cast<std::uint32_t>(input.chunk_of.size()));
+    }
+    input.text = text;
+    input.chunks = sentences.size();
+  }
+  Text(const Text&) = delete;
+  Text& operator=(const Text&) = delete;
+
+  std::string text;
+  StretchInput input;
+};
+
+QueryInput query_of(std::vector<std::string> words) {
+  QueryInput out;
+  for (std::string& word : words) out.terms.push_back({std::move(word), 3.0F});
+  out.index_chunks = 100;
+  out.average_words = 60;
+  return out;
+}
+
+std::vector<float> scores(const QueryInput& query, const Text& text, const Weights& weights = {}) {
+  std::vector<float> out;
+  const auto scored = score_sentences(query, std::span(&text.input, 1), weights);
+  for (const ScoredSentence& sentence : scored.at(0)) out.push_back(sentence.score);
+  return out;
+}
+
+TEST(Score, TheSentenceWithTheWordsIsBestAndItsNeighboursGain) {
+  const Text text({"Fog all day.", "Nothing in sight.", "The anchor dragged on the keel.", "It was lost.",
+                   "More fog.", "Rain at last."});
+  const auto got = scores(query_of({"anchor", "keel"}), text);
+  EXPECT_EQ(std::max_element(got.begin(), got.end()) - got.begin(), 2);
+  EXPECT_GT(got[3], got[1]);  // what follows is more likely about it than what went before
+  EXPECT_GT(got[3], got[4]);
+  EXPECT_GT(got[4], got[5]);
+  for (const float score : got) {
+    EXPECT_GE(score, 0.0F);
+    EXPECT_LE(score, 1.0F);
+  }
+}
+
+TEST(Score, OneOfEachWordBeatsManyOfOne) {
+  const Text text({"anchor anchor anchor anchor anchor", "quiet", "quiet", "quiet", "quiet",
+                   "anchor keel quiet quiet quiet"});
+  Weights alone;
+  alone.words_reach = 1;
+  const auto got = scores(query_of({"anchor", "keel"}), text, alone);
+  EXPECT_GT(got[5], got[0]);
+}
+
+TEST(Score, SaysWhichWordsASentenceHas) {
+  const Text text({"Keels and anchors.", "The anchors.", "Nothing."});
+  const auto got = score_sentences(query_of({"anchor", "keel"}), std::span(&text.input, 1), {});
+  EXPECT_EQ(got[0][0].words, 3U);
+  EXPECT_EQ(got[0][1].words, 1U);
+  EXPECT_EQ(got[0][2].words, 0U);
+}
+
+TEST(Score, MeaningCountsWhereTheWordsDiffer) {
+  Text text({"First.", "Second.", "Third.", "Fourth."});
+  const std::vector<std::int8_t> away{0, 127}, near{127, 0};
+  text.input.vectors.resize(1);
+  for (int i = 0; i < 4; ++i)
+    text.input.vectors[0].push_back({1.0F / 127, i == 2 ? std::span(near) : std::span(away)});
+  QueryInput query = query_of({"absent"});
+  const std::vector<float> vector{1, 0};
+  query.vectors = {vector};
+  const auto got = score_sentences(query, std::span(&text.input, 1), {}).at(0);
+  EXPECT_NEAR(got[2].meaning, 1.0F, 1e-3);
+  EXPECT_NEAR(got[0].meaning, 0.0F, 1e-3);
+  EXPECT_GT(got[2].score, got[1].score);
+  EXPECT_GT(got[1].score, got[0].score);
+}
+
+TEST(Score, TwoEmbeddersAreAveraged) {
+  Text text({"First.", "Second."});
+  const std::vector<std::int8_t> x{127, 0}, y{0, 127};
+  text.input.vectors = {{{1.0F / 127, x}, {1.0F / 127, y}}, {{1.0F / 127, y}, {1.0F / 127, y}}};
+  QueryInput query = query_of({});
+  const std::vector<float> vector{1, 0};
+  query.vectors = {vector, vector};
+  const auto got = score_sentences(query, std::span(&text.input, 1), {}).at(0);
+  EXPECT_NEAR(got[0].meaning, 0.5F, 1e-3);
+  EXPECT_NEAR(got[1].meaning, 0.0F, 1e-3);
+}
+
+TEST(Score, NothingToCompareGivesNoScoreAndNoNan) {
+  const Text text({"First.", "Second."});
+  for (const float score : scores(query_of({}), text)) EXPECT_EQ(score, 0.0F);
+  EXPECT_TRUE(score_sentences(query_of({"a"}), {}, {}).empty());
+  const Text empty({});
+  EXPECT_TRUE(score_sentences(query_of({"a"}), std::span(&empty.input, 1), {}).at(0).empty());
+}
+
+// The passes along the text against the sum that they stand for.
+TEST(Score, SmoothingEqualsTheSumOverAllPairs) {
+  const Text text({"keel keel", "fog", "anchor", "keel anchor", "fog", "keel"});
+  Weights only;
+  only.own_words = only.chunk_words = only.neighbour = 0;
+  const auto got = scores(query_of({"keel"}), text, only);
+  const int counts[] = {2, 0, 0, 1, 0, 1};
+  std::vector<double> expected;
+  for (int i = 0; i < 6; ++i) {
+    double sum = 0;
+    for (int j = 0; j < 6; ++j)
+      sum +=
+          counts[j] * std::exp(-10.0 * std::abs(i - j) / only.words_reach) * (j > i ? only.word_after : 1.0);
+    expected.push_back(sum * 1.8 / (sum + 0.8));
+  }
+  const double most = *std::max_element(expected.begin(), expected.end());
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(got[i], expected[i] / most, 1e-4);
+}
+
+}  // namespace
+}  // namespace plimsoll::retrieve
