@@ -234,13 +234,11 @@ void add_add(CLI::App& index, const Globals& globals, int& exit_code) {
                                     "New index: embed with this one, and with a second if given twice "
                                     "(default: the setting embedders)")
                        ->type_name("E")
-                       ->expected(1)
                        ->allow_extra_args(false);
   command->add_flag("--no-embedder", options->no_embedder, "New index: search by words alone")
       ->excludes(embedder);
   command->add_option("--meta", options->metadata, "Metadata for every document, as often as needed")
       ->type_name("KEY=VALUE")
-      ->expected(1)
       ->allow_extra_args(false);
   command->add_flag("--prune", options->prune, "Remove documents below the paths whose files are gone");
   command->add_flag("--quiet", options->quiet, "No bar");
@@ -290,7 +288,6 @@ void add_index_command(CLI::App& app, const Globals& globals, int& exit_code) {
       ->add_option("--filter", document_options->filters,
                    "Only those whose metadata has this; may be given again")
       ->type_name("KEY=VALUE")
-      ->expected(1)
       ->allow_extra_args(false);
   documents->add_option("--limit", document_options->limit, "Most documents (default: 1000)")->type_name("N");
   documents->add_flag("--json", document_options->json, "As JSON");

@@ -50,7 +50,6 @@ int main(int argc, char** argv) {
       ->type_name("FILE");
   app.add_option("--set", globals.set, "Set one setting, as often as needed")
       ->type_name("KEY=VALUE")
-      ->expected(1)
       ->allow_extra_args(false);
   plimsoll::add_count_command(app, globals, exit_code);
   plimsoll::add_strategy_command(app, globals, exit_code);

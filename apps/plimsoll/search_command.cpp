@@ -118,7 +118,6 @@ void add_search_command(CLI::App& app, const Globals& globals, int& exit_code) {
   command
       ->add_option("--filter", options->filters, "Only documents whose metadata has this; may be given again")
       ->type_name("KEY=VALUE")
-      ->expected(1)
       ->allow_extra_args(false);
   command
       ->add_option("--order", options->order,

@@ -1,0 +1,226 @@
+"""`plimsoll index`, `search` and `eval` as a user meets them.
+
+`plimsoll` must be on the PATH (tools/run_tests.py sees to it); set-up must have brought a tokenizer and the embedder.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+PROGRAM = shutil.which("plimsoll") or "plimsoll"
+
+LOG = """# The log
+
+## Loading
+The grain came aboard in Odessa. Nine hundred tons went into the hold.
+The load line stood two inches above the water when we sailed.
+
+## Crew
+The cook signed on in Genoa. He could not swim.
+
+| name | rank |
+|---|---|
+| Amara | mate |
+| Olsen | carpenter |
+"""
+
+
+class InAFolder(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="plimsoll-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.environment = os.environ | {"XDG_DATA_HOME": str(self.folder / "data")}
+        self.write("docs/log.md", LOG)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(text, bytes):
+            path.write_bytes(text)
+        else:
+            path.write_text(text)
+        return path
+
+    def run_it(self, *arguments, status=0):
+        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False,
+                              cwd=self.folder, env=self.environment)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout if status == 0 else done.stdout + done.stderr
+
+    def as_json(self, *arguments, status=0):
+        return json.loads(self.run_it(*arguments, "--json", status=status))
+
+    def search(self, query, *more):
+        return self.as_json("search", "ship", query, *more)
+
+
+class Index(InAFolder):
+    def test_documents_go_in_and_passages_come_out_with_their_places(self):
+        self.run_it("index", "add", "ship", "docs")
+        found = self.search("How much grain was loaded?", "--budget", 60)
+        passage = found["passages"][0]
+        self.assertEqual(passage["document"], "docs/log.md")
+        source = (self.folder / "docs/log.md").read_bytes()
+        for one in found["passages"]:
+            self.assertEqual(source[one["start"]:one["end"]].decode(), one["text"])
+        self.assertIn("Nine hundred tons", found["context"])
+        self.assertLessEqual(found["tokens"], 60)
+        self.assertEqual(found["budget"], 60)
+        self.assertGreater(found["candidates"], 0)
+        counted = subprocess.run([PROGRAM, "count", "--tokenizer", "o200k_base", "--json", "-"], input=found["context"],
+                                 capture_output=True, text=True, check=True)
+        self.assertEqual(json.loads(counted.stdout)["tokens"], found["tokens"])
+
+    def test_what_is_unchanged_is_not_embedded_again_and_what_changed_is_replaced(self):
+        self.write("docs/other.txt", "The dog slept on the hatch. Nothing else happened.\n")
+        first = self.as_json("index", "add", "ship", "docs")
+        self.assertEqual((first["added"], first["updated"], first["unchanged"]), (2, 0, 0))
+        again = self.as_json("index", "add", "ship", "docs")
+        self.assertEqual((again["added"], again["updated"], again["unchanged"], again["sentences"]), (0, 0, 2, 0))
+        self.write("docs/log.md", LOG.replace("Odessa", "Riga"))
+        third = self.as_json("index", "add", "ship", "docs")
+        self.assertEqual((third["added"], third["updated"], third["unchanged"]), (0, 1, 1))
+        self.assertEqual(third["sentences"], 1)  # the one sentence that is new
+        context = self.search("Where did the grain come from?")["context"]
+        self.assertIn("Riga", context)
+        self.assertNotIn("Odessa", context)
+
+    def test_what_is_removed_is_gone(self):
+        self.write("docs/other.txt", "The dog slept on the hatch. Nothing else happened.\n")
+        self.run_it("index", "add", "ship", "docs")
+        self.run_it("index", "remove", "ship", "docs/other.txt")
+        self.assertNotIn("dog", self.search("Where did the dog sleep?")["context"])
+        said = self.run_it("index", "remove", "ship", "docs/other.txt", status=2)
+        self.assertIn("docs/other.txt", said)
+        (self.folder / "docs/log.md").unlink()
+        pruned = self.as_json("index", "add", "ship", "docs", "--prune")
+        self.assertEqual(pruned["removed"], 1)
+        self.run_it("index", "remove", "ship")
+        self.assertEqual(self.as_json("index", "list"), [])
+
+    def test_lists_and_shows(self):
+        self.assertIn("no index yet", self.run_it("index", "list"))
+        self.run_it("index", "add", "ship", "docs", "--meta", "year=1869", "--meta", "port=Leith")
+        listed = self.as_json("index", "list")
+        self.assertEqual(listed[0]["name"], "ship")
+        self.assertEqual(listed[0]["embedders"], ["all-minilm-l6-v2"])
+        self.assertEqual(self.as_json("index", "show", "ship")["documents"], 1)
+        documents = self.as_json("index", "documents", "ship")
+        self.assertEqual(documents[0]["metadata"]["year"], 1869)
+        self.assertEqual(documents[0]["type"], "text/markdown")
+        self.assertIn("docs/log.md", self.run_it("index", "documents", "ship"))
+        self.assertIn("ship is sound", self.run_it("index", "verify", "ship"))
+        self.assertIn("rebuilt ship", self.run_it("index", "rebuild", "ship"))
+        self.assertTrue(self.as_json("index", "verify", "ship")["sound"])
+
+    def test_bad_files_are_named_and_the_rest_goes_in(self):
+        self.write("docs/broken.pdf", b"%PDF-1.7\nthis is no PDF")
+        self.write("docs/binary.dat", bytes(range(256)) * 40)
+        self.write("docs/latin.txt", "Stra\xdfe der Schiffe, gro\xdf und sch\xf6n.\n".encode("latin-1"))
+        self.write("docs/line.txt", "word " * 200_000)
+        os.symlink(self.folder / "docs", self.folder / "docs/loop")
+        report = self.as_json("index", "add", "ship", "docs", "--no-embedder", status=1)
+        named = {problem["document"]: problem["reason"] for problem in report["problems"]}
+        self.assertTrue(any("broken.pdf" in name for name in named), named)
+        self.assertTrue(any("binary.dat" in name for name in named), named)
+        documents = [one["document"] for one in self.as_json("index", "documents", "ship")]
+        self.assertIn("docs/log.md", documents)
+        self.assertIn("docs/line.txt", documents)
+        self.assertIn("docs/latin.txt", documents)
+
+    def test_too_large_a_file_is_left_out_by_the_setting(self):
+        self.write("docs/large.txt", "x" * 5_000)
+        said = self.run_it("--set", "max_document_bytes=2000", "--set", "log_level=error", "index", "add", "ship", "docs", "--no-embedder", status=1)
+        self.assertIn("large.txt", said)
+        self.assertIn("max_document_bytes", said)
+
+    def test_an_index_keeps_to_how_it_was_made(self):
+        self.run_it("index", "add", "ship", "docs", "--no-embedder", "--chunk-tokens", 100)
+        for other in (["--embedder", "all-minilm-l6-v2"], ["--chunk-tokens", 150], ["--tokenizer", "qwen3"]):
+            self.assertIn("make a new index", self.run_it("index", "add", "ship", "docs", *other, status=2))
+        found = self.search("grain")
+        self.assertTrue(any("by words alone" in note for note in found["notes"]))
+        self.assertIn("Odessa", found["context"])
+        self.assertIn("no embedder is called", self.run_it("index", "add", "new", "docs", "--embedder", "nobody", status=2))
+
+    def test_filters_orders_and_limits(self):
+        self.run_it("index", "add", "ship", "docs", "--meta", "kind=log")
+        self.write("notes/dog.md", "The dog ate grain in Odessa once.\n")
+        self.run_it("index", "add", "ship", "notes", "--meta", "kind=note")
+        only = self.search("grain in Odessa", "--filter", "kind=note")
+        self.assertEqual({one["document"] for one in only["passages"]}, {"notes/dog.md"})
+        self.assertEqual(self.search("grain", "--filter", "kind=none")["passages"], [])
+        self.assertEqual(len(self.search("grain", "--top-k", 1)["passages"]), 1)
+        scores = [one["score"] for one in self.search("grain Odessa cook", "--order", "best-last")["passages"]]
+        self.assertEqual(scores, sorted(scores))
+        self.assertIn("no order", self.run_it("search", "ship", "x", "--order", "sideways", status=2))
+        counted = self.search("grain", "--model", "llama3.1:8b")
+        self.assertEqual(counted["tokenizer"], "llama3.1")
+
+    def test_says_what_is_not_there(self):
+        self.assertIn("no store", self.run_it("search", "ship", "x", status=2))
+        self.run_it("index", "add", "ship", "docs", "--no-embedder")
+        self.assertIn("there are: ship", self.run_it("search", "shop", "x", status=2))
+        self.assertIn("nowhere", self.run_it("index", "add", "ship", "nowhere", status=2))
+        self.assertIn("KEY=VALUE", self.run_it("search", "ship", "x", "--filter", "novalue", status=2))
+
+    def test_a_damaged_snapshot_is_made_anew(self):
+        self.run_it("index", "add", "ship", "docs")
+        before = self.search("grain from Odessa")
+        for path in (self.folder / "data").rglob("*.index"):
+            data = bytearray(path.read_bytes())
+            data[len(data) // 2] ^= 0xFF
+            path.write_bytes(data)
+        self.assertEqual(self.search("grain from Odessa")["passages"], before["passages"])
+        for path in (self.folder / "data").rglob("*.index"):
+            path.unlink()
+        self.assertEqual(self.search("grain from Odessa")["passages"], before["passages"])
+
+    def test_ctrl_c_leaves_an_index_that_goes_on(self):
+        for number in range(3_000):
+            self.write(f"many/{number}.txt", f"Entry {number} of the log. The wind was {number % 12} and the sea was calm.\n" * 6)
+        process = subprocess.Popen([PROGRAM, "index", "add", "ship", "many"], cwd=self.folder, env=self.environment,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        time.sleep(2.5)
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130, said)
+        self.assertIn("goes on from here", said)
+        self.assertTrue(self.as_json("index", "verify", "ship")["sound"])
+        stored = self.as_json("index", "show", "ship")["documents"]
+        self.assertLess(stored, 3_000)
+        shutil.rmtree(self.folder / "many")
+        self.write("many/0.txt", "Entry 0, new.\n")
+        self.assertEqual(self.as_json("index", "add", "ship", "many", "--prune")["stopped"], False)
+        self.assertTrue(self.as_json("index", "verify", "ship")["sound"])
+
+
+class Eval(InAFolder):
+    def test_measures_evidence(self):
+        text = LOG + "\n" + "".join(f"\nOn day {n} the wind blew from the north and nothing was seen.\n" for n in range(200))
+        self.write("data/corpora/log.md", text)
+        line = "The grain came aboard in Odessa."
+        start = text.index(line)
+        question = {"question": "Where did the grain come aboard?", "document": "log.md",
+                    "evidence": [{"start": start, "end": start + len(line)}]}
+        self.write("data/questions.jsonl", json.dumps(question) + "\n")
+        report = self.as_json("eval", "evidence", "--data", "data", "--budgets", "50,200", "--tokenizer", "o200k_base")
+        self.assertEqual(report["questions"], 1)
+        self.assertEqual([one["budget"] for one in report["budgets"]], [50, 200])
+        for one in report["budgets"]:
+            self.assertEqual(one["recall"], 1.0)
+            self.assertEqual(one["all_evidence"], 1.0)
+            self.assertLessEqual(one["tokens_used"], one["budget"])
+        self.assertGreater(report["ms_per_query"], 0)
+        self.assertIn("RECALL", self.run_it("eval", "evidence", "--data", "data", "--no-embedder"))
+        self.assertIn("corpora", self.run_it("eval", "evidence", "--data", "nowhere", status=2))
+
+
+if __name__ == "__main__":
+    unittest.main()
