@@ -24,7 +24,7 @@ inline void stop_at(const std::string& fault) {
 inline ReadOptions fuzzing_options() {
   ReadOptions options;
   options.parse_time = std::chrono::milliseconds(3000);
-  options.max_text_bytes = std::uint64_t{1} << 20;
+  options.max_document_bytes = std::uint64_t{1} << 20;
   options.pdftotext = "no-such-program";
   return options;
 }

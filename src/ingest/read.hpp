@@ -20,8 +20,7 @@
 namespace plimsoll::ingest {
 
 struct ReadOptions {
-  std::uint64_t max_document_bytes = std::uint64_t{64} << 20;  // of the file
-  std::uint64_t max_text_bytes = std::uint64_t{64} << 20;      // of what a PDF or .docx unpacks to
+  std::uint64_t max_document_bytes = std::uint64_t{64} << 20;  // of the file, and of the text it unpacks to
   // Markup and code beyond this much computing are read as lines of text.
   std::chrono::milliseconds parse_time{10'000};
 

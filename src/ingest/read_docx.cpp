@@ -205,7 +205,7 @@ class Body {
 
 Result<ReadDocument> read_docx(std::string_view bytes, const ReadOptions& options) {
   // The marks around the text are several times as long as the text.
-  const std::uint64_t most_xml = options.max_text_bytes * 4;
+  const std::uint64_t most_xml = options.max_document_bytes * 4;
   TRY(const auto xml, zip_entry(bytes, "word/document.xml", most_xml));
   if (!xml) return fail(Errc::unsupported, "a ZIP archive that is no .docx; unpack it first");
   Styles styles;

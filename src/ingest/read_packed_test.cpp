@@ -89,7 +89,7 @@ TEST(Docx, EntitiesAreNotExpanded) {
 
 TEST(Docx, AZipBombIsRefusedBeforeItUnpacks) {
   ReadOptions options;
-  options.max_text_bytes = 1U << 20U;
+  options.max_document_bytes = 1U << 20U;
   const std::string bomb = zipped({{"word/document.xml", std::string(std::size_t{50} << 20, ' ')}});
   ASSERT_LT(bomb.size(), 100'000U);
   const auto read = read_document(bomb, "a.docx", options);

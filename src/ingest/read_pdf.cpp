@@ -107,7 +107,7 @@ ReadDocument read_pages(std::string_view pages) {
 Result<ReadDocument> read_pdf(std::string_view bytes, const ReadOptions& options) {
   const ChildLimits limits{.time = options.pdf_time,
                            .memory_bytes = options.pdf_memory_bytes,
-                           .output_bytes = options.max_text_bytes};
+                           .output_bytes = options.max_document_bytes};
   auto run = run_child({options.pdftotext, "-q", "-enc", "UTF-8", "-eol", "unix", "-l",
                         fmt::format("{}", options.pdf_pages), "{input}", "-"},
                        bytes, limits);
@@ -117,8 +117,8 @@ Result<ReadDocument> read_pdf(std::string_view bytes, const ReadOptions& options
   TRY(const ChildOutput child, std::move(run));
   if (child.cut)
     return fail(Errc::bad_input,
-                "its text is more than the {} that a document may have; raise max_text_bytes",
-                base::human_bytes(options.max_text_bytes));
+                "its text is more than the {} that a document may have; raise max_document_bytes",
+                base::human_bytes(options.max_document_bytes));
   if (child.status >= 128)
     return fail(Errc::bad_input, "damaged, or needs more than {} of memory: pdftotext was ended by signal {}",
                 base::human_bytes(options.pdf_memory_bytes), child.status - 128);

@@ -17,7 +17,7 @@ struct Discard {
 
 tl::unexpected<Error> too_large(std::uint64_t most_bytes) {
   return fail(Errc::bad_input,
-              "it unpacks to more than the {} that a document may have; raise max_text_bytes",
+              "it unpacks to more than the {} that a document may have; raise max_document_bytes",
               base::human_bytes(most_bytes));
 }
 
