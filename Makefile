@@ -1,20 +1,22 @@
 # The front door. `make` alone says what there is; every target does the set-up that it needs.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo serve test test-full test-live bench bench-count bench-plan bench-search fuzz lint format vectors install clean
+.PHONY: help build demo serve test test-full test-live bench bench-count bench-plan bench-search bench-evidence bench-ingest fuzz lint format vectors install clean
 
 PREFIX ?= /usr/local
 # How long `make fuzz` gives each target.
 FUZZ_SECONDS ?= 60
 
 PLIMSOLL := build/plimsoll
+# The demo's index lies beside the build and not among the user's own.
+DEMO := $(PLIMSOLL) --set store_file=build/demo/store.db
 REFS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plimsoll/venv-refs/bin/python
 
 help:
 	@echo 'Plimsoll counts, plans and shows what goes into an LLM'"'"'s context window.'
 	@echo
 	@echo '  make build        set up this machine and build $(PLIMSOLL) (the first time fetches 0.4 GB)'
-	@echo '  make demo         count the tokens of these documents, and plan a request for a small window'
+	@echo '  make demo         count these documents, plan a request, index the manual and search it'
 	@echo '  make serve        run the gateway'
 	@echo
 	@echo '  make test         unit tests, the same under sanitizers, the commands of the docs, lint'
@@ -27,6 +29,8 @@ help:
 	@echo '  make bench-count  counting, side by side with gigatoken, tiktoken and bpe-openai'
 	@echo '  make bench-plan   planning: pieces counted before, a request from its text, a window from the cache'
 	@echo '  make bench-search searching, side by side with tantivy, and vectors by the 100,000 and the million'
+	@echo '  make bench-evidence  evidence found within budgets of tokens; EVIDENCE_DATA=FOLDER has the questions'
+	@echo '  make bench-ingest documents into an index, side by side with the same model in Python'
 	@echo '  make vectors      make the test vectors anew from the reference tokenizers'
 	@echo
 	@echo '  make install      install into PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
@@ -46,6 +50,10 @@ demo: build
 	echo 'A Plimsoll line shows how deep a ship may be loaded.' | $(PLIMSOLL) count --model gpt-4o --show -
 	@echo
 	$(PLIMSOLL) plan examples/conversation.json --window 1300
+	@echo
+	$(DEMO) index add manual README.md docs
+	@echo
+	$(DEMO) search manual 'What happens to old turns when a conversation is too long?' --budget 250
 
 serve: build
 	@if $(PLIMSOLL) serve --help >/dev/null 2>&1; then exec $(PLIMSOLL) serve; \
@@ -95,6 +103,13 @@ bench-plan: build
 bench-search: build
 	@tools/setup bench
 	@python3 bench/bench_search.py
+
+bench-evidence: build
+	@python3 bench/bench_evidence.py
+
+bench-ingest: build
+	@tools/setup bench
+	@python3 bench/bench_ingest.py
 
 vectors: build
 	@tools/setup refs assets

@@ -116,6 +116,8 @@ int run(char** arguments) {
   const std::chrono::duration<double> opened = std::chrono::steady_clock::now() - opening;
 
   const engine::OpenIndex open{info, *store, *derived, {&embedder}};
+  retrieve::GatherOptions gather;
+  gather.candidates = retrieve::candidates_for(4'000, info.settings.chunk_tokens);
   std::vector<double> times;
   double tokens = 0;
   for (int round = 0; round < 2; ++round) {  // the first fills the caches
@@ -124,7 +126,7 @@ int run(char** arguments) {
       embedder.vector = vector_at(vectors.bytes(), count + i);
       const auto started = std::chrono::steady_clock::now();
       const Evidence evidence =
-          must(engine::find_evidence(open, queries[i], {}, Deadline::after(std::chrono::minutes(1))));
+          must(engine::find_evidence(open, queries[i], gather, Deadline::after(std::chrono::minutes(1))));
       const Selection selection = select_passages(evidence, tokenizer, {.budget = 4'000});
       times.push_back(
           std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count());

@@ -125,7 +125,8 @@ def environment(folder):
     env = {name: value for name, value in os.environ.items() if not name.startswith("PLIMSOLL_")}
     cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return env | {"PATH": f"{ROOT / 'build'}:{env.get('PATH', '')}", "XDG_CACHE_HOME": cache, "HOME": str(folder),
-                  "XDG_CONFIG_HOME": str(folder / ".config"), "COLUMNS": "100", "LC_ALL": "C.UTF-8"}
+                  "XDG_CONFIG_HOME": str(folder / ".config"), "XDG_DATA_HOME": str(folder / ".local/share"),
+                  "COLUMNS": "100", "LC_ALL": "C.UTF-8"}
 
 
 def fill(folder):

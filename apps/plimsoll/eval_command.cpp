@@ -108,8 +108,10 @@ Result<void> run_evidence(const Globals& globals, const EvalOptions& options) {
 
   ProgressBar progress(data.questions.size(), "questions");
   const auto search = [&](std::string_view question, Tokens budget) -> Result<Selection> {
+    retrieve::GatherOptions gather;
+    gather.candidates = retrieve::candidates_for(budget, searchable.open.info.settings.chunk_tokens);
     TRY(const Evidence evidence,
-        engine::find_evidence(searchable.open, question, {}, Deadline::after(patience)));
+        engine::find_evidence(searchable.open, question, gather, Deadline::after(patience)));
     SelectOptions select;
     select.budget = budget;
     select.labels = !options.no_labels;

@@ -62,12 +62,14 @@ Result<void> run(const Globals& globals, const SearchCommandOptions& options) {
                       .notes = searchable.notes};
   TRY(const Tokenizer tokenizer,
       tokenizer_for(settings, *documents, searchable.open.info, options, report.notes));
-  TRY(const Filter filter, read_filters(options.filters));
+  retrieve::GatherOptions gather;
+  gather.candidates = retrieve::candidates_for(options.budget, searchable.open.info.settings.chunk_tokens);
+  TRY(gather.filter, read_filters(options.filters));
   report.tokenizer = tokenizer.info().name;
 
   const auto started = std::chrono::steady_clock::now();
   TRY(const Evidence evidence,
-      engine::find_evidence(searchable.open, options.query, {.filter = filter}, Deadline::after(patience)));
+      engine::find_evidence(searchable.open, options.query, gather, Deadline::after(patience)));
   report.selection =
       select_passages(evidence, tokenizer,
                       {.budget = options.budget,

@@ -19,6 +19,13 @@ struct GatherOptions {
   Weights weights{};
 };
 
+// Chunks to take from each index for a budget: twice what fills it, so that the selector has a choice, and
+// not so few that one index alone decides.
+constexpr std::size_t candidates_for(Tokens budget, Tokens chunk_tokens) {
+  const Tokens wanted = chunk_tokens > 0 ? 2 * budget / chunk_tokens : 64;
+  return static_cast<std::size_t>(wanted < 40 ? 40 : wanted > 1'000 ? 1'000 : wanted);
+}
+
 // `query_vectors`: by embedder of the index; an empty one is not compared.
 Result<Evidence> gather(Store& store, const IndexInfo& info, const Index& index, std::string_view query,
                         std::span<const std::vector<float>> query_vectors, const GatherOptions& options);

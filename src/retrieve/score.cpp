@@ -144,9 +144,17 @@ void score_words(const QueryInput& query, const TermWeights& weight, const Stret
   for (std::size_t i = 0; i < sentences; ++i) parts.chunk_words.push_back(of_chunk[stretch.chunk_of[i]]);
 }
 
+// In sixteen sums side by side: added up one after the other, the processor would wait for each.
 float dot(const float* a, const float* b, std::size_t n) {
+  constexpr std::size_t lanes = 16;
+  float sums[lanes] = {};
+  std::size_t d = 0;
+  for (; d + lanes <= n; d += lanes) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += a[d + lane] * b[d + lane];
+  }
+  for (; d < n; ++d) sums[0] += a[d] * b[d];
   float sum = 0;
-  for (std::size_t d = 0; d < n; ++d) sum += a[d] * b[d];
+  for (const float lane : sums) sum += lane;
   return sum;
 }
 
