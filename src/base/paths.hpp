@@ -21,7 +21,8 @@ std::string_view value_of(const Environment& environment, std::string_view name)
 // again. A relative path in an XDG variable is ignored.
 std::filesystem::path cache_folder(const Environment& environment);
 
-// $XDG_DATA_HOME/plimsoll, else $HOME/.local/share/plimsoll, else /var/lib/plimsoll: what only this machine has.
+// $XDG_DATA_HOME/plimsoll, else $HOME/.local/share/plimsoll, else /var/lib/plimsoll: what only this machine
+// has.
 std::filesystem::path data_folder(const Environment& environment);
 
 // $XDG_CONFIG_HOME/plimsoll, else $HOME/.config/plimsoll, else /etc/plimsoll: what the user wrote.

@@ -45,10 +45,10 @@ struct Settings {
   std::int64_t rag_max_top_k = 300;
 
   // Documents.
-  std::filesystem::path store_file;                         // <data folder>/store.db
+  std::filesystem::path store_file;                        // <data folder>/store.db
   std::vector<std::string> embedders{"all-minilm-l6-v2"};  // of a new index; none: search by words alone
-  std::int64_t embed_threads = 0;                           // 0: as many as there are cores
-  Tokens chunk_tokens = 200;                                // of a new index
+  std::int64_t embed_threads = 0;                          // 0: as many as there are cores
+  Tokens chunk_tokens = 200;                               // of a new index
   std::int64_t max_document_bytes = std::int64_t{64} << 20;
 
   // History and fallback.

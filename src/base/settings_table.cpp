@@ -66,7 +66,8 @@ const std::array table{
             "Most passages that one retrieval request may ask for."},
     Setting{"store_file", "", Path{&Settings::store_file}, "File that holds documents and their indexes."},
     Setting{"embedders", "", Names{&Settings::embedders},
-            "Embedders of a new index: all-minilm-l6-v2, ollama:MODEL, openai:MODEL; empty: search by words alone."},
+            "Embedders of a new index: all-minilm-l6-v2, ollama:MODEL, openai:MODEL; empty: search by words "
+            "alone."},
     Setting{"embed_threads", "", Whole{&Settings::embed_threads, 0, 256},
             "Threads that the built-in embedder uses; 0 takes all cores."},
     Setting{"chunk_tokens", "", Whole{&Settings::chunk_tokens, 32, 4'096},

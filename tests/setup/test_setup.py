@@ -220,7 +220,7 @@ class Manifest(unittest.TestCase):
     def test_every_entry_is_pinned_and_licensed(self):
         for one in self.assets:
             with self.subTest(asset=one.name):
-                self.assertRegex(one.version, r"^\d+\.\d+\.\d+$")
+                self.assertRegex(one.version, r"^\d+\.\d+\.\d+(-beta\d+)?$")
                 self.assertTrue(one.licence and one.upstream and one.purpose and one.files)
                 self.assertGreater(one.download_bytes, 0)
                 self.assertEqual(len({file.target for file in one.files}), len(one.files))
@@ -228,6 +228,23 @@ class Manifest(unittest.TestCase):
                     self.assertRegex(file.sha256, r"^[0-9a-f]{64}$")
                     self.assertGreater(file.bytes, 0)
                     self.assertFalse(Path(file.target).is_absolute() or ".." in Path(file.target).parts)
+
+    def test_of_packages_that_differ_by_processor_only_ours_is_fetched(self):
+        with mock.patch.object(setup.platform, "machine", return_value="aarch64"):
+            arm = {one.name: one for one in setup.read_manifest()}
+        with mock.patch.object(setup.platform, "machine", return_value="x86_64"):
+            intel = {one.name: one for one in setup.read_manifest()}
+        self.assertEqual(arm.keys(), intel.keys())
+        self.assertNotEqual(arm["onnxruntime"].files[0].sha256, intel["onnxruntime"].files[0].sha256)
+
+    def test_maven_is_installed_only_where_something_is_to_come_from_it(self):
+        asked = []
+        with mock.patch.object(setup, "apt_missing", side_effect=lambda packages: asked.append(packages) or []), \
+                mock.patch.object(setup.shutil, "which", return_value=None), tempfile.TemporaryDirectory() as store:
+            setup.missing_of(["assets"], self.assets, Path(store))
+            setup.missing_of(["assets"], [one for one in self.assets if one.registry != "maven"], Path(store))
+        self.assertIn("maven", asked[0])
+        self.assertNotIn("maven", asked[1])
 
     def test_packages_are_named_and_hosts_are_not(self):
         for path in ("data/assets.toml", "tools/setup", "tools/setup.py"):
