@@ -15,7 +15,7 @@ REFS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plimsoll/venv-refs/bin/python
 help:
 	@echo 'Plimsoll counts, plans and shows what goes into an LLM'"'"'s context window.'
 	@echo
-	@echo '  make build        set up this machine and build $(PLIMSOLL) (the first time fetches 0.4 GB)'
+	@echo '  make build        set up this machine and build $(PLIMSOLL) (the first time fetches 0.5 GB)'
 	@echo '  make demo         count these documents, plan a request, index the manual and search it'
 	@echo '  make serve        run the gateway'
 	@echo
