@@ -20,7 +20,7 @@ help:
 	@echo '  make serve        run the gateway'
 	@echo
 	@echo '  make test         unit tests, the same under sanitizers, the commands of the docs, lint'
-	@echo '  make test-full    and ThreadSanitizer, fuzzing, and everything on aarch64 in an emulator'
+	@echo '  make test-full    and 200 kills, ThreadSanitizer, fuzzing, and everything on aarch64 in an emulator'
 	@echo '  make test-live    tests that need a real server'
 	@echo '  make lint         layout, layers and likely mistakes; `make format` mends the layout'
 	@echo '  make fuzz         each fuzzer for FUZZ_SECONDS=$(FUZZ_SECONDS) s'

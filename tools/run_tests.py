@@ -115,6 +115,10 @@ def release(step):
     ctest(step, BUILD)
 
 
+def crash(step):
+    ctest(step, BUILD, ["-R", "^crash$"], env={"PLIMSOLL_CRASH_ROUNDS": "200"})
+
+
 def fuzz(step):
     """Each fuzzer for FUZZ_SECONDS, going on from the inputs that earlier runs found."""
     seconds = int(os.environ.get("FUZZ_SECONDS", "60"))
@@ -154,12 +158,13 @@ STEPS = {
     "python": ("set-up, command line and docs", python_tests),
     "asan": ("unit tests under AddressSanitizer and UBSan", preset("asan")),
     "tidy": ("likely mistakes", lint("tidy")),
+    "crash": ("a writer killed 200 times", crash),
     "tsan": ("unit tests under ThreadSanitizer", preset("tsan")),
     "fuzz": ("fuzzers", fuzz),
     "aarch64": ("unit tests on aarch64", aarch64),
 }
 QUICK = ["format", "layers", "unit", "python", "asan", "tidy"]
-SETS = {"quick": QUICK, "full": [*QUICK, "tsan", "fuzz", "aarch64"]}
+SETS = {"quick": QUICK, "full": [*QUICK, "crash", "tsan", "fuzz", "aarch64"]}
 
 
 def main():
