@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "plimsoll/index.hpp"
@@ -54,6 +55,7 @@ class Vectors : public std::enable_shared_from_this<Vectors> {
 
   Result<void> save(const std::filesystem::path& path, const View& view, IndexId index, Revision revision,
                     ChunkId highest) const;
+  std::string bytes(const View& view, IndexId index, Revision revision, ChunkId highest) const;
   // damaged where anything does not hold together, or is of another index or of other dimensions.
   struct Loaded;
   static Result<Loaded> load(const std::filesystem::path& path, IndexId index, std::uint32_t dimensions,
@@ -63,6 +65,10 @@ class Vectors : public std::enable_shared_from_this<Vectors> {
 
  private:
   friend class View;
+  // Writes the file by `write`, which is given its parts.
+  template <typename Write>
+  auto with_parts(const View& view, IndexId index, Revision revision, ChunkId highest,
+                  const Write& write) const;
 
   VectorOptions options_;
   std::shared_ptr<const void> owner_;  // of the file that the first vectors lie in

@@ -104,8 +104,9 @@ std::uint64_t checksum_of_vectors(std::span<const std::byte> file) {
   return sum_of(std::span(&text, 1), header);
 }
 
-Result<void> Vectors::save(const std::filesystem::path& path, const View& view, IndexId index,
-                           Revision revision, ChunkId highest) const {
+template <typename Write>
+auto Vectors::with_parts(const View& view, IndexId index, Revision revision, ChunkId highest,
+                         const Write& write) const {
   VectorsHeader header;
   header.magic = vectors_magic;
   header.schema = vectors_schema;
@@ -135,7 +136,22 @@ Result<void> Vectors::save(const std::filesystem::path& path, const View& view, 
   parts.add(graph_.saved().upper);
   header.checksum = sum_of(parts.all(), header);
   parts.all().insert(parts.all().begin(), bytes_of(std::span<const VectorsHeader>(&header, 1)));
-  return base::write_atomically(path, parts.all());
+  return write(std::span<const std::string_view>(parts.all()));
+}
+
+Result<void> Vectors::save(const std::filesystem::path& path, const View& view, IndexId index,
+                           Revision revision, ChunkId highest) const {
+  return with_parts(view, index, revision, highest, [&](std::span<const std::string_view> parts) {
+    return base::write_atomically(path, parts);
+  });
+}
+
+std::string Vectors::bytes(const View& view, IndexId index, Revision revision, ChunkId highest) const {
+  return with_parts(view, index, revision, highest, [](std::span<const std::string_view> parts) {
+    std::string all;
+    for (const std::string_view part : parts) all += part;
+    return all;
+  });
 }
 
 Result<Vectors::Loaded> Vectors::load(const std::filesystem::path& path, IndexId index,

@@ -1,5 +1,7 @@
-// Any bytes as a file of vectors, with a header and a checksum that were made to fit: refused, or searched to
-// the end.
+// Any bytes as a file of vectors, or as changes to one that was sound; with a header and a checksum that were
+// made to fit. Refused, or searched to the end and added to.
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -9,29 +11,66 @@
 #include "search/vectors.hpp"
 #include "search/vectors_file.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace plimsoll::search;
-  constexpr std::uint32_t dimensions = 4;
+namespace {
+
+using namespace plimsoll::search;
+
+constexpr std::uint32_t dimensions = 4;
+constexpr VectorOptions options{.exact_up_to = 1, .search_effort = 16, .walk_comparisons = 0, .threads = 1};
+
+std::vector<std::uint64_t> sound() {
+  const auto vectors = std::make_shared<Vectors>(dimensions, options);
+  for (int id = 1; id <= 60; ++id) {
+    std::array<Bf16, dimensions> vector{};
+    for (std::size_t i = 0; i < dimensions; ++i)
+      vector[i] = to_bf16(std::sin(static_cast<float>(id * 7 + static_cast<int>(i) * 3)));
+    vectors->add(id, id / 4, vector);
+  }
+  vectors->settle();
+  const plimsoll::Removed removed{5, 9};
+  const std::string bytes = vectors->bytes(vectors->view(nullptr, std::span(&removed, 1)), 1, 1, 60);
+  std::vector<std::uint64_t> words(bytes.size() / 8);
+  std::memcpy(words.data(), bytes.data(), bytes.size());
+  return words;
+}
+
+// Three bytes of input each: where, and what.
+std::vector<std::uint64_t> changed(const std::uint8_t* data, std::size_t size) {
+  static const std::vector<std::uint64_t> original = sound();
+  std::vector<std::uint64_t> words = original;
+  const std::span bytes = std::as_writable_bytes(std::span(words));
+  for (std::size_t i = 0; i + 3 <= size; i += 3)
+    bytes[(data[i] * 256U + data[i + 1]) % bytes.size()] = static_cast<std::byte>(data[i + 2]);
+  return words;
+}
+
+std::vector<std::uint64_t> taken_as_it_is(const std::uint8_t* data, std::size_t size) {
   std::vector<std::uint64_t> words((size + sizeof(VectorsHeader)) / 8 + 1);
   if (size > 0) std::memcpy(words.data(), data, size);
-  if (size > 0 && data[0] == 'P') {
-    VectorsHeader header;
-    std::memcpy(&header, words.data(), sizeof(header));
-    header.magic = vectors_magic;
-    header.schema = vectors_schema;
-    header.index = 1;
-    header.dimensions = dimensions;
-    header.vectors %= 64;
-    header.nodes %= 64;
-    header.upper_rows %= 64;
-    header.bytes = bytes_for(header);
-    words.resize(header.bytes / 8);
-    std::memcpy(words.data(), &header, sizeof(header));
-    const std::uint64_t sum = checksum_of_vectors(std::as_bytes(std::span(words)));
-    std::memcpy(reinterpret_cast<char*>(words.data()) + offsetof(VectorsHeader, checksum), &sum, sizeof(sum));
-  }
-  const auto read = Vectors::read(std::as_bytes(std::span(words)), nullptr, 1, dimensions,
-                                  {.exact_up_to = 1, .walk_comparisons = 0});
+  VectorsHeader header;
+  std::memcpy(&header, words.data(), sizeof(header));
+  header.magic = vectors_magic;
+  header.schema = vectors_schema;
+  header.index = 1;
+  header.dimensions = dimensions;
+  header.vectors %= 64;
+  header.nodes %= 64;
+  header.upper_rows %= 64;
+  header.bytes = bytes_for(header);
+  words.resize(header.bytes / 8);
+  std::memcpy(words.data(), &header, sizeof(header));
+  return words;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  auto words = data[0] % 2 == 0 ? changed(data + 1, size - 1) : taken_as_it_is(data + 1, size - 1);
+  const std::uint64_t sum = checksum_of_vectors(std::as_bytes(std::span(words)));
+  std::memcpy(reinterpret_cast<char*>(words.data()) + offsetof(VectorsHeader, checksum), &sum, sizeof(sum));
+
+  const auto read = Vectors::read(std::as_bytes(std::span(words)), nullptr, 1, dimensions, options);
   if (!read) {
     if (read.error().code != plimsoll::Errc::damaged) std::abort();
     return 0;

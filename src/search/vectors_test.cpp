@@ -112,7 +112,7 @@ TEST(Vectors, AreExactWhileFew) {
 TEST(Vectors, OverAGraphFindNearlyAllOfTheNearest) {
   std::mt19937 rng{3};
   const auto vectors = make_vectors(
-      rng, 6000, {.exact_up_to = 100, .search_effort = 64, .walk_comparisons = 100, .threads = 2});
+      rng, 3000, {.exact_up_to = 100, .search_effort = 64, .walk_comparisons = 100, .threads = 2});
   ASSERT_TRUE(vectors->has_graph());
   const auto view = vectors->view(nullptr, {});
   double sum = 0;
@@ -135,7 +135,7 @@ TEST(Vectors, OverAGraphFindWhatStandsThereManyTimes) {
       dimensions, VectorOptions{.exact_up_to = 100, .search_effort = 64, .walk_comparisons = 100});
   std::vector<std::vector<float>> distinct;
   for (int i = 0; i < 40; ++i) distinct.push_back(random_vector(rng));
-  for (ChunkId id = 1; id <= 6000; ++id)
+  for (ChunkId id = 1; id <= 3000; ++id)
     vectors->add(id, id, packed(id % 3 == 0 ? random_vector(rng) : distinct[rng() % distinct.size()]));
   vectors->settle();
   const auto view = vectors->view(nullptr, {});
@@ -152,13 +152,13 @@ TEST(Vectors, OverAGraphFindWhatStandsThereManyTimes) {
 TEST(Vectors, NeverFindTheDeadNorOtherDocuments) {
   std::mt19937 rng{4};
   const auto vectors = make_vectors(
-      rng, 5000, {.exact_up_to = 100, .search_effort = 64, .walk_comparisons = 100, .threads = 2});
+      rng, 3000, {.exact_up_to = 100, .search_effort = 64, .walk_comparisons = 100, .threads = 2});
   std::vector<Removed> removed;
-  for (ChunkId id = 1; id < 10'000; id += 1 + static_cast<ChunkId>(rng() % 40))
+  for (ChunkId id = 1; id < 6'000; id += 1 + static_cast<ChunkId>(rng() % 40))
     removed.push_back({id, id + 7});
   const auto before = vectors->view(nullptr, {});
   const auto view = vectors->view(&before, removed);
-  EXPECT_GT(view.dead(), 1000U);
+  EXPECT_GT(view.dead(), 600U);
   EXPECT_EQ(before.dead(), 0U);
   const auto is_removed = [&](ChunkId id) {
     return std::any_of(removed.begin(), removed.end(),
@@ -169,7 +169,7 @@ TEST(Vectors, NeverFindTheDeadNorOtherDocuments) {
   for (int round = 0; round < 200; ++round) {
     std::vector<DocumentId> only;
     const unsigned share = round % 2 == 0 ? 2 : 40;  // walks the graph; compares with all of them
-    for (DocumentId id = 0; id < 5000 / 3; ++id)
+    for (DocumentId id = 0; id < 3000 / 3; ++id)
       if (rng() % share == 0) only.push_back(id);
     const std::vector<DocumentId>* filter = round % 5 == 0 ? nullptr : &only;
     const auto query = random_vector(rng);
@@ -191,24 +191,24 @@ TEST(Vectors, NeverFindTheDeadNorOtherDocuments) {
 TEST(Vectors, CanBeSearchedWhileSomeAreAdded) {
   std::mt19937 rng{5};
   const auto vectors = make_vectors(
-      rng, 2000, {.exact_up_to = 100, .search_effort = 64, .walk_comparisons = 100, .threads = 2});
+      rng, 1000, {.exact_up_to = 100, .search_effort = 64, .walk_comparisons = 100, .threads = 2});
   const auto view = vectors->view(nullptr, {});
   std::atomic<bool> done{false};
   std::atomic<int> searched{0};
   std::jthread reader([&] {
     std::mt19937 own{6};
     while (!done) {
-      for (const Hit& hit : view.nearest(random_vector(own), 10, nullptr)) EXPECT_LE(hit.chunk, 4000);
+      for (const Hit& hit : view.nearest(random_vector(own), 10, nullptr)) EXPECT_LE(hit.chunk, 2000);
       ++searched;
     }
   });
   while (searched == 0) std::this_thread::yield();
-  for (std::size_t i = 2000; i < 4000; ++i)
+  for (std::size_t i = 1000; i < 2000; ++i)
     vectors->add(static_cast<ChunkId>(i * 2 + 1), static_cast<DocumentId>(i / 3), packed(random_vector(rng)));
   vectors->settle();
   done = true;
   reader.join();
-  EXPECT_EQ(vectors->view(&view, {}).living(), 4000U);
+  EXPECT_EQ(vectors->view(&view, {}).living(), 2000U);
 }
 
 class VectorsFile : public testing::Test {
@@ -269,7 +269,7 @@ TEST_F(VectorsFile, IsRefusedOrSearchableWhateverIsWrong) {
   const std::span bytes = std::as_writable_bytes(std::span(words));
   std::size_t passed = 0, refused = 0;
   const auto query = random_vector(rng);
-  for (int round = 0; round < 4000; ++round) {
+  for (int round = 0; round < 1500; ++round) {
     std::memcpy(bytes.data(), original.data(), original.size());
     const std::size_t at = round % 3 == 0 ? rng() % sizeof(VectorsHeader) : rng() % bytes.size();
     bytes[at] ^= static_cast<std::byte>(1U << (rng() % 8));
