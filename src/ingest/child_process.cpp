@@ -85,7 +85,7 @@ std::string find_program(const std::string& name) {
   while (!folders.empty()) {
     const std::string_view folder = folders.substr(0, folders.find(':'));
     folders.remove_prefix(std::min(folder.size() + 1, folders.size()));
-    const std::string path = fmt::format("{}/{}", folder, name);
+    std::string path = fmt::format("{}/{}", folder, name);
     if (folder.starts_with('/') && ::access(path.c_str(), X_OK) == 0) return path;
   }
   return {};

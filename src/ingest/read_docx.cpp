@@ -38,7 +38,7 @@ std::uint32_t heading_level(std::string_view style) {
   if (name == "title") return 1;
   for (const std::string_view prefix : {"heading", "berschrift", "titre", "titolo"}) {
     const std::size_t at = name.find(prefix);
-    if (at == std::string::npos || at > 2) continue;
+    if (at > 2) continue;  // or not there at all
     const std::size_t digit = name.find_first_of("123456789", at);
     if (digit != std::string::npos && digit <= at + prefix.size() + 1)
       return static_cast<std::uint32_t>(name[digit] - '0');

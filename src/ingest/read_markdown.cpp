@@ -202,7 +202,7 @@ std::size_t part_end(std::string_view text, std::size_t start) {
     const std::string_view line = text.substr(at, end - at);
     const std::size_t size = at - start;
     if (size >= good_part && !fenced && (line.front() == '#' || (size >= long_part && blank))) return at;
-    if (size >= most_part / 2 && size > 0 && end - start > most_part) return at;
+    if (size > 0 && end - start > most_part) return at;
     if (is_fence(line)) fenced = !fenced;
     blank = trimmed(line, {0, line.size()}).size() == 0;
     at = end;

@@ -40,7 +40,7 @@ inline std::string section_fault(const std::vector<DocumentSection>& sections, s
 // The first thing that is wrong, or nothing. `source`: the file, where the document can be found in it.
 inline std::string read_fault(const ReadDocument& read, std::string_view source) {
   if (!base::is_valid_utf8(read.text)) return "the text is no UTF-8";
-  if (const std::string fault = section_fault(read.sections, read.text.size()); !fault.empty()) return fault;
+  if (std::string fault = section_fault(read.sections, read.text.size()); !fault.empty()) return fault;
   std::uint64_t at = 0;
   for (const Block& block : read.blocks) {
     if (block.span.start < at || block.span.end <= block.span.start || block.span.end > read.text.size())
@@ -67,7 +67,7 @@ inline std::string read_fault(const ReadDocument& read, std::string_view source)
 inline std::string cut_fault(const Document& document, const Tokenizer& tokenizer,
                              const CutOptions& options) {
   const std::string_view text = document.text;
-  if (const std::string fault = section_fault(document.sections, text.size()); !fault.empty()) return fault;
+  if (std::string fault = section_fault(document.sections, text.size()); !fault.empty()) return fault;
   const bool blank = trimmed(text, {0, text.size()}).size() == 0;
   if (document.chunks.empty()) return blank ? "" : "a text without chunks";
   if (document.chunks.front().span.start != 0 || document.chunks.back().span.end != text.size())

@@ -77,7 +77,7 @@ TEST(Ignore, APatternOfManyStarsTakesNoMoreThanItsLength) {
 }
 
 class Walk : public testing::Test {
- protected:
+ public:
   Walk() : root_(fs::temp_directory_path() / fmt::format("plimsoll-walk-{}", ::getpid())) {
     fs::create_directories(root_);
   }
@@ -86,6 +86,7 @@ class Walk : public testing::Test {
     fs::remove_all(root_, ignored);
   }
 
+ protected:
   void put(const fs::path& name, std::string_view text = "x") const {
     fs::create_directories((root_ / name).parent_path());
     std::ofstream(root_ / name) << text;
