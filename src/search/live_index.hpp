@@ -58,8 +58,8 @@ class LiveIndex : public SnapshotIndex {
   std::filesystem::path vectors_file(std::size_t embedder) const;
 
   Store& store_;
-  const IndexInfo info_;
-  const OpenOptions options_;
+  IndexInfo info_;
+  OpenOptions options_;
 
   std::mutex changing_;  // one refresh or snapshot at a time; guards what follows
   Reached lexical_reached_;
