@@ -16,9 +16,9 @@
 namespace plimsoll::render {
 namespace {
 
-// How often what is left of the budget is offered again. The estimate is good to a few tokens, so that a
-// second round finds little and a third almost nothing.
-constexpr int kRounds = 3;
+// How often what is left of the budget is offered again. The estimate is good to a few tokens, so that later
+// rounds find little.
+constexpr int kRounds = 4;
 // Less room than this holds no sentence worth its label.
 constexpr Tokens kLeastRoom = 6;
 // Sentences that share nine words of ten say the same.
@@ -74,6 +74,7 @@ class Selector {
       const auto& sentences = evidence.stretches[s].sentences;
       tokens_.emplace_back(sentences.size(), -1);
       aboard_.emplace_back(sentences.size(), false);
+      given_up_.emplace_back(sentences.size(), false);
       for (std::size_t i = 0; i < sentences.size(); ++i) order_.push_back({s, i});
     }
     std::stable_sort(order_.begin(), order_.end(),
@@ -87,17 +88,17 @@ class Selector {
         options_.labels ? options_.label_share * static_cast<double>(options_.budget) : 0);
     take(options_.budget - names);
     Selection best = write(names);
+    while (best.tokens > options_.budget && drop_weakest()) best = write(names);
     for (int round = 0; round < kRounds && options_.budget - best.tokens >= kLeastRoom; ++round) {
-      const auto before = aboard_;
+      const Aboard before = aboard_;
       if (!take(options_.budget - best.tokens)) break;
       Selection more = write(names);
-      if (more.tokens > options_.budget) {
-        aboard_ = before;
-        break;
+      if (more.tokens <= options_.budget) {
+        best = std::move(more);
+      } else {
+        give_up_since(before);
       }
-      best = std::move(more);
     }
-    while (best.tokens > options_.budget && drop_weakest()) best = write(names);
     if (best.tokens > options_.budget) return {};
     return best;
   }
@@ -128,11 +129,12 @@ class Selector {
     for (const Place& place : order_) {
       if (room < kLeastRoom) break;
       auto& row = aboard_[place.stretch];
-      if (row[place.sentence]) continue;
+      if (row[place.sentence] || given_up_[place.stretch][place.sentence]) continue;
       const bool left = place.sentence > 0 && row[place.sentence - 1];
       const bool right = place.sentence + 1 < row.size() && row[place.sentence + 1];
       if (!left && !right && options_.most_passages && runs_ >= *options_.most_passages) continue;
-      const Tokens cost = tokens_of(place) + apart_ * (1 - (left ? 1 : 0) - (right ? 1 : 0));
+      Tokens cost = tokens_of(place) + apart_ * (1 - (left ? 1 : 0) - (right ? 1 : 0));
+      if (!left) cost += lead_tokens(place);
       if (cost > room || repeats(place)) continue;
       row[place.sentence] = true;
       room -= cost;
@@ -153,13 +155,33 @@ class Selector {
     return false;
   }
 
+  // What stands before a passage that begins here: a table's header, a definition's first line.
+  Tokens lead_tokens(const Place& place) {
+    const Stretch& stretch = evidence_.stretches[place.stretch];
+    const std::string& lead = stretch.chunks[stretch.sentences[place.sentence].chunk].lead;
+    if (lead.empty()) return 0;
+    const auto [known, is_new] = leads_.try_emplace(lead, 0);
+    if (is_new) known->second = tokenizer_.count(lead) + 1;
+    return known->second;
+  }
+
+  // What is dropped is not tried again: its cost was estimated too low.
   bool drop_weakest() {
     for (auto place = order_.rbegin(); place != order_.rend(); ++place) {
       if (!aboard_[place->stretch][place->sentence]) continue;
       aboard_[place->stretch][place->sentence] = false;
+      given_up_[place->stretch][place->sentence] = true;
       return true;
     }
     return false;
+  }
+
+  void give_up_since(const Aboard& before) {
+    for (const Place& place : order_) {
+      if (!aboard_[place.stretch][place.sentence] || before[place.stretch][place.sentence]) continue;
+      given_up_[place.stretch][place.sentence] = true;
+    }
+    aboard_ = before;
   }
 
   Selection write(Tokens names) const {
@@ -171,6 +193,8 @@ class Selector {
   const SelectOptions& options_;
   std::vector<std::vector<Tokens>> tokens_;  // by stretch and sentence; -1: not counted yet
   Aboard aboard_;
+  Aboard given_up_;  // did not fit after all
+  std::map<std::string_view, Tokens> leads_;
   std::vector<Place> order_;  // by score
   std::vector<Words> said_;
   std::size_t runs_ = 0;
