@@ -130,8 +130,14 @@ std::string pdf_with(const std::vector<std::string>& pages) {
       kids, pages.size(), objects);
 }
 
+#ifdef PLIMSOLL_EMULATED
+constexpr bool can_start_programs = false;
+#else
+constexpr bool can_start_programs = true;
+#endif
+
 bool has_pdftotext() {
-  return run_child({"pdftotext", "-v"}, "", {}).has_value();
+  return can_start_programs && run_child({"pdftotext", "-v"}, "", {}).has_value();
 }
 
 TEST(Pdf, ReadsPages) {
@@ -186,6 +192,7 @@ TEST(Pdf, JoinsTheLinesThatThePageBroke) {
 }
 
 TEST(Child, IsKilledWhenItsTimeIsOver) {
+  if (!can_start_programs) GTEST_SKIP() << "no program can be started in the emulator";
   const auto began = std::chrono::steady_clock::now();
   const auto child =
       run_child({"sh", "-c", "sleep 60 & sleep 60"}, "", {.time = std::chrono::milliseconds(200)});
@@ -200,6 +207,7 @@ TEST(Child, IsKilledWhenItsTimeIsOver) {
 }
 
 TEST(Child, HasBoundsOfMemoryAndOutputAndReadsItsInput) {
+  if (!can_start_programs) GTEST_SKIP() << "no program can be started in the emulator";
   const auto loud = run_child({"sh", "-c", "while :; do echo yes; done"}, "", {.output_bytes = 10'000});
   ASSERT_TRUE(loud.has_value());
   EXPECT_TRUE(loud->cut);
