@@ -26,8 +26,8 @@
 namespace plimsoll {
 namespace {
 
-constexpr std::uint32_t kDimensions = 384;
-constexpr std::size_t kBatch = 1'000;
+constexpr std::uint32_t width = 384;
+constexpr std::size_t batch_size = 1'000;
 
 template <typename T>
 T must(Result<T> result) {
@@ -46,9 +46,9 @@ std::vector<std::string> lines_of(const char* path, std::size_t most) {
 }
 
 std::vector<float> vector_at(std::span<const std::byte> file, std::size_t i) {
-  std::vector<float> out(kDimensions);
-  const auto* values = reinterpret_cast<const std::uint16_t*>(file.data()) + i * kDimensions;
-  for (std::size_t d = 0; d < kDimensions; ++d)
+  std::vector<float> out(width);
+  const auto* values = reinterpret_cast<const std::uint16_t*>(file.data()) + i * width;
+  for (std::size_t d = 0; d < width; ++d)
     out[d] = std::bit_cast<float>(static_cast<std::uint32_t>(values[d]) << 16);
   return out;
 }
@@ -63,16 +63,16 @@ DocumentWithVectors document_of(const std::string& text, std::size_t number, con
   out.vectors.resize(1);
   for (const Chunk& chunk : out.document.chunks) {
     const std::vector<const ingest::PackedSentence*> sentences(chunk.sentences.size(), &packed);
-    out.vectors[0].push_back(ingest::chunk_vectors(chunk, sentences, kDimensions));
+    out.vectors[0].push_back(ingest::chunk_vectors(chunk, sentences, width));
   }
   return out;
 }
 
 void fill(Store& store, const IndexInfo& index, const std::vector<std::string>& passages,
           const Tokenizer& tokenizer, std::span<const std::byte> vectors) {
-  for (std::size_t i = 0; i < passages.size(); i += kBatch) {
+  for (std::size_t i = 0; i < passages.size(); i += batch_size) {
     std::vector<DocumentWithVectors> batch;
-    for (std::size_t k = i; k < std::min(i + kBatch, passages.size()); ++k)
+    for (std::size_t k = i; k < std::min(i + batch_size, passages.size()); ++k)
       batch.push_back(document_of(passages[k], k, tokenizer, vectors));
     must(store.put(index.id, batch));
   }
@@ -87,7 +87,7 @@ class Prepared final : public Embedder {
   std::vector<float> vector;
 
  private:
-  EmbedderInfo info_{.name = "prepared", .dimensions = kDimensions, .max_tokens = 0};
+  EmbedderInfo info_{.name = "prepared", .dimensions = width, .max_tokens = 0};
 };
 
 int run(char** arguments) {

@@ -170,9 +170,8 @@ std::string outcome_text(const IndexInfo& index, const Outcome& outcome) {
                      counts.updated, counts.unchanged);
   if (outcome.pruned > 0) out += fmt::format(", {} removed", outcome.pruned);
   if (!outcome.report.problems.empty()) out += fmt::format(", {} left out", outcome.report.problems.size());
-  out += fmt::format("; {} chunks, {} sentences embedded, {:.1f} s\n",
-                     base::with_thousands(static_cast<std::int64_t>(counts.chunks)),
-                     base::with_thousands(static_cast<std::int64_t>(counts.sentences)), outcome.seconds);
+  out += fmt::format("; {}, {} embedded, {:.1f} s\n", several(counts.chunks, "chunk"),
+                     several(counts.sentences, "sentence"), outcome.seconds);
   if (outcome.report.stopped)
     out += "stopped; what was added stays, and the same command goes on from here\n";
   return out;

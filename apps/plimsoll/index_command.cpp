@@ -153,8 +153,8 @@ Result<void> remove(const base::Settings& settings, const IndexOptions& options)
     TRY_VOID(documents->store().remove_index(info.id));
     std::error_code ignored;
     std::filesystem::remove_all(documents->folder_of(info), ignored);
-    return print_out(
-        fmt::format("removed index {} with {} documents\n", printable(info.name), info.documents));
+    return print_out(fmt::format("removed index {} with {}\n", printable(info.name),
+                                 several(static_cast<std::uint64_t>(info.documents), "document")));
   }
   TRY(const auto removed, documents->store().remove(info.id, options.documents));
   TRY_VOID(documents->snapshot(info));
@@ -254,7 +254,7 @@ void add_add(CLI::App& index, const Globals& globals, int& exit_code) {
 using Action = Result<void> (*)(const base::Settings&, const IndexOptions&);
 
 CLI::App* add_simple(CLI::App& index, const Globals& globals, int& exit_code, const char* name,
-                     const char* about, Action action, std::shared_ptr<IndexOptions> options,
+                     const char* about, Action action, const std::shared_ptr<IndexOptions>& options,
                      bool needs_name = true) {
   CLI::App* command = index.add_subcommand(name, about);
   if (needs_name) command->add_option("NAME", options->name, "The index")->required();

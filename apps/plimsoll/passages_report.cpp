@@ -45,9 +45,10 @@ std::string passages_text(const SearchReport& report, const Terminal& terminal) 
   }
   const auto used =
       static_cast<double>(report.selection.tokens) / static_cast<double>(std::max<Tokens>(report.budget, 1));
-  out += fmt::format("{} {} of {} tokens ({}), {} passages out of {} chunks, {:.1f} ms\n", bar(used, 20),
+  out += fmt::format("{} {} of {} tokens ({}), {} out of {}, {:.1f} ms\n", bar(used, 20),
                      base::with_thousands(report.selection.tokens), base::with_thousands(report.budget),
-                     report.tokenizer, report.selection.passages.size(), report.candidates, report.ms);
+                     report.tokenizer, several(report.selection.passages.size(), "passage"),
+                     several(report.candidates, "chunk"), report.ms);
   for (const std::string& note : report.notes) out += fmt::format("note: {}\n", printable(note, 500));
   return out;
 }

@@ -6,9 +6,12 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <utf8proc.h>
+
+#include "base/text.hpp"
 
 namespace plimsoll {
 namespace {
@@ -48,6 +51,11 @@ Result<void> print_out(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
     return fail(Errc::io_failed, "cannot write to standard output");
   return {};
+}
+
+std::string several(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", base::with_thousands(static_cast<std::int64_t>(count)), noun,
+                     count == 1 ? "" : "s");
 }
 
 std::size_t display_width(std::string_view text) {

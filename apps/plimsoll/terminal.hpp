@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,9 @@ std::string bar(double share, std::size_t width);
 // What comes from outside, safe to print: control characters and those that turn the line around become
 // U+FFFD, and beyond `most` characters there is an ellipsis.
 std::string printable(std::string_view text, std::size_t most = 200);
+
+// "1 chunk", "2,000 chunks".
+std::string several(std::uint64_t count, std::string_view noun);
 
 // Cells that a text takes: characters, wide ones twice, marks not at all.
 std::size_t display_width(std::string_view text);

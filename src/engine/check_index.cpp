@@ -9,10 +9,10 @@ namespace plimsoll::engine {
 namespace {
 
 // Chunks that are searched for, evenly over the index.
-constexpr std::size_t kSample = 100;
+constexpr std::size_t sample_size = 100;
 // Chunks of the same words or the same vector may come first.
-constexpr std::size_t kDepth = 10;
-constexpr float kNearlyOne = 0.99F;
+constexpr std::size_t search_depth = 10;
+constexpr float nearly_one = 0.99F;
 
 std::vector<float> floats_of(const std::vector<std::uint16_t>& packed) {
   std::vector<float> out;
@@ -31,7 +31,7 @@ class Check {
     if (index_.size() != living_.size()) {
       faults_.push_back(fmt::format("the index has {} chunks, the store {}", index_.size(), living_.size()));
     }
-    const std::size_t step = std::max<std::size_t>(1, living_.size() / kSample);
+    const std::size_t step = std::max<std::size_t>(1, living_.size() / sample_size);
     std::vector<ChunkId> sample;
     for (std::size_t i = 0; i < living_.size(); i += step) sample.push_back(living_[i]);
     TRY(const auto chunks, store_.chunks(info_.id, sample));
@@ -41,13 +41,13 @@ class Check {
 
  private:
   void search_for(const StoredChunk& chunk) {
-    check_living(index_.lexical(std::string_view(chunk.text).substr(0, 500), kDepth), "words");
+    check_living(index_.lexical(std::string_view(chunk.text).substr(0, 500), search_depth), "words");
     for (std::size_t e = 0; e < chunk.vectors.size(); ++e) {
       const auto vector = floats_of(chunk.vectors[e].whole);
-      const auto hits = index_.nearest(e, vector, kDepth);
+      const auto hits = index_.nearest(e, vector, search_depth);
       check_living(hits, "vectors");
       const bool is_zero = std::all_of(vector.begin(), vector.end(), [](float value) { return value == 0; });
-      if (!is_zero && (hits.empty() || hits.front().score < kNearlyOne)) {
+      if (!is_zero && (hits.empty() || hits.front().score < nearly_one)) {
         faults_.push_back(fmt::format("chunk {} is not found by its own vector of '{}'", chunk.id,
                                       info_.settings.embedders[e].name));
       }

@@ -13,7 +13,7 @@
 namespace plimsoll::eval {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20;
 
 bool starts_character(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
@@ -136,13 +136,13 @@ Result<EvidenceData> read_evidence_data(const std::filesystem::path& folder) {
   const std::filesystem::path corpora = folder / "corpora";
   for (const auto& entry : std::filesystem::directory_iterator(corpora, error)) {
     if (!entry.is_regular_file()) continue;
-    TRY(auto text, base::read_file(entry.path(), kMostBytes));
+    TRY(auto text, base::read_file(entry.path(), most_bytes));
     if (!base::is_valid_utf8(text)) return fail(Errc::bad_input, "{}: not UTF-8", entry.path().string());
     data.documents.emplace(entry.path().filename().string(), std::move(text));
   }
   if (error || data.documents.empty())
     return fail(Errc::not_found, "{}: no documents there", corpora.string());
-  TRY(const auto lines, base::read_file(folder / "questions.jsonl", kMostBytes));
+  TRY(const auto lines, base::read_file(folder / "questions.jsonl", most_bytes));
   TRY(data.questions, read_questions(lines, data.documents));
   if (data.questions.empty())
     return fail(Errc::bad_input, "{}: no questions", (folder / "questions.jsonl").string());

@@ -32,12 +32,12 @@ Known known_sentences(std::span<const DocumentWithVectors> documents, std::size_
 }
 
 // Each call of the embedder has so many texts at most: their vectors are 6 MB before they are packed.
-constexpr std::size_t kTextsPerCall = 4096;
+constexpr std::size_t texts_per_call = 4096;
 // A slow machine or server embeds some ten sentences a second.
-constexpr std::chrono::minutes kPatience{10};
+constexpr std::chrono::minutes embed_patience{10};
 
 Result<void> embed_some(std::span<const std::string_view> texts, Embedder& embedder, Known& known) {
-  TRY(const auto vectors, embedder.embed(texts, Deadline::after(kPatience)));
+  TRY(const auto vectors, embedder.embed(texts, Deadline::after(embed_patience)));
   const std::size_t dimensions = embedder.info().dimensions;
   if (vectors.size() != texts.size() * dimensions) {
     return fail(Errc::upstream_failed, "the embedder '{}' gave {} numbers for {} texts of {} dimensions",
@@ -63,7 +63,7 @@ Result<void> add_unknown(std::span<const Document> documents, Embedder& embedder
   std::size_t done = 0;
   for (auto rest = std::span<const std::string_view>(texts); !rest.empty(); rest = rest.subspan(done)) {
     if (!keep_going(done)) return fail(Errc::timed_out, "stopped");
-    done = std::min(kTextsPerCall, rest.size());
+    done = std::min(texts_per_call, rest.size());
     TRY_VOID(embed_some(rest.first(done), embedder, known));
   }
   if (!keep_going(done)) return fail(Errc::timed_out, "stopped");

@@ -9,7 +9,7 @@
 namespace plimsoll::render {
 namespace {
 
-constexpr std::string_view kOrders[] = {"document", "best-first", "best-last", "both-ends"};
+constexpr std::string_view order_names[] = {"document", "best-first", "best-last", "both-ends"};
 
 struct Draft {
   SelectedPassage passage;
@@ -144,12 +144,12 @@ Selection write_passages(const Evidence& evidence, const Aboard& aboard, const T
 namespace plimsoll {
 
 std::string_view name_of(PassageOrder order) {
-  return render::kOrders[static_cast<std::size_t>(order)];
+  return render::order_names[static_cast<std::size_t>(order)];
 }
 
 std::optional<PassageOrder> passage_order_named(std::string_view name) {
-  for (std::size_t i = 0; i < std::size(render::kOrders); ++i) {
-    if (render::kOrders[i] == name) return static_cast<PassageOrder>(i);
+  for (std::size_t i = 0; i < std::size(render::order_names); ++i) {
+    if (render::order_names[i] == name) return static_cast<PassageOrder>(i);
   }
   return std::nullopt;
 }

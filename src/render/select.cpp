@@ -18,11 +18,11 @@ namespace {
 
 // How often what is left of the budget is offered again. The estimate is good to a few tokens, so that later
 // rounds find little.
-constexpr int kRounds = 4;
+constexpr int rounds = 4;
 // Less room than this holds no sentence worth its label.
-constexpr Tokens kLeastRoom = 6;
+constexpr Tokens least_room = 6;
 // Sentences that share nine words of ten say the same.
-constexpr double kSame = 0.9;
+constexpr double same_share = 0.9;
 
 struct Place {
   std::size_t stretch = 0;
@@ -51,7 +51,7 @@ Words words_of(std::string_view text) {
 bool same(const Words& a, const Words& b) {
   const std::size_t larger = std::max(a.hashes.size(), b.hashes.size());
   const std::size_t smaller = std::min(a.hashes.size(), b.hashes.size());
-  if (static_cast<double>(smaller) < kSame * static_cast<double>(larger)) return false;
+  if (static_cast<double>(smaller) < same_share * static_cast<double>(larger)) return false;
   if (std::popcount(a.bits ^ b.bits) > 2 + static_cast<int>(larger / 5)) return false;
   std::size_t shared = 0;
   for (auto x = a.hashes.begin(), y = b.hashes.begin(); x != a.hashes.end() && y != b.hashes.end();) {
@@ -63,7 +63,7 @@ bool same(const Words& a, const Words& b) {
       ++y;
     }
   }
-  return static_cast<double>(shared) >= kSame * static_cast<double>(larger + smaller - shared);
+  return static_cast<double>(shared) >= same_share * static_cast<double>(larger + smaller - shared);
 }
 
 class Selector {
@@ -89,7 +89,7 @@ class Selector {
     take(options_.budget - names);
     Selection best = write(names);
     while (best.tokens > options_.budget && drop_weakest()) best = write(names);
-    for (int round = 0; round < kRounds && options_.budget - best.tokens >= kLeastRoom; ++round) {
+    for (int round = 0; round < rounds && options_.budget - best.tokens >= least_room; ++round) {
       const Aboard before = aboard_;
       if (!take(options_.budget - best.tokens)) break;
       Selection more = write(names);
@@ -127,7 +127,7 @@ class Selector {
   bool take(Tokens room) {
     bool came = false;
     for (const Place& place : order_) {
-      if (room < kLeastRoom) break;
+      if (room < least_room) break;
       auto& row = aboard_[place.stretch];
       if (row[place.sentence] || given_up_[place.stretch][place.sentence]) continue;
       const bool left = place.sentence > 0 && row[place.sentence - 1];

@@ -9,7 +9,7 @@
 namespace plimsoll::retrieve {
 namespace {
 
-constexpr std::size_t kMostTerms = 64;
+constexpr std::size_t most_terms = 64;
 
 struct Candidates {
   std::map<DocumentId, std::set<ChunkId>> by_document;
@@ -113,7 +113,7 @@ Result<Evidence> gather(Store& store, const IndexInfo& info, const Index& index,
                    .vectors = {},
                    .index_chunks = index.size(),
                    .average_words = index.average_words()};
-  if (input.terms.size() > kMostTerms) input.terms.resize(kMostTerms);
+  if (input.terms.size() > most_terms) input.terms.resize(most_terms);
   Candidates candidates;
   candidates.add(index.lexical(query, options.candidates, only));
   std::vector<std::size_t> embedders;

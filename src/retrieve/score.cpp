@@ -11,10 +11,10 @@ namespace {
 
 // Sentences that a chunk of the index has, about: document frequencies are known by chunk, and are as good
 // as by sentence if the number of sentences is right within a factor.
-constexpr float kSentencesPerChunk = 8;
-constexpr float kK1 = 1.2F, kB = 0.75F;
+constexpr float sentences_per_chunk = 8;
+constexpr float saturation = 1.2F, length_share = 0.75F;
 // Saturation of the words nearby: many of one word do not outweigh one of another.
-constexpr float kNearbyK = 0.8F;
+constexpr float nearby_k = 0.8F;
 
 // A table by sentence and query term.
 class Matrix {
@@ -92,9 +92,9 @@ Matrix smoothed(const Matrix& counts, std::span<const float> gap, float reach, f
 
 float bm25(const float* counts, std::span<const float> weight, float length, float average) {
   float sum = 0;
-  const float norm = kK1 * (1 - kB + kB * length / std::max(average, 1.0F));
+  const float norm = saturation * (1 - length_share + length_share * length / std::max(average, 1.0F));
   for (std::size_t t = 0; t < weight.size(); ++t)
-    sum += weight[t] * counts[t] * (kK1 + 1) / (counts[t] + norm);
+    sum += weight[t] * counts[t] * (saturation + 1) / (counts[t] + norm);
   return sum;
 }
 
@@ -109,7 +109,7 @@ TermWeights term_weights(const QueryInput& query) {
     out.by_chunk.push_back(term.idf);
     // idf = ln((chunks + 1) / (frequency + .5)), solved for the frequency.
     const float frequency = std::max(0.0F, (chunks + 1) / std::exp(term.idf) - 0.5F);
-    out.by_sentence.push_back(std::log((chunks * kSentencesPerChunk + 1) / (frequency + 0.5F)));
+    out.by_sentence.push_back(std::log((chunks * sentences_per_chunk + 1) / (frequency + 0.5F)));
   }
   return out;
 }
@@ -127,7 +127,7 @@ void score_words(const QueryInput& query, const TermWeights& weight, const Stret
     std::uint64_t has = 0;
     for (std::size_t t = 0; t < terms.size(); ++t) {
       const float near = nearby.row(i)[t];
-      sum += weight.by_sentence[t] * near * (1 + kNearbyK) / (near + kNearbyK);
+      sum += weight.by_sentence[t] * near * (1 + nearby_k) / (near + nearby_k);
       by_chunk.row(stretch.chunk_of[i])[t] += counts.by_term.row(i)[t];
       if (counts.by_term.row(i)[t] > 0) has |= std::uint64_t{1} << t;
     }
@@ -135,7 +135,7 @@ void score_words(const QueryInput& query, const TermWeights& weight, const Stret
     parts.nearby_words.push_back(sum);
     parts.words.push_back(has);
     parts.own_words.push_back(bm25(counts.by_term.row(i), weight.by_sentence, counts.length[i],
-                                   query.average_words / kSentencesPerChunk));
+                                   query.average_words / sentences_per_chunk));
   }
   std::vector<float> of_chunk(stretch.chunks);
   for (std::size_t c = 0; c < stretch.chunks; ++c) {

@@ -26,10 +26,10 @@
 namespace plimsoll {
 namespace {
 
-constexpr std::uint32_t kDimensions = 16;
-constexpr int kKeys = 40;
-const char* const kWords[] = {"anchor",  "ballast", "cargo",   "draught", "fathom", "galley",
-                              "harbour", "keel",    "lantern", "mast",    "oar",    "rudder"};
+constexpr std::uint32_t width = 16;
+constexpr int key_count = 40;
+const char* const word_list[] = {"anchor",  "ballast", "cargo",   "draught", "fathom", "galley",
+                                 "harbour", "keel",    "lantern", "mast",    "oar",    "rudder"};
 
 // As std::mt19937, in 32 bits.
 class Random {
@@ -50,7 +50,7 @@ using Expected = std::map<std::string, std::uint32_t>;
 std::vector<float> vector_for(std::string_view text) {
   Random random(static_cast<std::uint32_t>(std::hash<std::string_view>{}(text)));
   std::normal_distribution<float> normal;
-  std::vector<float> out(kDimensions);
+  std::vector<float> out(width);
   float norm = 0;
   for (float& value : out) {
     value = normal(random);
@@ -74,13 +74,13 @@ DocumentWithVectors document_for(const std::string& key, std::uint32_t seed) {
     chunk.tokens = 20;
     std::string sentence = fmt::format("{} of {}", key, seed);
     for (std::size_t i = 0; i < 5 + random() % 60; ++i)
-      sentence += fmt::format(" {}", kWords[random() % std::size(kWords)]);
+      sentence += fmt::format(" {}", word_list[random() % std::size(word_list)]);
     out.document.text += sentence + ".\n";
     chunk.span.end = out.document.text.size();
     chunk.sentences = {{.span = {chunk.span.start, chunk.span.end - 1}, .tokens = 20, .opens_block = true}};
     const ingest::PackedSentence packed = ingest::pack(vector_for(sentence));
     const ingest::PackedSentence* pointer = &packed;
-    out.vectors[0].push_back(ingest::chunk_vectors(chunk, std::span(&pointer, 1), kDimensions));
+    out.vectors[0].push_back(ingest::chunk_vectors(chunk, std::span(&pointer, 1), width));
     out.document.chunks.push_back(std::move(chunk));
   }
   out.document.source_bytes = out.document.text.size();
@@ -91,7 +91,7 @@ DocumentWithVectors document_for(const std::string& key, std::uint32_t seed) {
 IndexSettings settings() {
   return {.tokenizer = "o200k_base",
           .chunk_tokens = 200,
-          .embedders = {{.name = "test", .dimensions = kDimensions, .max_tokens = 0}}};
+          .embedders = {{.name = "test", .dimensions = width, .max_tokens = 0}}};
 }
 
 search::OpenOptions options_for(const std::filesystem::path& folder) {
@@ -116,7 +116,7 @@ std::vector<std::pair<std::string, std::uint32_t>> touched_by(const Step& step) 
   std::vector<std::pair<std::string, std::uint32_t>> out;
   std::set<std::string> keys;
   for (std::size_t i = 0; i < 1 + step.seed % 8; ++i) {
-    const std::string key = fmt::format("doc{}", random() % kKeys);
+    const std::string key = fmt::format("doc{}", random() % key_count);
     if (keys.insert(key).second) out.emplace_back(key, random());
   }
   return out;
@@ -230,18 +230,18 @@ void expect_search_agrees(Store& store, const IndexInfo& info, const Index& inde
         return {};
       }));
   ASSERT_EQ(index.size(), vectors.size());
-  for (const char* word : kWords) {
+  for (const char* word : word_list) {
     base::read_words(word, words);
     std::set<ChunkId> found;
     for (const Hit& hit : index.lexical(word, 100'000)) found.insert(hit.chunk);
     EXPECT_EQ(found, by_word[words[0].stem]) << word;
   }
-  for (const char* word : kWords) {
+  for (const char* word : word_list) {
     const auto query = vector_for(word);
     std::vector<float> scores;
     for (const auto& [id, vector] : vectors) {
       float sum = 0;
-      for (std::size_t d = 0; d < kDimensions; ++d) sum += vector[d] * query[d];
+      for (std::size_t d = 0; d < width; ++d) sum += vector[d] * query[d];
       scores.push_back(sum);
     }
     std::sort(scores.rbegin(), scores.rend());

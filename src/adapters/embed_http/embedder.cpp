@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::json;
 
 // No embedder of today has more.
-constexpr std::size_t kMostDimensions = 65'536;
+constexpr std::size_t most_dimensions = 65'536;
 
 // What a server said went wrong, as far as it can be told: {"error": "..."} or {"error": {"message": "..."}}.
 std::string complaint(std::string_view body) {
@@ -44,7 +44,7 @@ const Json* vector_at(Dialect dialect, const Json& body, std::size_t i) {
 }
 
 Result<void> append_unit(std::vector<float>& out, const Json& values, std::size_t& dimensions) {
-  if (!values.is_array() || values.empty() || values.size() > kMostDimensions ||
+  if (!values.is_array() || values.empty() || values.size() > most_dimensions ||
       (dimensions != 0 && values.size() != dimensions)) {
     return fail(Errc::upstream_failed, "the embedding server gave a vector of {} dimensions instead of {}",
                 values.size(), dimensions);

@@ -16,8 +16,8 @@ namespace {
 
 // Texts of about one length go together: measured on 1,000 sentences, 16 in a batch take 0.7 of the time that
 // they take one by one; beyond that a batch leaves the processor's cache.
-constexpr std::size_t kBatchRows = 16;
-constexpr std::size_t kBatchTokens = 1024;
+constexpr std::size_t batch_rows = 16;
+constexpr std::size_t batch_tokens = 1024;
 
 using Ids = std::vector<std::int64_t>;
 
@@ -88,8 +88,8 @@ class OnnxEmbedder final : public Embedder {
     std::vector<std::span<const std::size_t>> out;
     for (std::size_t i = 0; i < order.size();) {
       std::size_t rows = 1;
-      while (rows < kBatchRows && i + rows < order.size() &&
-             (rows + 1) * ids[order[i + rows]].size() <= kBatchTokens)
+      while (rows < batch_rows && i + rows < order.size() &&
+             (rows + 1) * ids[order[i + rows]].size() <= batch_tokens)
         ++rows;
       out.push_back(order.subspan(i, rows));
       i += rows;

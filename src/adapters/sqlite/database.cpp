@@ -8,7 +8,7 @@ namespace plimsoll::sqlite {
 namespace {
 
 // How long a writer waits for another process; after that the error says who is in the way.
-constexpr int kBusyMilliseconds = 30'000;
+constexpr int busy_milliseconds = 30'000;
 
 }  // namespace
 
@@ -29,7 +29,7 @@ tl::unexpected<Error> failure(sqlite3* handle) {
     case SQLITE_LOCKED:
       return fail(Errc::io_failed,
                   "{}: another process has been writing for {} s; nothing was changed. Try again later", name,
-                  kBusyMilliseconds / 1000);
+                  busy_milliseconds / 1000);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return fail(Errc::damaged,
@@ -134,7 +134,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::filesystem::path
     return fail(Errc::io_failed, "{}: {}; is its folder there, and may you read and write it?", path.string(),
                 sqlite3_errmsg(connection->handle_));
   }
-  sqlite3_busy_timeout(connection->handle_, kBusyMilliseconds);
+  sqlite3_busy_timeout(connection->handle_, busy_milliseconds);
   TRY_VOID(
       connection->execute("PRAGMA foreign_keys = ON; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;"
                           "PRAGMA mmap_size = 1073741824"));

@@ -13,7 +13,7 @@ std::int64_t now_ms() {
   return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-constexpr std::string_view kColumns =
+constexpr std::string_view index_columns =
     "SELECT id, owner, name, tokenizer, chunk_tokens, revision, created_ms, updated_ms FROM indexes ";
 
 Result<IndexInfo> index_of_row(Connection& connection, const Statement& row) {
@@ -83,7 +83,7 @@ Result<IndexInfo> insert_index(Connection& connection, std::string_view owner, s
 }
 
 Result<IndexInfo> index_named(Connection& connection, std::string_view owner, std::string_view name) {
-  TRY(auto row, connection.prepare(std::string(kColumns) + "WHERE owner = ? AND name = ?"));
+  TRY(auto row, connection.prepare(std::string(index_columns) + "WHERE owner = ? AND name = ?"));
   TRY(const bool found, row.bind(owner).bind(name).step());
   if (found) {
     TRY(auto info, index_of_row(connection, row));
@@ -107,14 +107,14 @@ Result<IndexInfo> index_named(Connection& connection, std::string_view owner, st
 }
 
 Result<IndexInfo> index_numbered(Connection& connection, IndexId id) {
-  TRY(auto row, connection.prepare(std::string(kColumns) + "WHERE id = ?"));
+  TRY(auto row, connection.prepare(std::string(index_columns) + "WHERE id = ?"));
   TRY(const bool found, row.bind(id).step());
   if (!found) return fail(Errc::not_found, "the index is gone: somebody removed it meanwhile");
   return index_of_row(connection, row);
 }
 
 Result<std::vector<IndexInfo>> all_indexes(Connection& connection, std::string_view owner) {
-  TRY(auto row, connection.prepare(std::string(kColumns) + "WHERE owner = ? ORDER BY id"));
+  TRY(auto row, connection.prepare(std::string(index_columns) + "WHERE owner = ? ORDER BY id"));
   row.bind(owner);
   std::vector<IndexInfo> out;
   while (true) {

@@ -7,14 +7,14 @@
 namespace plimsoll::sqlite {
 namespace {
 
-constexpr std::string_view kHead =
+constexpr std::string_view head_columns =
     "SELECT id, key, media_type, source_hash, source_bytes, text_bytes, chunks, tokens, addressable, "
     "metadata, "
     "first_chunk, added_ms FROM documents ";
 
 // One condition a key. SQLite's json_each gives true and false as 1 and 0, hence the words; the rest is
 // compared as JSON text, so that 1 and "1" differ.
-constexpr std::string_view kPasses =
+constexpr std::string_view passes_filter =
     " AND EXISTS (SELECT 1 FROM json_each(documents.metadata) WHERE key = ? AND "
     "CASE type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' WHEN 'null' THEN 'null' "
     "WHEN 'object' THEN value WHEN 'array' THEN value ELSE json_quote(value) END = ?)";
@@ -57,14 +57,14 @@ Result<Metadata> canonical(const Filter& filter) {
 
 std::string with_conditions(std::string_view start, const Filter& filter, std::string_view end) {
   std::string sql(start);
-  for (std::size_t i = 0; i < filter.size(); ++i) sql += kPasses;
+  for (std::size_t i = 0; i < filter.size(); ++i) sql += passes_filter;
   return sql += end;
 }
 
-constexpr std::string_view kChunkById =
+constexpr std::string_view chunk_by_id =
     "SELECT id, document_id, start, tokens, section, page, lead, path, text, sentences, vectors FROM chunks "
     "WHERE id = ?";
-constexpr std::string_view kChunksBetween =
+constexpr std::string_view chunks_between =
     "SELECT id, document_id, start, tokens, section, page, lead, path, text, sentences, vectors FROM chunks "
     "WHERE id BETWEEN ? AND ? ORDER BY id";
 
@@ -89,8 +89,8 @@ Result<StoredChunk> chunk_of_row(const Statement& row) {
 Result<std::vector<DocumentHead>> select_heads(Connection& connection, IndexId index, const Filter& filter,
                                                DocumentId after, std::size_t limit) {
   TRY(const auto wanted, canonical(filter));
-  const std::string sql =
-      with_conditions(std::string(kHead) + "WHERE index_id = ? AND id > ?", filter, " ORDER BY id LIMIT ?");
+  const std::string sql = with_conditions(std::string(head_columns) + "WHERE index_id = ? AND id > ?", filter,
+                                          " ORDER BY id LIMIT ?");
   TRY(auto row, connection.prepare(sql));
   row.bind(index).bind(after);
   for (const auto& [key, value] : wanted) row.bind(std::string_view(key)).bind(std::string_view(value));
@@ -119,7 +119,7 @@ Result<std::vector<DocumentId>> select_matching(Connection& connection, IndexId 
 }
 
 Result<std::optional<DocumentHead>> select_head(Connection& connection, IndexId index, std::string_view key) {
-  TRY(auto row, connection.prepare(std::string(kHead) + "WHERE index_id = ? AND key = ?"));
+  TRY(auto row, connection.prepare(std::string(head_columns) + "WHERE index_id = ? AND key = ?"));
   TRY(const bool found, row.bind(index).bind(key).step());
   if (!found) return std::nullopt;
   TRY(auto head, head_of_row(row));
@@ -127,7 +127,7 @@ Result<std::optional<DocumentHead>> select_head(Connection& connection, IndexId 
 }
 
 Result<std::vector<DocumentHead>> select_heads(Connection& connection, std::span<const DocumentId> ids) {
-  TRY(auto row, connection.prepare(std::string(kHead) + "WHERE id = ?"));
+  TRY(auto row, connection.prepare(std::string(head_columns) + "WHERE id = ?"));
   std::vector<DocumentHead> out;
   for (const DocumentId id : ids) {
     row.again();
@@ -167,7 +167,7 @@ Result<DocumentWithVectors> select_document(Connection& connection, DocumentId i
   const std::int64_t count = row.integer(9);
   TRY(const IndexInfo index, index_numbered(connection, row.integer(10)));
   out.vectors.resize(index.settings.embedders.size());
-  TRY(auto chunk, connection.prepare(kChunksBetween));
+  TRY(auto chunk, connection.prepare(chunks_between));
   chunk.bind(first).bind(first + count - 1);
   while (true) {
     TRY(const bool more, chunk.step());
@@ -185,7 +185,7 @@ Result<DocumentWithVectors> select_document(Connection& connection, DocumentId i
 
 Result<std::optional<StoredChunk>> select_chunk(Connection& connection,
                                                 std::span<const EmbedderInfo> embedders, ChunkId id) {
-  TRY(auto row, connection.prepare(kChunkById));
+  TRY(auto row, connection.prepare(chunk_by_id));
   TRY(const bool found, row.bind(id).step());
   if (!found) return std::nullopt;
   TRY(auto chunk, chunk_of_row(row));

@@ -11,7 +11,7 @@ namespace {
 // deletion finds nothing instead of something else. The chunks of a document have consecutive ids; their
 // texts in a row are the document's text. Vectors stand in the chunk's row, last: what one search needs of
 // a chunk is read in one go.
-constexpr const char* kMigrations[] = {
+constexpr const char* migrations[] = {
     R"sql(
 CREATE TABLE indexes (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -80,7 +80,7 @@ CREATE TABLE removals (
 CREATE INDEX removals_by_revision ON removals (index_id, revision);
 )sql",
 };
-static_assert(std::size(kMigrations) == kSchemaVersion);
+static_assert(std::size(migrations) == schema_version);
 
 Result<std::int64_t> version_of(Connection& connection) {
   TRY(auto statement, connection.prepare("PRAGMA user_version"));
@@ -92,16 +92,16 @@ Result<std::int64_t> version_of(Connection& connection) {
 
 Result<void> migrate(Connection& connection) {
   TRY(auto seen, version_of(connection));
-  if (seen == kSchemaVersion) return {};
+  if (seen == schema_version) return {};
   TRY(auto transaction, Transaction::begin(connection));
   TRY(auto version, version_of(connection));  // another process may have been faster
-  if (version > kSchemaVersion) {
+  if (version > schema_version) {
     return fail(Errc::unsupported,
                 "this store has schema {}, and this program knows up to {}: use a newer plimsoll", version,
-                kSchemaVersion);
+                schema_version);
   }
-  for (; version < kSchemaVersion; ++version) TRY_VOID(connection.execute(kMigrations[version]));
-  TRY_VOID(connection.execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion).c_str()));
+  for (; version < schema_version; ++version) TRY_VOID(connection.execute(migrations[version]));
+  TRY_VOID(connection.execute(fmt::format("PRAGMA user_version = {}", schema_version).c_str()));
   return transaction.commit();
 }
 

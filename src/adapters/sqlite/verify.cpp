@@ -7,7 +7,7 @@ namespace plimsoll::sqlite {
 namespace {
 
 // Beyond this many, the rest is only counted.
-constexpr std::size_t kFaultsTold = 20;
+constexpr std::size_t faults_told = 20;
 
 Result<void> check_file(Connection& connection, std::vector<std::string>& faults) {
   TRY(auto check, connection.prepare("PRAGMA quick_check(20)"));
@@ -64,7 +64,7 @@ Result<std::vector<std::string>> find_faults(Connection& connection, const Index
     for (const DocumentHead& head : heads) {
       TRY(const std::string fault, fault_of(connection, head));
       if (fault.empty()) continue;
-      if (faults.size() < kFaultsTold) {
+      if (faults.size() < faults_told) {
         faults.push_back(fmt::format("'{}': {}", head.key, fault));
       } else {
         ++untold;

@@ -10,7 +10,7 @@ namespace plimsoll::sqlite {
 namespace {
 
 // Indexes that are further behind than this are built anew.
-constexpr std::int64_t kRemovalsKept = 100'000;
+constexpr std::int64_t removals_kept = 100'000;
 
 std::int64_t now_ms() {
   using namespace std::chrono;
@@ -144,11 +144,11 @@ Result<bool> delete_document(Connection& connection, const IndexInfo& index, Rev
 Result<void> forget_old_removals(Connection& connection, IndexId index) {
   TRY(auto count, connection.prepare("SELECT count(*) FROM removals WHERE index_id = ?"));
   TRY_VOID(count.bind(index).step());
-  if (count.integer(0) <= 2 * kRemovalsKept) return {};
+  if (count.integer(0) <= 2 * removals_kept) return {};
   TRY(auto edge,
       connection.prepare(
           "SELECT revision FROM removals WHERE index_id = ? ORDER BY revision DESC LIMIT 1 OFFSET ?"));
-  TRY_VOID(edge.bind(index).bind(kRemovalsKept).step());
+  TRY_VOID(edge.bind(index).bind(removals_kept).step());
   const Revision oldest = edge.integer(0);
   TRY(auto forget, connection.prepare("DELETE FROM removals WHERE index_id = ? AND revision <= ?"));
   TRY_VOID(forget.bind(index).bind(oldest).run());
