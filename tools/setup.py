@@ -51,7 +51,7 @@ class Group:
 CROSS_LIBRARIES = ("libfmt-dev", "libspdlog-dev", "libutf8proc-dev", "libpcre2-dev", "libtomlplusplus-dev",
                    "libgtest-dev", "librapidcheck-dev", "libcurl4-openssl-dev", "libstemmer-dev",
                    "libcmark-gfm-dev", "libcmark-gfm-extensions-dev", "libgumbo-dev", "libtree-sitter-dev", "libzip-dev",
-                   "libexpat1-dev")
+                   "libexpat1-dev", "libsqlite3-dev")
 
 GROUPS = {
     "build": Group(

@@ -9,7 +9,7 @@ namespace {
 
 // Sentences of ten tokens each, one chunk each, a blank apart.
 struct Text {
-  explicit Text(std::vector<std::string> sentences) {
+  explicit Text(const std::vector<std::string>& sentences) {
     for (const std::string& each : sentences) {
       if (!text.empty()) text += ' ';
       const std::uint64_t at = text.size();
