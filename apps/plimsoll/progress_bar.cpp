@@ -1,6 +1,7 @@
 #include "progress_bar.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -19,7 +20,7 @@ std::size_t columns_of_stderr() {
 }
 
 std::string time_left(double seconds) {
-  const auto whole = static_cast<std::int64_t>(seconds + 0.5);
+  const auto whole = std::llround(seconds);
   if (whole >= 3'600) return fmt::format("{} h {} min", whole / 3'600, whole % 3'600 / 60);
   if (whole >= 60) return fmt::format("{} min {} s", whole / 60, whole % 60);
   return fmt::format("{} s", whole);
