@@ -8,11 +8,6 @@
 namespace plimsoll::sqlite {
 namespace {
 
-std::int64_t now_ms() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
-
 constexpr std::string_view index_columns =
     "SELECT id, owner, name, tokenizer, chunk_tokens, revision, created_ms, updated_ms FROM indexes ";
 
@@ -54,6 +49,11 @@ Result<void> add_totals(Connection& connection, IndexInfo& info) {
 }
 
 }  // namespace
+
+std::int64_t now_ms() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
 
 Result<IndexInfo> insert_index(Connection& connection, std::string_view owner, std::string_view name,
                                const IndexSettings& settings) {

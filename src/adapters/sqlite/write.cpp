@@ -1,5 +1,3 @@
-#include <chrono>
-
 #include <nlohmann/json.hpp>
 
 #include "adapters/sqlite/packing.hpp"
@@ -11,11 +9,6 @@ namespace {
 
 // Indexes that are further behind than this are built anew.
 constexpr std::int64_t removals_kept = 100'000;
-
-std::int64_t now_ms() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
 
 Result<std::string> metadata_json(const Metadata& metadata) {
   nlohmann::json object = nlohmann::json::object();
