@@ -30,9 +30,10 @@ Tokens chunk_tokens_for(Tokens window) {
   return std::clamp<Tokens>(window / 32, 100, 400);
 }
 
-// What a new index is made with.
+// What a new index is made with. An embedder of the settings that is not at hand leaves an index that is
+// searched by words alone, and a note; one that was asked for must be there.
 Result<IndexSettings> settings_for(const base::Settings& settings, Documents& documents,
-                                   const IndexAddOptions& options) {
+                                   const IndexAddOptions& options, std::vector<std::string>& notes) {
   IndexSettings out;
   out.chunk_tokens = settings.chunk_tokens;
   if (!options.model.empty()) {
@@ -48,8 +49,14 @@ Result<IndexSettings> settings_for(const base::Settings& settings, Documents& do
   if (options.chunk_tokens > 0) out.chunk_tokens = options.chunk_tokens;
   if (options.no_embedder) return out;
   for (const std::string& name : options.embedders.empty() ? settings.embedders : options.embedders) {
-    TRY(Embedder * embedder, documents.embedder(name));
-    out.embedders.push_back(embedder->info());
+    const auto embedder = documents.embedder(name);
+    if (embedder) {
+      out.embedders.push_back((*embedder)->info());
+    } else if (options.embedders.empty() && embedder.error().code == Errc::not_found) {
+      notes.push_back(fmt::format("searched by words alone, because {}", embedder.error().what));
+    } else {
+      return tl::unexpected<Error>(embedder.error());
+    }
   }
   return out;
 }
@@ -78,14 +85,14 @@ Result<void> check_unchanged(const IndexInfo& index, const IndexAddOptions& opti
 }
 
 Result<IndexInfo> find_or_create(const base::Settings& settings, Documents& documents,
-                                 const IndexAddOptions& options) {
+                                 const IndexAddOptions& options, std::vector<std::string>& notes) {
   auto found = documents.store().find_index(local_owner, options.name);
   if (found) {
     TRY_VOID(check_unchanged(*found, options));
     return found;
   }
   if (found.error().code != Errc::not_found) return found;
-  TRY(const IndexSettings wanted, settings_for(settings, documents, options));
+  TRY(const IndexSettings wanted, settings_for(settings, documents, options, notes));
   return documents.store().create_index(local_owner, options.name, wanted);
 }
 
@@ -235,8 +242,10 @@ Result<Outcome> ingest_all(const base::Settings& settings, Documents& documents,
 
 Result<int> index_add(const base::Settings& settings, const IndexAddOptions& options) {
   TRY(auto documents, Documents::open(settings, /*create=*/true));
-  TRY(const IndexInfo index, find_or_create(settings, *documents, options));
-  TRY(const Outcome outcome, ingest_all(settings, *documents, index, options));
+  std::vector<std::string> notes;
+  TRY(const IndexInfo index, find_or_create(settings, *documents, options, notes));
+  TRY(Outcome outcome, ingest_all(settings, *documents, index, options));
+  for (std::string& note : notes) outcome.report.warnings.push_back({index.name, std::move(note)});
   TRY_VOID(print_out(options.json ? outcome_json(index, outcome) : outcome_text(index, outcome)));
   if (outcome.report.stopped) return 130;
   return outcome.report.problems.empty() ? 0 : 1;

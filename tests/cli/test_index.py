@@ -149,6 +149,15 @@ class Index(InAFolder):
         self.assertIn("Odessa", found["context"])
         self.assertIn("no embedder is called", self.run_it("index", "add", "new", "docs", "--embedder", "nobody", status=2))
 
+    def test_without_the_embedder_search_goes_by_words_and_says_so(self):
+        report = json.loads(self.run_it("--set", f"assets_dir={self.folder}", "index", "add", "ship", "docs", "--json"))
+        self.assertIn("searched by words alone", report["warnings"][0]["reason"])
+        self.assertEqual(self.as_json("index", "show", "ship")["embedders"], [])
+        self.assertIn("Odessa", self.search("grain")["context"])
+        said = self.run_it("--set", f"assets_dir={self.folder}", "index", "add", "new", "docs", "--embedder", "all-minilm-l6-v2",
+                           status=2)
+        self.assertIn("all-minilm-l6-v2", said)
+
     def test_filters_orders_and_limits(self):
         self.run_it("index", "add", "ship", "docs", "--meta", "kind=log")
         self.write("notes/dog.md", "The dog ate grain in Odessa once.\n")
