@@ -193,10 +193,12 @@ class Index(InAFolder):
 
     def test_ctrl_c_leaves_an_index_that_goes_on(self):
         for number in range(3_000):
-            self.write(f"many/{number}.txt", f"Entry {number} of the log. The wind was {number % 12} and the sea was calm.\n" * 6)
+            lines = (f"Entry {number} of page {page}: the wind was {number % 12} and {page * number} gulls were seen.\n"
+                     for page in range(8))
+            self.write(f"many/{number}.txt", "".join(lines))
         process = subprocess.Popen([PROGRAM, "index", "add", "ship", "many"], cwd=self.folder, env=self.environment,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        time.sleep(2.5)
+        time.sleep(2)
         process.send_signal(signal.SIGINT)
         said, _ = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130, said)
