@@ -5,7 +5,6 @@
 #include "adapters/sqlite/store.hpp"
 #include "base/try.hpp"
 #include "engine/check_index.hpp"
-#include "engine/upstream.hpp"
 #include "find_window.hpp"
 
 namespace plimsoll {
@@ -52,18 +51,17 @@ Result<std::unique_ptr<Embedder>> Documents::remote_embedder(const std::string& 
     return fail(Errc::not_found, "no embedder is called '{}'; there are {}, ollama:MODEL and openai:MODEL",
                 name, builtin_embedder);
   }
-  const std::string& url = ollama ? settings_.ollama_llm_base_url : settings_.llm_inference_url;
-  if (url.empty())
+  if (!ollama && settings_.llm_inference_url.empty())
     return fail(Errc::bad_setting, "the embedder '{}' needs an address: set llm_inference_url", name);
-  TRY(const engine::Upstream server, engine::make_upstream(url, std::nullopt));
+  TRY(const auto server, upstream_for(settings_, {}, kind));
   return embed_http::make_embedder(
       http_,
       {.dialect = ollama ? embed_http::Dialect::ollama : embed_http::Dialect::openai,
-       .root = server.root,
-       .shown = server.shown,
+       .root = server->root,
+       .shown = server->shown,
        .model = name.substr(colon + 1),
        .name = name,
-       .key = ollama ? base::Secret() : settings_.llm_access_secret},
+       .key = server->key},
       Deadline::after(std::chrono::seconds(60)));
 }
 

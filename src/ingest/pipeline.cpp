@@ -63,9 +63,10 @@ class Ingest {
       report_.problems.push_back({file.key, document.error().what});
       return {};
     }
+    document->source_hash = hash;
     for (const Chunk& chunk : document->chunks) batch_sentences_ += chunk.sentences.size();
     if (known != known_.end()) replaced_.push_back(file.key);
-    known_.insert_or_assign(file.key, document->source_hash);
+    known_.insert_or_assign(file.key, hash);
     batch_.push_back(*std::move(document));
     return {};
   }
@@ -132,7 +133,6 @@ Result<Document> make_document(std::string_view bytes, std::string_view key, std
   const std::string title = read.title;
   TRY(auto document, cut(std::move(read), tokenizer, options.cut));
   document.key = key;
-  document.source_hash = base::sha256_hex(bytes);
   document.source_bytes = bytes.size();
   document.metadata = options.metadata;
   document.metadata.try_emplace("name", json_text(name));

@@ -69,7 +69,8 @@ struct IngestTools {
 Result<IngestReport> ingest_files(const IngestTools& tools, std::span<const SourceFile> files,
                                   const IngestOptions& options, const Progress& progress);
 
-// The document that a file's bytes are. `name`: for finding out its kind.
+// The document that a file's bytes are, but for its source_hash, which who asks has often reckoned already.
+// `name`: for finding out its kind.
 Result<Document> make_document(std::string_view bytes, std::string_view key, std::string_view name,
                                const Tokenizer& tokenizer, const IngestOptions& options,
                                std::vector<std::string>& warnings);

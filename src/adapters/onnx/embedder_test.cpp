@@ -1,19 +1,15 @@
 #include "adapters/onnx/embedder.hpp"
 
-#include <cstdlib>
-
 #include <gtest/gtest.h>
 
+#include "base/paths.hpp"
 #include "plimsoll/tokenizers.hpp"
 
 namespace plimsoll::onnx {
 namespace {
 
 std::filesystem::path cache() {
-  const char* xdg = std::getenv("XDG_CACHE_HOME");
-  return (xdg != nullptr && *xdg == '/' ? std::filesystem::path(xdg)
-                                        : std::filesystem::path(std::getenv("HOME")) / ".cache") /
-         "plimsoll";
+  return base::cache_folder(base::current_environment());
 }
 
 Result<std::unique_ptr<Embedder>> minilm(unsigned threads = 2) {
