@@ -1,0 +1,127 @@
+// A trace: a plan with what happened to it. And the port to where traces, and what is learned from them, are
+// kept.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plimsoll/budget.hpp"
+#include "plimsoll/document.hpp"
+#include "plimsoll/result.hpp"
+#include "plimsoll/tokens.hpp"
+
+namespace plimsoll {
+
+// What an upstream says it has read and written.
+struct Usage {
+  std::optional<Tokens> input{};
+  std::optional<Tokens> answer{};    // with what it thought
+  std::optional<Tokens> thinking{};  // of these
+  std::optional<Tokens> cached{};    // of the input
+};
+
+// One request to an upstream, of which an answer may take several.
+struct TraceAttempt {
+  std::string upstream;
+  std::string model;
+  int status = 0;       // 0: there was no reply
+  std::string outcome;  // "answered", "overflow: the window is 4,096", "connection refused"
+  Tokens window = 0;    // that it was planned for
+  std::int64_t took_us = 0;
+};
+
+struct TracePassage {
+  std::string document;  // its key
+  Span source;           // of the file that it was read from
+  Tokens tokens = 0;
+  double score = 0;     // calibrated, 0 to about 1
+  double distance = 0;  // squared, between unit vectors
+  std::string reason;
+  std::string text;  // only where prompts are kept
+};
+
+struct Trace {
+  std::string id;  // rises with time
+  std::string owner;
+  std::string session;      // as the request calls it, or empty
+  std::string route;        // "/v1/chat/completions"
+  std::int64_t at_ms = 0;   // UTC
+  std::string asked_model;  // by the client
+  std::string model;        // that answered
+  std::string upstream;
+  std::string index;  // whose passages were looked for, or empty
+  bool stream = false;
+  bool changed = false;  // false: the request went through byte for byte
+  int status = 0;        // that the client got
+  std::string error;     // why there was no answer
+  std::string finish_reason;
+
+  // The plan: input + thinking + answer + margin <= window.
+  Tokens window = 0, input = 0, thinking = 0, answer = 0, margin = 0;
+  Exactness exactness = Exactness::exact;
+  std::string plan;  // as plan_json has it; empty where there was none
+
+  Usage usage;
+  std::optional<Tokens> drift;  // what the upstream read, less the plan's input
+  Tokens cut = 0;               // that the upstream left out of the prompt
+  std::int64_t plan_us = 0, retrieve_us = 0, first_byte_us = 0, total_us = 0;
+
+  std::vector<TraceAttempt> attempts;
+  std::vector<TracePassage> passages;
+  std::vector<std::string> warnings;
+  std::string prompt;  // the body as it was sent, only where prompts are kept
+};
+
+// One JSON object, schema 1, on one line. read_trace takes what trace_json gives; damaged for anything else.
+std::string trace_json(const Trace& trace);
+Result<Trace> read_trace(std::string_view json);
+
+// What was seen of the difference between plan and usage, by upstream, model and chat format.
+struct DriftKey {
+  std::string upstream;
+  std::string model;
+  std::string format;
+
+  auto operator<=>(const DriftKey&) const = default;
+};
+struct DriftHistory {
+  DriftKey key;
+  std::vector<Tokens> recent;  // the last differences, usage less plan, oldest first
+  std::int64_t seen = 0;       // of all times
+};
+
+// How many traces stay; the oldest go first.
+struct TraceLimits {
+  std::int64_t most = 10'000;
+  std::int64_t oldest_ms = std::int64_t{30} * 24 * 3600 * 1000;
+  std::int64_t bytes = std::int64_t{256} << 20;
+};
+
+// Any thread may call at any time.
+class TraceStore {
+ public:
+  TraceStore() = default;
+  TraceStore(const TraceStore&) = delete;
+  TraceStore& operator=(const TraceStore&) = delete;
+  virtual ~TraceStore() = default;
+
+  // All or none of them, and drift with them; then what is beyond the limits goes.
+  virtual Result<void> keep(std::span<const Trace> traces, std::span<const DriftHistory> drift,
+                            const TraceLimits& limits) = 0;
+  // not_found where there is none. An id may be shortened as long as it is clear.
+  virtual Result<Trace> trace(std::string_view owner, std::string_view id) = 0;
+  struct Wanted {
+    std::string session{};  // empty: all
+    std::string after{};    // only traces with ids above this one
+    std::size_t limit = 20;
+    bool oldest_first = false;
+  };
+  virtual Result<std::vector<Trace>> traces(std::string_view owner, const Wanted& wanted) = 0;
+  virtual Result<std::vector<DriftHistory>> drift() = 0;
+};
+
+}  // namespace plimsoll
