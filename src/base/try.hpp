@@ -14,3 +14,14 @@
 #define TRY_VOID(...)                               \
   if (auto try_result = (__VA_ARGS__); !try_result) \
   return tl::unexpected<::plimsoll::Error>(std::move(try_result).error())
+
+// The same inside a coroutine.
+#define PLIMSOLL_CO_TRY_(temporary, declaration, expression)                                 \
+  auto temporary = (expression);                                                             \
+  if (!temporary) co_return tl::unexpected<::plimsoll::Error>(std::move(temporary).error()); \
+  declaration = *std::move(temporary)
+#define CO_TRY(declaration, ...) \
+  PLIMSOLL_CO_TRY_(PLIMSOLL_CONCAT(try_, __COUNTER__), declaration, (__VA_ARGS__))
+#define CO_TRY_VOID(...)                            \
+  if (auto try_result = (__VA_ARGS__); !try_result) \
+  co_return tl::unexpected<::plimsoll::Error>(std::move(try_result).error())
