@@ -15,15 +15,6 @@ namespace plimsoll {
 using count::no_token;
 using count::PieceCache;
 
-std::string_view name_of(Exactness exactness) {
-  switch (exactness) {
-    case Exactness::exact: return "exact";
-    case Exactness::calibrated: return "calibrated";
-    case Exactness::estimated: return "estimated";
-  }
-  return "estimated";
-}
-
 // ---- Scratch space ----
 
 std::unique_ptr<Tokenizer::Impl::Scratch> Tokenizer::Impl::take() const {

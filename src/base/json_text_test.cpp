@@ -1,0 +1,58 @@
+#include "base/json_text.hpp"
+
+#include <random>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/text.hpp"
+
+namespace plimsoll::base {
+namespace {
+
+std::string in_quotes(std::string_view text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+TEST(JsonText, EscapesWhatAStringMayNotHold) {
+  EXPECT_EQ(in_quotes(""), R"("")");
+  EXPECT_EQ(in_quotes("a\"b\\c\n\r\t"), R"("a\"b\\c\n\r\t")");
+  EXPECT_EQ(in_quotes(std::string_view("\0\x1f\x7f", 3)), "\"\\u0000\\u001f\x7f\"");
+  EXPECT_EQ(in_quotes("Größe 語 🚢"), "\"Größe 語 🚢\"");
+}
+
+TEST(JsonText, ReplacesEachByteThatIsNotUtf8) {
+  EXPECT_EQ(in_quotes("a\xff\xfe z"), "\"a\uFFFD\uFFFD z\"");
+  EXPECT_EQ(in_quotes("\xe8\xaa"), "\"\uFFFD\uFFFD\"");  // a sequence that ends too early
+}
+
+TEST(JsonText, IsReadBackAsItWasFromAnyBytes) {
+  std::mt19937 rng{11};
+  int well_formed = 0;
+  for (int round = 0; round < 5'000; ++round) {
+    std::string text;
+    for (std::size_t i = rng() % 40; i > 0; --i)
+      text += rng() % 3 == 0 ? static_cast<char>(rng()) : static_cast<char>(rng() % 0x80);
+    const std::string written = in_quotes(text);
+    ASSERT_EQ(written.find('\n'), std::string::npos);
+    const auto read = nlohmann::json::parse(written, nullptr, false);
+    ASSERT_TRUE(read.is_string()) << written;
+    if (!is_valid_utf8(text)) continue;
+    ++well_formed;
+    ASSERT_EQ(read.get<std::string>(), text);
+  }
+  EXPECT_GT(well_formed, 500);
+}
+
+TEST(JsonText, PutsAnIndentedTextOnOneLine) {
+  const nlohmann::json json{{"a", {1, 2}}, {"b", "line\nend  \r\n  blank"}};
+  std::string out = "x:";
+  append_json_on_one_line(out, json.dump(2) + "\n");
+  EXPECT_EQ(out.find('\n'), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(out.substr(2)), json);
+}
+
+}  // namespace
+}  // namespace plimsoll::base

@@ -1,0 +1,171 @@
+// On the way of every request: written straight into one string, without a tree of values.
+#include <cmath>
+#include <concepts>
+#include <iterator>
+
+#include <fmt/compile.h>
+#include <fmt/format.h>
+
+#include "base/json_text.hpp"
+#include "base/text.hpp"
+#include "ledger/trace_schema.hpp"
+#include "plimsoll/trace.hpp"
+
+namespace plimsoll {
+namespace {
+
+// An object that is being written.
+class Object {
+ public:
+  explicit Object(std::string& out) : out_(out) { out_ += '{'; }
+  void close() { out_ += '}'; }
+
+  // `name` needs no escape: all of them stand in this file.
+  std::string& field(std::string_view name) {
+    if (!first_) out_ += ',';
+    first_ = false;
+    out_ += '"';
+    out_ += name;
+    out_ += "\":";
+    return out_;
+  }
+  void add(std::string_view name, const std::string& text) { base::append_json_string(field(name), text); }
+  void add(std::string_view name, bool value) { field(name) += value ? "true" : "false"; }
+  template <std::integral Number>
+    requires(!std::same_as<Number, bool>)
+  void add(std::string_view name, Number value) {
+    field(name);
+    const fmt::format_int digits(value);
+    out_.append(digits.data(), digits.size());
+  }
+  void add(std::string_view name, std::optional<Tokens> value) {
+    if (value) return add(name, *value);
+    field(name) += "null";
+  }
+  void add(std::string_view name, double value) {
+    field(name);
+    if (std::isfinite(value)) {
+      fmt::format_to(std::back_inserter(out_), FMT_COMPILE("{}"), value);
+    } else {
+      out_ += "null";  // JSON has no other word for it
+    }
+  }
+  template <typename List, typename Write>
+  void add_list(std::string_view name, const List& list, Write write) {
+    field(name) += '[';
+    bool first = true;
+    for (const auto& entry : list) {
+      if (!first) out_ += ',';
+      first = false;
+      write(out_, entry);
+    }
+    out_ += ']';
+  }
+
+ private:
+  std::string& out_;
+  bool first_ = true;
+};
+
+void write_usage(std::string& out, const Usage& usage) {
+  Object json(out);
+  json.add("input", usage.input);
+  json.add("answer", usage.answer);
+  json.add("thinking", usage.thinking);
+  json.add("cached", usage.cached);
+  json.close();
+}
+
+void write_timings(std::string& out, const Trace& trace) {
+  Object json(out);
+  json.add("plan", trace.plan_us);
+  json.add("retrieve", trace.retrieve_us);
+  json.add("first_byte", trace.first_byte_us);
+  json.add("total", trace.total_us);
+  json.close();
+}
+
+void write_attempt(std::string& out, const TraceAttempt& attempt) {
+  Object json(out);
+  json.add("upstream", attempt.upstream);
+  json.add("model", attempt.model);
+  json.add("status", attempt.status);
+  json.add("outcome", attempt.outcome);
+  json.add("window", attempt.window);
+  json.add("took_us", attempt.took_us);
+  json.close();
+}
+
+void write_passage(std::string& out, const TracePassage& passage) {
+  Object json(out);
+  json.add("document", passage.document);
+  json.add("start", passage.source.start);
+  json.add("end", passage.source.end);
+  json.add("tokens", passage.tokens);
+  json.add("score", passage.score);
+  json.add("distance", passage.distance);
+  json.add("reason", passage.reason);
+  if (!passage.text.empty()) json.add("text", passage.text);
+  json.close();
+}
+
+// As it comes: it is JSON already, and whether it is sound shows when it is read.
+void write_plan(std::string& out, std::string_view plan) {
+  plan = base::trim(plan);
+  if (plan.size() < 2 || plan.front() != '{' || plan.back() != '}') {
+    out += "null";
+  } else {
+    base::append_json_on_one_line(out, plan);
+  }
+}
+
+std::size_t size_guess(const Trace& trace) {
+  std::size_t size = 1'024 + trace.plan.size() + trace.prompt.size() + trace.error.size();
+  size += trace.attempts.size() * 256;
+  for (const TracePassage& passage : trace.passages) size += 256 + passage.text.size();
+  for (const std::string& warning : trace.warnings) size += warning.size() + 8;
+  return size;
+}
+
+}  // namespace
+
+std::string trace_json(const Trace& trace) {
+  std::string out;
+  out.reserve(size_guess(trace));
+  Object json(out);
+  json.add("schema", ledger::trace_schema);
+  json.add("id", trace.id);
+  json.add("at_ms", trace.at_ms);
+  json.add("owner", trace.owner);
+  json.add("session", trace.session);
+  json.add("route", trace.route);
+  json.add("asked_model", trace.asked_model);
+  json.add("model", trace.model);
+  json.add("upstream", trace.upstream);
+  json.add("index", trace.index);
+  json.add("stream", trace.stream);
+  json.add("changed", trace.changed);
+  json.add("status", trace.status);
+  json.add("error", trace.error);
+  json.add("finish_reason", trace.finish_reason);
+  json.add("window", trace.window);
+  json.add("input_tokens", trace.input);
+  json.add("thinking_tokens", trace.thinking);
+  json.add("answer_tokens", trace.answer);
+  json.add("margin", trace.margin);
+  base::append_json_string(json.field("exactness"), name_of(trace.exactness));
+  write_usage(json.field("usage"), trace.usage);
+  json.add("drift", trace.drift);
+  json.add("upstream_cut_tokens", trace.cut);
+  write_timings(json.field("us"), trace);
+  json.add_list("attempts", trace.attempts, write_attempt);
+  json.add_list("passages", trace.passages, write_passage);
+  json.add_list("warnings", trace.warnings,
+                [](std::string& to, const std::string& warning) { base::append_json_string(to, warning); });
+  write_plan(json.field("plan"), trace.plan);
+  if (!trace.prompt.empty()) json.add("prompt", trace.prompt);
+  json.close();
+  return out;
+}
+
+}  // namespace plimsoll
