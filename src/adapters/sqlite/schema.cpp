@@ -1,5 +1,7 @@
 #include "adapters/sqlite/schema.hpp"
 
+#include <system_error>
+
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {
@@ -79,6 +81,39 @@ CREATE TABLE removals (
 ) STRICT;
 CREATE INDEX removals_by_revision ON removals (index_id, revision);
 )sql",
+    // Ids of traces rise with time, so that the oldest are the first of the primary key. The totals are kept
+    // by triggers: what is beyond the limits is known without reading the table, whoever wrote to it.
+    R"sql(
+CREATE TABLE traces (
+  id TEXT NOT NULL PRIMARY KEY,
+  owner TEXT NOT NULL,
+  session TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  json TEXT NOT NULL
+) STRICT;
+CREATE INDEX traces_by_owner ON traces (owner, id);
+CREATE INDEX traces_by_session ON traces (owner, session, id) WHERE session <> '';
+CREATE TABLE trace_totals (count INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT;
+INSERT INTO trace_totals VALUES (0, 0);
+CREATE TRIGGER trace_added AFTER INSERT ON traces BEGIN
+  UPDATE trace_totals SET count = count + 1, bytes = bytes + new.bytes;
+END;
+CREATE TRIGGER trace_changed AFTER UPDATE OF bytes ON traces BEGIN
+  UPDATE trace_totals SET bytes = bytes - old.bytes + new.bytes;
+END;
+CREATE TRIGGER trace_removed AFTER DELETE ON traces BEGIN
+  UPDATE trace_totals SET count = count - 1, bytes = bytes - old.bytes;
+END;
+CREATE TABLE drift (
+  upstream TEXT NOT NULL,
+  model TEXT NOT NULL,
+  format TEXT NOT NULL,
+  seen INTEGER NOT NULL,
+  recent TEXT NOT NULL,
+  PRIMARY KEY (upstream, model, format)
+) STRICT, WITHOUT ROWID;
+)sql",
 };
 static_assert(std::size(migrations) == schema_version);
 
@@ -103,6 +138,26 @@ Result<void> migrate(Connection& connection) {
   for (; version < schema_version; ++version) TRY_VOID(connection.execute(migrations[version]));
   TRY_VOID(connection.execute(fmt::format("PRAGMA user_version = {}", schema_version).c_str()));
   return transaction.commit();
+}
+
+Result<bool> find_file(const std::filesystem::path& file, bool create, std::string_view how_to_make_one) {
+  std::error_code error;
+  if (std::filesystem::exists(file, error)) return true;
+  if (!create)
+    return fail(Errc::not_found, "there is no store at {} yet: {}", file.string(), how_to_make_one);
+  if (file.has_parent_path()) {
+    std::filesystem::create_directories(file.parent_path(), error);
+    if (error)
+      return fail(Errc::io_failed, "{}: the folder cannot be made ({})", file.parent_path().string(),
+                  error.message());
+  }
+  return false;
+}
+
+Result<void> make_ready(Connection& connection) {
+  // A chunk with its vectors is 3 to 4 KB: larger pages than SQLite's 4 KiB keep it in one.
+  TRY_VOID(connection.execute("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL"));
+  return migrate(connection);
 }
 
 }  // namespace plimsoll::sqlite

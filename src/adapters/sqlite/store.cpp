@@ -1,7 +1,6 @@
 #include "adapters/sqlite/store.hpp"
 
 #include <mutex>
-#include <system_error>
 
 #include "adapters/sqlite/database.hpp"
 #include "adapters/sqlite/rows.hpp"
@@ -17,9 +16,7 @@ class SqliteStore final : public Store {
 
   Result<void> prepare() {
     TRY(auto connection, pool_.lease());
-    // A chunk with its vectors is 3 to 4 KB: larger pages than SQLite's 4 KiB keep it in one.
-    TRY_VOID(connection->execute("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL"));
-    return migrate(*connection);
+    return make_ready(*connection);
   }
 
   Result<IndexInfo> create_index(std::string_view owner, std::string_view name,
@@ -205,18 +202,7 @@ Result<std::unique_ptr<Store>> open_for_reading(const std::filesystem::path& fil
 }  // namespace
 
 Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& file, const StoreOptions& options) {
-  std::error_code error;
-  const bool exists = std::filesystem::exists(file, error);
-  if (!exists && !options.create) {
-    return fail(Errc::not_found, "there is no store at {} yet: `plimsoll index add NAME PATH...` makes one",
-                file.string());
-  }
-  if (!exists && file.has_parent_path()) {
-    std::filesystem::create_directories(file.parent_path(), error);
-    if (error)
-      return fail(Errc::io_failed, "{}: the folder cannot be made ({})", file.parent_path().string(),
-                  error.message());
-  }
+  TRY(const bool exists, find_file(file, options.create, "`plimsoll index add NAME PATH...` makes one"));
   auto store = std::make_unique<SqliteStore>(file, Connection::Mode::write);
   const auto prepared = store->prepare();
   if (prepared) return store;

@@ -1,0 +1,216 @@
+#include "adapters/sqlite/traces.hpp"
+
+#include <mutex>
+
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "adapters/sqlite/database.hpp"
+#include "adapters/sqlite/rows.hpp"
+#include "adapters/sqlite/schema.hpp"
+#include "base/try.hpp"
+
+namespace plimsoll::sqlite {
+namespace {
+
+Result<void> insert_traces(Connection& connection, std::span<const Trace> traces) {
+  TRY(auto insert,
+      connection.prepare("INSERT INTO traces (id, owner, session, at_ms, bytes, json) "
+                         "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
+                         "owner = excluded.owner, session = excluded.session, "
+                         "at_ms = excluded.at_ms, bytes = excluded.bytes, json = excluded.json"));
+  for (const Trace& trace : traces) {
+    if (trace.id.empty()) return fail(Errc::bad_input, "a trace without an id cannot be kept");
+    const std::string json = trace_json(trace);
+    insert.again();
+    insert.bind(trace.id).bind(trace.owner).bind(trace.session).bind(trace.at_ms);
+    insert.bind(static_cast<std::int64_t>(json.size())).bind(json);
+    TRY_VOID(insert.run());
+  }
+  return {};
+}
+
+Result<void> upsert_drift(Connection& connection, std::span<const DriftHistory> drift) {
+  TRY(auto upsert, connection.prepare("INSERT INTO drift (upstream, model, format, seen, recent) "
+                                      "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+                                      "seen = excluded.seen, recent = excluded.recent"));
+  for (const DriftHistory& history : drift) {
+    const std::string recent = fmt::format("[{}]", fmt::join(history.recent, ","));
+    upsert.again();
+    upsert.bind(history.key.upstream).bind(history.key.model).bind(history.key.format);
+    upsert.bind(history.seen).bind(recent);
+    TRY_VOID(upsert.run());
+  }
+  return {};
+}
+
+// The oldest go until all limits are kept. Costs what is removed, not what is there.
+Result<void> prune(Connection& connection, const TraceLimits& limits) {
+  std::vector<std::int64_t> gone;
+  {
+    TRY(auto totals, connection.prepare("SELECT count, bytes FROM trace_totals"));
+    TRY_VOID(totals.step());
+    std::int64_t count = totals.integer(0), bytes = totals.integer(1);
+    const std::int64_t oldest = now_ms() - limits.oldest_ms;
+    TRY(auto row, connection.prepare("SELECT rowid, bytes, at_ms FROM traces ORDER BY id"));
+    while (std::ssize(gone) < most_removed) {
+      TRY(const bool more, row.step());
+      if (!more || (count <= limits.most && bytes <= limits.bytes && row.integer(2) >= oldest)) break;
+      gone.push_back(row.integer(0));
+      --count;
+      bytes -= row.integer(1);
+    }
+  }
+  TRY(auto remove, connection.prepare("DELETE FROM traces WHERE rowid = ?"));
+  for (const std::int64_t rowid : gone) {
+    remove.again();
+    TRY_VOID(remove.bind(rowid).run());
+  }
+  return {};
+}
+
+Result<Trace> read_row(std::string_view id, std::string_view json) {
+  auto trace = read_trace(json);
+  if (!trace) return fail(Errc::damaged, "trace {}: {}", id, trace.error().what);
+  return trace;
+}
+
+Result<std::vector<std::string>> ids_of(Statement& row) {
+  std::vector<std::string> out;
+  while (true) {
+    TRY(const bool more, row.step());
+    if (!more) return out;
+    out.emplace_back(row.text(0));
+  }
+}
+
+// Those that `id` may stand for: itself, or else some that begin with it, or else some that end with it. Ids
+// that rise with time differ at their ends.
+Result<std::vector<std::string>> meant_by(Connection& connection, std::string_view owner,
+                                          std::string_view id) {
+  constexpr std::int64_t enough = 5;  // to say that it is not clear
+  const std::string after_all = std::string(id) + "\U0010FFFF";
+  TRY(auto begins, connection.prepare("SELECT id FROM traces WHERE owner = ? AND id >= ? AND id < ? "
+                                      "ORDER BY id LIMIT ?"));
+  begins.bind(owner).bind(id).bind(after_all).bind(enough);
+  TRY(auto found, ids_of(begins));
+  if (!found.empty() && found.front() == id) found.resize(1);
+  if (!found.empty()) return found;
+  TRY(auto ends, connection.prepare("SELECT id FROM traces WHERE owner = ? AND substr(id, -length(?)) = ? "
+                                    "ORDER BY id DESC LIMIT ?"));
+  ends.bind(owner).bind(id).bind(id).bind(enough);
+  return ids_of(ends);
+}
+
+Result<Trace> select_trace(Connection& connection, std::string_view owner, std::string_view id) {
+  if (id.empty()) return fail(Errc::bad_input, "a trace is asked for by its id, and this one is empty");
+  TRY(const auto meant, meant_by(connection, owner, id));
+  if (meant.empty())
+    return fail(Errc::not_found, "no trace is called '{}'; `plimsoll inspect` lists the latest", id);
+  if (meant.size() > 1)
+    return fail(Errc::bad_input, "'{}' may be any of {}: write more of it", id, fmt::join(meant, ", "));
+  TRY(auto row, connection.prepare("SELECT json FROM traces WHERE id = ?"));
+  TRY(const bool found, row.bind(meant.front()).step());
+  if (!found) return fail(Errc::not_found, "trace {} is gone: it was beyond the limits", meant.front());
+  return read_row(meant.front(), row.text(0));
+}
+
+Result<std::vector<Trace>> select_traces(Connection& connection, std::string_view owner,
+                                         const TraceStore::Wanted& wanted) {
+  std::string sql = "SELECT id, json FROM traces WHERE owner = ? AND id > ?";
+  if (!wanted.session.empty())
+    sql += " AND session <> '' AND session = ?";  // the first lets the index be used
+  sql += wanted.oldest_first ? " ORDER BY id LIMIT ?" : " ORDER BY id DESC LIMIT ?";
+  TRY(auto row, connection.prepare(sql));
+  row.bind(owner).bind(wanted.after);
+  if (!wanted.session.empty()) row.bind(wanted.session);
+  row.bind(static_cast<std::int64_t>(wanted.limit));
+  std::vector<Trace> out;
+  while (true) {
+    TRY(const bool more, row.step());
+    if (!more) return out;
+    TRY(auto trace, read_row(row.text(0), row.text(1)));
+    out.push_back(std::move(trace));
+  }
+}
+
+Result<std::vector<DriftHistory>> select_drift(Connection& connection) {
+  TRY(auto row, connection.prepare("SELECT upstream, model, format, seen, recent FROM drift"));
+  std::vector<DriftHistory> out;
+  while (true) {
+    TRY(const bool more, row.step());
+    if (!more) return out;
+    DriftHistory history;
+    history.key = {std::string(row.text(0)), std::string(row.text(1)), std::string(row.text(2))};
+    history.seen = row.integer(3);
+    const auto recent = nlohmann::json::parse(row.text(4), nullptr, false);
+    bool sound = recent.is_array();
+    for (const auto& difference : recent) {
+      sound = sound && difference.is_number_integer();
+      if (sound) history.recent.push_back(difference.get<Tokens>());
+    }
+    if (sound) out.push_back(std::move(history));  // what is not is learned anew
+  }
+}
+
+class SqliteTraces final : public TraceStore {
+ public:
+  SqliteTraces(const std::filesystem::path& file, Connection::Mode mode) : pool_(file, mode) {}
+
+  Result<void> prepare() {
+    TRY(auto connection, pool_.lease());
+    return make_ready(*connection);
+  }
+
+  Result<void> keep(std::span<const Trace> traces, std::span<const DriftHistory> drift,
+                    const TraceLimits& limits) override {
+    const std::lock_guard lock(writing_);  // SQLite's own waiting is by polling; among our threads we queue
+    TRY(auto connection, pool_.lease());
+    // The log is written before a commit is answered, and comes to the disk with the next checkpoint.
+    TRY_VOID(connection->execute("PRAGMA synchronous = NORMAL"));
+    TRY(auto transaction, Transaction::begin(*connection));
+    TRY_VOID(insert_traces(*connection, traces));
+    TRY_VOID(upsert_drift(*connection, drift));
+    TRY_VOID(prune(*connection, limits));
+    return transaction.commit();
+  }
+
+  Result<Trace> trace(std::string_view owner, std::string_view id) override {
+    TRY(auto connection, pool_.lease());
+    return select_trace(*connection, owner, id);
+  }
+
+  Result<std::vector<Trace>> traces(std::string_view owner, const Wanted& wanted) override {
+    TRY(auto connection, pool_.lease());
+    return select_traces(*connection, owner, wanted);
+  }
+
+  Result<std::vector<DriftHistory>> drift() override {
+    TRY(auto connection, pool_.lease());
+    return select_drift(*connection);
+  }
+
+ private:
+  ConnectionPool pool_;
+  std::mutex writing_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<TraceStore>> open_traces(const std::filesystem::path& file,
+                                                const TracesOptions& options) {
+  TRY(const bool exists,
+      find_file(file, options.create, "`plimsoll serve` makes one and keeps traces in it"));
+  auto store = std::make_unique<SqliteTraces>(file, Connection::Mode::write);
+  const auto prepared = store->prepare();
+  if (prepared) return store;
+  if (exists && prepared.error().code == Errc::io_failed) {
+    for (const auto mode : {Connection::Mode::read, Connection::Mode::unchanging}) {
+      auto readable = std::make_unique<SqliteTraces>(file, mode);
+      if (readable->drift()) return readable;
+    }
+  }
+  return tl::unexpected<Error>(prepared.error());
+}
+
+}  // namespace plimsoll::sqlite

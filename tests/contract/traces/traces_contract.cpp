@@ -1,0 +1,211 @@
+#include "contract/traces/traces_contract.hpp"
+
+#include <chrono>
+#include <thread>
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+namespace plimsoll {
+namespace {
+
+using Names = std::vector<std::string>;
+
+std::int64_t now_ms() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+std::vector<Trace> traces_from(int first, int last) {
+  std::vector<Trace> out;
+  for (int i = first; i <= last; ++i) out.push_back(sample_trace(fmt::format("t{:06}", i)));
+  return out;
+}
+
+}  // namespace
+
+Trace sample_trace(const std::string& id, const std::string& session) {
+  Trace trace;
+  trace.id = id;
+  trace.owner = "local";
+  trace.session = session;
+  trace.route = "/v1/chat/completions";
+  trace.at_ms = now_ms();
+  trace.model = "llama3.2:3b";
+  trace.window = 8'192;
+  trace.usage.input = 100;
+  trace.drift = 0;
+  trace.plan = R"({"messageCount":3})";
+  trace.warnings = {"the answer was lowered"};
+  return trace;
+}
+
+void TracesContract::SetUp() {
+  std::string name = (std::filesystem::temp_directory_path() / "plimsoll_traces_XXXXXX").string();
+  ASSERT_NE(::mkdtemp(name.data()), nullptr);
+  folder_ = name;
+  reopen();
+}
+
+void TracesContract::TearDown() {
+  store_.reset();
+  std::filesystem::remove_all(folder_);
+}
+
+void TracesContract::reopen() {
+  store_.reset();
+  auto opened = GetParam().open(folder_);
+  ASSERT_TRUE(opened) << opened.error().what;
+  store_ = *std::move(opened);
+}
+
+void TracesContract::keep(const std::vector<Trace>& traces, const TraceLimits& limits) {
+  const auto kept = store_->keep(traces, {}, limits);
+  ASSERT_TRUE(kept) << kept.error().what;
+}
+
+Names TracesContract::ids(const TraceStore::Wanted& wanted, std::string_view owner) {
+  const auto traces = store_->traces(owner, wanted);
+  EXPECT_TRUE(traces);
+  Names out;
+  if (traces)
+    for (const Trace& trace : *traces) out.push_back(trace.id);
+  return out;
+}
+
+TEST_P(TracesContract, KeepsATraceOverARestart) {
+  const Trace trace = sample_trace("a1", "chat");
+  keep({trace});
+  reopen();
+  const auto found = store_->trace("local", "a1");
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(trace_json(*found), trace_json(trace));
+}
+
+TEST_P(TracesContract, ListsTheLatestFirstOrTheOldest) {
+  keep(traces_from(1, 9));
+  EXPECT_EQ(ids({.limit = 3}), (Names{"t000009", "t000008", "t000007"}));
+  EXPECT_EQ(ids({.limit = 2, .oldest_first = true}), (Names{"t000001", "t000002"}));
+  EXPECT_EQ(ids({.after = "t000007", .oldest_first = true}), (Names{"t000008", "t000009"}));
+  EXPECT_EQ(ids({.after = "t000007", .limit = 1}), (Names{"t000009"}));
+  EXPECT_TRUE(ids({.after = "t000009"}).empty());
+}
+
+TEST_P(TracesContract, ListsASession) {
+  keep({sample_trace("a", "one"), sample_trace("b", "two"), sample_trace("c"), sample_trace("d", "one")});
+  EXPECT_EQ(ids({.session = "one"}), (Names{"d", "a"}));
+  EXPECT_EQ(ids({.session = "one", .after = "a"}), (Names{"d"}));
+  EXPECT_TRUE(ids({.session = "three"}).empty());
+}
+
+TEST_P(TracesContract, ShowsNobodyWhatIsAnothers) {
+  Trace other = sample_trace("b");
+  other.owner = "somebody";
+  keep({sample_trace("a"), other});
+  EXPECT_EQ(ids(), Names{"a"});
+  EXPECT_EQ(ids({}, "somebody"), Names{"b"});
+  EXPECT_FALSE(store_->trace("local", "b"));
+}
+
+TEST_P(TracesContract, TakesAnIdThatIsShortButClear) {
+  keep({sample_trace("0190aa"), sample_trace("0190ab"), sample_trace("0191cd"), sample_trace("0191")});
+  EXPECT_EQ(store_->trace("local", "0190aa")->id, "0190aa");
+  EXPECT_EQ(store_->trace("local", "0191c")->id, "0191cd");
+  EXPECT_EQ(store_->trace("local", "0191")->id, "0191");  // one is called so
+  EXPECT_EQ(store_->trace("local", "cd")->id, "0191cd");  // by its end
+  const auto unclear = store_->trace("local", "0190");
+  ASSERT_FALSE(unclear);
+  EXPECT_EQ(unclear.error().code, Errc::bad_input);
+  EXPECT_NE(unclear.error().what.find("0190aa, 0190ab"), std::string::npos);
+  for (const char* none : {"x", "0190aaa", "%", "_"}) {
+    const auto missing = store_->trace("local", none);
+    ASSERT_FALSE(missing) << none;
+    EXPECT_EQ(missing.error().code, Errc::not_found);
+  }
+  EXPECT_FALSE(store_->trace("local", ""));
+}
+
+TEST_P(TracesContract, DropsTheOldestBeyondACount) {
+  keep(traces_from(1, 8), {.most = 5});
+  EXPECT_EQ(ids(), (Names{"t000008", "t000007", "t000006", "t000005", "t000004"}));
+  reopen();
+  keep(traces_from(9, 9), {.most = 5});
+  EXPECT_EQ(ids().size(), 5U);
+  EXPECT_EQ(ids({.limit = 1, .oldest_first = true}), Names{"t000005"});
+  keep({}, {.most = 2});
+  EXPECT_EQ(ids(), (Names{"t000009", "t000008"}));
+}
+
+TEST_P(TracesContract, DropsTheOldestBeyondASize) {
+  std::vector<Trace> traces = traces_from(1, 6);
+  for (Trace& trace : traces) trace.prompt.assign(10'000, 'x');
+  keep(traces, {.bytes = 35'000});
+  EXPECT_EQ(ids(), (Names{"t000006", "t000005", "t000004"}));
+  // Kept again with less to it, a trace costs what it has.
+  traces.erase(traces.begin(), traces.begin() + 3);
+  for (Trace& trace : traces) trace.prompt.clear();
+  keep(traces, {.bytes = 35'000});
+  keep(traces_from(7, 20), {.bytes = 35'000});
+  EXPECT_EQ(ids().size(), 17U);
+}
+
+TEST_P(TracesContract, DropsWhatIsTooOld) {
+  std::vector<Trace> traces = traces_from(1, 4);
+  traces[0].at_ms -= 7'200'000;
+  traces[1].at_ms -= 3'700'000;
+  traces[2].at_ms -= 3'000'000;
+  keep(traces, {.oldest_ms = 3'600'000});
+  EXPECT_EQ(ids(), (Names{"t000004", "t000003"}));
+}
+
+TEST_P(TracesContract, KeepsAllOrNone) {
+  std::vector<Trace> traces = traces_from(1, 3);
+  traces[2].id.clear();
+  const DriftHistory drift{{"u", "m", "f"}, {1}, 1};
+  const auto kept = store_->keep(traces, std::span(&drift, 1), {});
+  ASSERT_FALSE(kept);
+  EXPECT_EQ(kept.error().code, Errc::bad_input);
+  EXPECT_TRUE(ids().empty());
+  EXPECT_TRUE(store_->drift()->empty());
+}
+
+TEST_P(TracesContract, RemembersDrift) {
+  const DriftHistory first{{"ollama", "llama3.2:3b", "llama3"}, {0, -4, 120}, 3};
+  const DriftHistory other{{"ollama", "qwen3:8b", ""}, {}, 9};
+  ASSERT_TRUE(store_->keep({}, std::vector{first, other}, {}));
+  const DriftHistory later{first.key, {-4, 120, 0}, 4};
+  ASSERT_TRUE(store_->keep({}, std::span(&later, 1), {}));
+  reopen();
+  const auto drift = store_->drift();
+  ASSERT_TRUE(drift);
+  ASSERT_EQ(drift->size(), 2U);
+  EXPECT_EQ((*drift)[0].key, later.key);
+  EXPECT_EQ((*drift)[0].recent, later.recent);
+  EXPECT_EQ((*drift)[0].seen, 4);
+  EXPECT_EQ((*drift)[1].seen, 9);
+}
+
+TEST_P(TracesContract, TakesAnyBytes) {
+  Trace trace = sample_trace("a", "it's; DROP TABLE traces --");
+  trace.model = std::string("\xff\0\"\\", 4);
+  keep({trace});
+  EXPECT_EQ(ids({.session = trace.session}), Names{"a"});
+  EXPECT_EQ(store_->trace("local", "a")->model, std::string("\uFFFD\0\"\\", 6));
+}
+
+TEST_P(TracesContract, ServesManyThreads) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 20; ++i) {
+        const auto traces = traces_from(1'000 * t + 5 * i, 1'000 * t + 5 * i + 4);
+        EXPECT_TRUE(store_->keep(traces, {}, {}));
+        EXPECT_TRUE(store_->trace("local", traces[0].id));
+        EXPECT_FALSE(ids({.limit = 3}).empty());
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(ids({.limit = 1'000}).size(), 400U);
+}
+
+}  // namespace plimsoll
