@@ -1,0 +1,108 @@
+#include "engine/trace_writer.hpp"
+
+#include <iterator>
+#include <utility>
+
+#include "base/log.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+constexpr std::chrono::minutes between_complaints{1};
+
+// About what a trace takes while it waits: what may be long, and the rest as a guess.
+std::size_t weight_of(const Trace& trace) {
+  std::size_t bytes = 1'024 + trace.plan.size() + trace.prompt.size() + trace.error.size();
+  for (const TracePassage& passage : trace.passages) bytes += sizeof(passage) + passage.text.size();
+  for (const std::string& warning : trace.warnings) bytes += warning.size();
+  return bytes;
+}
+
+}  // namespace
+
+TraceWriter::TraceWriter(TraceStore& store, ledger::DriftBook& book, TraceWriterOptions options)
+    : store_(store), book_(book), options_(options), thread_([this] { run(); }) {}
+
+TraceWriter::~TraceWriter() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  due_.notify_one();
+  thread_.join();
+}
+
+void TraceWriter::add(Trace&& trace) {
+  const std::size_t weight = weight_of(trace);
+  bool wake = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.size() >= options_.most_waiting || waiting_bytes_ + weight > options_.most_waiting_bytes) {
+      ++dropped_;
+      return;
+    }
+    waiting_.push_back(std::move(trace));
+    waiting_bytes_ += weight;
+    wake = waiting_.size() == 1 || waiting_.size() == options_.batch;
+  }
+  if (wake) due_.notify_one();
+}
+
+void TraceWriter::flush() {
+  std::unique_lock lock(mutex_);
+  const std::uint64_t mine = ++flush_wanted_;
+  due_.notify_one();
+  written_.wait(lock, [&] { return flushed_ >= mine; });
+}
+
+std::uint64_t TraceWriter::dropped() const {
+  const std::lock_guard lock(mutex_);
+  return dropped_;
+}
+
+void TraceWriter::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    due_.wait(lock, [&] { return is_due() || !waiting_.empty(); });
+    due_.wait_for(lock, options_.patience, [&] { return is_due(); });
+    const bool last = stopping_;
+    const std::uint64_t flushing = flush_wanted_;
+    std::vector<Trace> traces = std::exchange(waiting_, {});
+    waiting_bytes_ = 0;
+    lock.unlock();
+    write(std::move(traces));
+    complain_of_losses();
+    lock.lock();
+    flushed_ = flushing;
+    written_.notify_all();
+    if (last) return;  // whoever destroys it adds no more
+  }
+}
+
+void TraceWriter::write(std::vector<Trace> traces) {
+  // What could not be written the last time comes first, so that later news of the same key stand.
+  std::vector<DriftHistory> drift = std::exchange(unwritten_drift_, {});
+  std::vector<DriftHistory> news = book_.take_changed();
+  drift.insert(drift.end(), std::make_move_iterator(news.begin()), std::make_move_iterator(news.end()));
+  if (traces.empty() && drift.empty()) return;
+  const auto kept = store_.keep(traces, drift, options_.limits);
+  if (kept) return;
+  last_problem_ = kept.error().what;
+  if (drift.size() <= ledger::DriftBook::most_keys) unwritten_drift_ = std::move(drift);
+  const std::lock_guard lock(mutex_);
+  dropped_ += traces.size();
+}
+
+void TraceWriter::complain_of_losses() {
+  const std::uint64_t now_dropped = dropped();
+  const auto now = std::chrono::steady_clock::now();
+  if (now_dropped == dropped_told_ || now < may_complain_at_) return;
+  log::warning("traces were lost", {{"count", now_dropped - dropped_told_},
+                                    {"why", last_problem_.empty() ? "more came than the store could take"
+                                                                  : std::string_view(last_problem_)}});
+  dropped_told_ = now_dropped;
+  last_problem_.clear();
+  may_complain_at_ = now + between_complaints;
+}
+
+}  // namespace plimsoll::engine

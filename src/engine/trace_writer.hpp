@@ -1,0 +1,70 @@
+// Takes traces off the hands of those who answer and writes them down, with what was learned of drift, in
+// batches on a thread of its own.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "ledger/drift.hpp"
+#include "plimsoll/trace.hpp"
+
+namespace plimsoll::engine {
+
+struct TraceWriterOptions {
+  TraceLimits limits{};
+  std::chrono::milliseconds patience{200};  // how long a trace waits for others
+  std::size_t batch = 256;                  // so many are not kept waiting
+  std::size_t most_waiting = 8'192;         // beyond either, traces are dropped and counted
+  std::size_t most_waiting_bytes = std::size_t{64} << 20;
+};
+
+// Any thread may call at any time. Store and book outlive it.
+class TraceWriter {
+ public:
+  TraceWriter(TraceStore& store, ledger::DriftBook& book, TraceWriterOptions options = {});
+  TraceWriter(const TraceWriter&) = delete;
+  TraceWriter& operator=(const TraceWriter&) = delete;
+  // Writes what waits first.
+  ~TraceWriter();
+
+  // Never waits for the store.
+  void add(Trace&& trace);
+  // Returns when all that was added before, and drift that was learned before, is written or was tried to be.
+  void flush();
+
+  // Traces that no room or no store was there for.
+  std::uint64_t dropped() const;
+
+ private:
+  void run();
+  bool is_due() const { return stopping_ || flush_wanted_ > flushed_ || waiting_.size() >= options_.batch; }
+  void write(std::vector<Trace> traces);
+  void complain_of_losses();
+
+  TraceStore& store_;
+  ledger::DriftBook& book_;
+  const TraceWriterOptions options_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable due_;      // for the thread
+  std::condition_variable written_;  // for those who flush
+  std::vector<Trace> waiting_;
+  std::size_t waiting_bytes_ = 0;
+  std::uint64_t flush_wanted_ = 0, flushed_ = 0;  // numbers of flushes
+  std::uint64_t dropped_ = 0;
+  bool stopping_ = false;
+
+  // The thread's own.
+  std::vector<DriftHistory> unwritten_drift_;
+  std::string last_problem_;
+  std::uint64_t dropped_told_ = 0;
+  std::chrono::steady_clock::time_point may_complain_at_{};
+
+  std::thread thread_;  // last: everything else is there when it starts
+};
+
+}  // namespace plimsoll::engine

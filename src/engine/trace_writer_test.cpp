@@ -1,0 +1,178 @@
+#include "engine/trace_writer.hpp"
+
+#include <atomic>
+#include <set>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "base/log.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Remembers what it was given. While it is shut, a keep waits at the door.
+class FakeStore : public TraceStore {
+ public:
+  Result<void> keep(std::span<const Trace> traces, std::span<const DriftHistory> drift,
+                    const TraceLimits& limits) override {
+    std::unique_lock lock(mutex_);
+    ++asked;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return !shut_; });
+    most = limits.most;
+    if (broken) return fail(Errc::io_failed, "the disk is full");
+    batches.push_back(traces.size());
+    for (const Trace& trace : traces) kept.insert(trace.id);
+    for (const DriftHistory& history : drift) learned[history.key] = history;
+    return {};
+  }
+  Result<Trace> trace(std::string_view, std::string_view) override { return fail(Errc::not_found, "none"); }
+  Result<std::vector<Trace>> traces(std::string_view, const Wanted&) override { return std::vector<Trace>{}; }
+  Result<std::vector<DriftHistory>> drift() override { return std::vector<DriftHistory>{}; }
+
+  void shut(bool is_shut) {
+    const std::lock_guard lock(mutex_);
+    shut_ = is_shut;
+    changed_.notify_all();
+  }
+  void wait_until_asked(int times) {
+    std::unique_lock lock(mutex_);
+    ASSERT_TRUE(changed_.wait_for(lock, 30s, [&] { return asked >= times; }));
+  }
+
+  std::atomic<bool> broken = false;
+  int asked = 0;
+  std::int64_t most = 0;
+  std::vector<std::size_t> batches;
+  std::set<std::string> kept;
+  std::map<DriftKey, DriftHistory> learned;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool shut_ = false;
+};
+
+Trace trace_of(const std::string& id) {
+  Trace trace;
+  trace.id = id;
+  return trace;
+}
+
+const DriftKey llama{"ollama", "llama3.2:3b", "llama3"};
+
+TEST(TraceWriter, WritesInBatchesWithoutBeingAsked) {
+  FakeStore store;
+  ledger::DriftBook book;
+  TraceWriter writer(store, book, {.limits = {.most = 77}, .patience = 1h, .batch = 10});
+  for (int i = 0; i < 10; ++i) writer.add(trace_of(std::to_string(i)));
+  store.wait_until_asked(1);  // an hour before its time: the batch is full
+  writer.flush();
+  EXPECT_EQ(store.batches.at(0), 10U);
+  EXPECT_EQ(store.kept.size(), 10U);
+  EXPECT_EQ(store.most, 77);
+}
+
+TEST(TraceWriter, WritesASingleTraceAfterAWhile) {
+  FakeStore store;
+  ledger::DriftBook book;
+  TraceWriter writer(store, book, {.patience = 5ms});
+  writer.add(trace_of("a"));
+  store.wait_until_asked(1);
+  writer.flush();
+  EXPECT_EQ(store.kept, std::set<std::string>{"a"});
+}
+
+TEST(TraceWriter, FlushWritesAllThatWasAddedAndLearned) {
+  FakeStore store;
+  ledger::DriftBook book;
+  TraceWriter writer(store, book, {.patience = 1h});
+  writer.add(trace_of("a"));
+  book.learn(llama, 7);
+  writer.flush();
+  EXPECT_TRUE(store.kept.contains("a"));
+  EXPECT_EQ(store.learned.at(llama).recent, std::vector<Tokens>{7});
+  writer.flush();  // with nothing to do
+  EXPECT_EQ(store.batches.size(), 1U);
+}
+
+TEST(TraceWriter, WritesWhatWaitsBeforeItEnds) {
+  FakeStore store;
+  ledger::DriftBook book;
+  {
+    TraceWriter writer(store, book, {.patience = 1h});
+    for (int i = 0; i < 100; ++i) writer.add(trace_of(std::to_string(i)));
+  }
+  EXPECT_EQ(store.kept.size(), 100U);
+}
+
+TEST(TraceWriter, DropsWhatThereIsNoRoomForAndSaysSoOnce) {
+  std::ostringstream said;
+  log::start_on(said, log::Level::warning, log::Format::text);
+  FakeStore store;
+  ledger::DriftBook book;
+  {
+    TraceWriter writer(store, book,
+                       {.patience = 1ms, .batch = 1, .most_waiting = 5, .most_waiting_bytes = 20'000});
+    store.shut(true);
+    writer.add(trace_of("first"));
+    store.wait_until_asked(1);  // taken out of the queue, and stuck
+    for (int i = 0; i < 8; ++i) writer.add(trace_of(std::to_string(i)));
+    EXPECT_EQ(writer.dropped(), 3U);
+    store.shut(false);
+    writer.flush();
+    EXPECT_EQ(store.kept.size(), 6U);
+    Trace long_one = trace_of("long");
+    long_one.prompt.assign(30'000, 'x');
+    writer.add(std::move(long_one));
+    writer.flush();
+    EXPECT_EQ(writer.dropped(), 4U);
+  }
+  log::start(log::Level::info, log::Format::text);
+  EXPECT_NE(said.str().find("count=3"), std::string::npos) << said.str();
+  EXPECT_EQ(said.str().find("traces were lost"), said.str().rfind("traces were lost"));
+}
+
+TEST(TraceWriter, LosesTracesButNoDriftToABrokenStore) {
+  std::ostringstream said;
+  log::start_on(said, log::Level::warning, log::Format::text);
+  FakeStore store;
+  ledger::DriftBook book;
+  store.broken = true;
+  {
+    TraceWriter writer(store, book);
+    writer.add(trace_of("a"));
+    book.learn(llama, 7);
+    writer.flush();
+    EXPECT_EQ(writer.dropped(), 1U);
+    EXPECT_NE(said.str().find("the disk is full"), std::string::npos);
+    store.broken = false;
+    writer.flush();
+    EXPECT_EQ(store.learned.at(llama).seen, 1);
+  }
+  log::start(log::Level::info, log::Format::text);
+}
+
+TEST(TraceWriter, TakesFromManyThreads) {
+  FakeStore store;
+  ledger::DriftBook book;
+  {
+    TraceWriter writer(store, book, {.patience = 1ms, .batch = 16});
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 500; ++i) {
+          writer.add(trace_of(std::to_string(t * 1'000 + i)));
+          if (i % 100 == 0) writer.flush();
+        }
+      });
+    for (std::thread& thread : threads) thread.join();
+  }
+  EXPECT_EQ(store.kept.size(), 2'000U);
+}
+
+}  // namespace
+}  // namespace plimsoll::engine
