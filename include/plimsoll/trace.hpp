@@ -119,6 +119,9 @@ class TraceStore {
     std::string after{};    // only traces with ids above this one
     std::size_t limit = 20;
     bool oldest_first = false;
+    // By when they were kept, which is when they ended, instead of when they began; `after` too. For who
+    // follows: a long answer is kept after short ones that began later.
+    bool as_kept = false;
   };
   virtual Result<std::vector<Trace>> traces(std::string_view owner, const Wanted& wanted) = 0;
   virtual Result<std::vector<DriftHistory>> drift() = 0;

@@ -117,12 +117,19 @@ Result<Trace> select_trace(Connection& connection, std::string_view owner, std::
 
 Result<std::vector<Trace>> select_traces(Connection& connection, std::string_view owner,
                                          const TraceStore::Wanted& wanted) {
-  std::string sql = "SELECT id, json FROM traces WHERE owner = ? AND id > ?";
+  // Rows are numbered as they are kept. One that is gone stands where the next below it does.
+  constexpr std::string_view kept_after =
+      "rowid > coalesce((SELECT rowid FROM traces WHERE id = ?), (SELECT max(rowid) FROM traces WHERE id <= "
+      "?), 0)";
+  std::string sql = fmt::format("SELECT id, json FROM traces WHERE owner = ? AND {}",
+                                wanted.as_kept ? kept_after : "id > ?");
   if (!wanted.session.empty())
     sql += " AND session <> '' AND session = ?";  // the first lets the index be used
-  sql += wanted.oldest_first ? " ORDER BY id LIMIT ?" : " ORDER BY id DESC LIMIT ?";
+  sql += fmt::format(" ORDER BY {}{} LIMIT ?", wanted.as_kept ? "rowid" : "id",
+                     wanted.oldest_first ? "" : " DESC");
   TRY(auto row, connection.prepare(sql));
   row.bind(owner).bind(wanted.after);
+  if (wanted.as_kept) row.bind(wanted.after);
   if (!wanted.session.empty()) row.bind(wanted.session);
   row.bind(static_cast<std::int64_t>(wanted.limit));
   std::vector<Trace> out;

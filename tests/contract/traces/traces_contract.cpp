@@ -91,6 +91,17 @@ TEST_P(TracesContract, ListsTheLatestFirstOrTheOldest) {
   EXPECT_TRUE(ids({.after = "t000009"}).empty());
 }
 
+TEST_P(TracesContract, ListsThemAsTheyWereKept) {
+  keep({sample_trace("b"), sample_trace("e")});
+  keep({sample_trace("a"), sample_trace("d", "s")});
+  keep({sample_trace("c")});
+  EXPECT_EQ(ids({.oldest_first = true, .as_kept = true}), (Names{"b", "e", "a", "d", "c"}));
+  EXPECT_EQ(ids({.limit = 2, .as_kept = true}), (Names{"c", "d"}));
+  EXPECT_EQ(ids({.after = "e", .oldest_first = true, .as_kept = true}), (Names{"a", "d", "c"}));
+  EXPECT_EQ(ids({.session = "s", .after = "e", .oldest_first = true, .as_kept = true}), Names{"d"});
+  EXPECT_TRUE(ids({.after = "c", .as_kept = true}).empty());
+}
+
 TEST_P(TracesContract, ListsASession) {
   keep({sample_trace("a", "one"), sample_trace("b", "two"), sample_trace("c"), sample_trace("d", "one")});
   EXPECT_EQ(ids({.session = "one"}), (Names{"d", "a"}));
