@@ -1,0 +1,45 @@
+#include "adapters/openai/upstream.hpp"
+
+#include <string_view>
+
+namespace plimsoll::openai {
+namespace {
+
+// Routes begin with /v1; many write their server's address with it.
+std::string root_of(std::string root) {
+  while (root.ends_with('/')) root.pop_back();
+  constexpr std::string_view version = "/v1";
+  if (root.ends_with(version)) root.resize(root.size() - version.size());
+  return root;
+}
+
+class Upstream final : public UpstreamLink {
+ public:
+  Upstream(HttpStreams& streams, OpenAiConfig config)
+      : streams_(streams), root_(root_of(std::move(config.root))), shown_(std::move(config.shown)) {
+    if (!config.key.empty()) headers_.push_back({"Authorization", "Bearer " + config.key.reveal()});
+  }
+
+  Awaitable<Result<std::unique_ptr<HttpStream>>> send(UpstreamRequest request, Deadline deadline) override {
+    HttpRequest sent{std::move(request.method), root_ + request.route, headers_, std::move(request.body)};
+    if (!sent.body.empty()) sent.headers.push_back({"Content-Type", "application/json"});
+    sent.headers.push_back({"Accept", request.stream ? "text/event-stream" : "application/json"});
+    auto reply = co_await streams_.open(std::move(sent), deadline);
+    if (!reply && !shown_.empty()) co_return fail(reply.error().code, "{}: {}", shown_, reply.error().what);
+    co_return reply;
+  }
+
+ private:
+  HttpStreams& streams_;
+  std::string root_;
+  std::string shown_;
+  std::vector<HttpHeader> headers_;
+};
+
+}  // namespace
+
+std::unique_ptr<UpstreamLink> make_upstream(HttpStreams& streams, OpenAiConfig config) {
+  return std::make_unique<Upstream>(streams, std::move(config));
+}
+
+}  // namespace plimsoll::openai
