@@ -77,7 +77,11 @@ struct PlanOptions {
   std::optional<std::int64_t> max_history_turns;
   budget::RetrievalRule retrieval;  // B1; its generation_buffer is the answer where none is asked for
   Tokens prompt_overhead = 150;     // B4
+  Tokens kept_free = 0;             // on top of the margin, for what is known to be counted short
   Tokens price_step = 500;          // what more or fewer shadow prices are worked out for; 0: none
+  // Only what sending takes: no hash, no shadow prices, no least window of a request that fits, and no body
+  // of one that may go out as it came.
+  bool brief = false;
 };
 
 struct PlannedSection {
@@ -122,8 +126,10 @@ struct Plan {
   std::optional<Tokens> requested_answer;
   std::vector<PlannedPrice> prices;
   std::vector<std::string> warnings;
-  std::string request;  // the body to send, with the plan's model and limits; empty where it does not fit
-  std::string hash;     // SHA-256 of what went in; the same inputs give the same
+  std::string format;      // of the chat: ChatCount::template_used
+  bool untouched = false;  // nothing is left out, added or lowered: the request may go out as it came
+  std::string request;     // the body to send, with the plan's model and limits; empty where it does not fit
+  std::string hash;        // SHA-256 of what went in; the same inputs give the same
 };
 
 // `request`: the body of an OpenAI chat completion. Its field `plimsoll` may hold `policy`, `thinking`

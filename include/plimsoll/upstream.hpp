@@ -36,6 +36,12 @@ class UpstreamLink {
   // x-plimsoll-left-out names, separated by commas, the fields that the server's API cannot express.
   // Nothing is tried twice. bad_input: the request cannot be put into the server's form, and why.
   virtual Awaitable<Result<std::unique_ptr<HttpStream>>> send(UpstreamRequest request, Deadline deadline) = 0;
+
+  // The prompt that the server's own template makes of a chat, without asking the model. unsupported where
+  // the server does not tell.
+  virtual Awaitable<Result<std::string>> rendered(UpstreamRequest /*request*/, Deadline /*deadline*/) {
+    co_return fail(Errc::unsupported, "this server does not show its prompts");
+  }
 };
 
 }  // namespace plimsoll

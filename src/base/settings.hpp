@@ -62,6 +62,26 @@ struct Settings {
   std::string llm_inference_url;  // empty: none
   Secret llm_access_secret;
 
+  std::vector<std::string> upstreams;        // "NAME=URL" or "URL"; empty: an Ollama is looked for
+  std::optional<Tokens> ollama_num_ctx_max;  // none: what is served, and at least 16,384
+  bool refuse_inexpressible = true;          // what a server's own API cannot say: refuse, or leave out
+  bool ask_for_usage = false;                // of streams, also where the client did not ask
+
+  // The gateway.
+  std::string listen = "127.0.0.1:8000";
+  std::int64_t io_threads = 0;      // 0: by the number of cores
+  std::int64_t worker_threads = 0;  // likewise
+  std::int64_t max_connections = 4'096;
+  std::int64_t max_request_bytes = std::int64_t{32} << 20;
+  std::int64_t max_answer_bytes = std::int64_t{64} << 20;
+  double request_timeout_seconds = 600;     // for all of one request
+  double first_byte_timeout_seconds = 300;  // local models are slow to start
+  double idle_timeout_seconds = 60;         // between two pieces, of a client or of an upstream
+  bool keep_prompts = false;                // in traces
+  std::int64_t trace_count = 10'000;
+  std::int64_t trace_days = 30;
+  std::int64_t trace_bytes = std::int64_t{256} << 20;
+
   // Files.
   std::filesystem::path assets_dir;     // what set-up fetched; <cache folder>/assets
   std::filesystem::path tokenizer_dir;  // compiled tokenizers; <cache folder>/tokenizers

@@ -91,6 +91,41 @@ const std::array table{
             "Where an OpenAI-style server answers."},
     Setting{"llm_access_secret", "LLM_ACCESS_SECRET", SecretText{&Settings::llm_access_secret},
             "Key that is sent to that server. Never shown."},
+    Setting{"upstreams", "", Names{&Settings::upstreams},
+            "Servers of models behind the gateway, as NAME=URL or URL; empty: an Ollama is looked for."},
+    Setting{"ollama_num_ctx_max", "OLLAMA_NUM_CTX_MAX",
+            OptionalWhole{&Settings::ollama_num_ctx_max, 1, most_tokens, "auto"},
+            "Largest window that an Ollama is asked to load a model with; auto: what it serves, at least "
+            "16,384."},
+    Setting{"refuse_inexpressible", "", Flag{&Settings::refuse_inexpressible},
+            "Refuse a request with fields that a server's own API cannot express; false: leave them out, and "
+            "say so."},
+    Setting{"ask_for_usage", "", Flag{&Settings::ask_for_usage},
+            "Ask for the usage of every stream, so that drift and cuts are seen; such requests are not "
+            "byte-identical."},
+    Setting{"listen", "", Text{&Settings::listen}, "Address and port that the gateway listens on."},
+    Setting{"io_threads", "", Whole{&Settings::io_threads, 0, 256},
+            "Threads that talk to clients and servers; 0: as many as there are cores, at most 4."},
+    Setting{"worker_threads", "", Whole{&Settings::worker_threads, 0, 256},
+            "Threads that count, search and plan larger requests; 0: as many as there are cores."},
+    Setting{"max_connections", "", Whole{&Settings::max_connections, 1, 1'000'000},
+            "Clients that may be connected at once; more are told to come back."},
+    Setting{"max_request_bytes", "", Whole{&Settings::max_request_bytes, 1'024, std::int64_t{1} << 40},
+            "Larger requests are refused before they are read."},
+    Setting{"max_answer_bytes", "", Whole{&Settings::max_answer_bytes, 1'024, std::int64_t{1} << 40},
+            "Longer answers of an upstream are refused, where they are not streamed."},
+    Setting{"request_timeout_seconds", "", Real{&Settings::request_timeout_seconds, 0.1, 86'400},
+            "Seconds that a request may take in all."},
+    Setting{"first_byte_timeout_seconds", "", Real{&Settings::first_byte_timeout_seconds, 0.1, 86'400},
+            "Seconds that an upstream may take to begin its answer."},
+    Setting{"idle_timeout_seconds", "", Real{&Settings::idle_timeout_seconds, 0.1, 86'400},
+            "Seconds that a client or an upstream may stay silent in the middle of something."},
+    Setting{"keep_prompts", "", Flag{&Settings::keep_prompts},
+            "Keep the text of requests and passages in traces."},
+    Setting{"trace_count", "", Whole{&Settings::trace_count, 0, 100'000'000}, "Most traces that are kept."},
+    Setting{"trace_days", "", Whole{&Settings::trace_days, 0, 36'500}, "Days that a trace is kept."},
+    Setting{"trace_bytes", "", Whole{&Settings::trace_bytes, 0, std::int64_t{1} << 40},
+            "Most bytes of traces that are kept."},
     Setting{"assets_dir", "", Path{&Settings::assets_dir}, "Folder of the files that set-up fetched."},
     Setting{"tokenizer_dir", "", Path{&Settings::tokenizer_dir}, "Folder of the compiled tokenizers."},
     Setting{"models_file", "", Path{&Settings::models_file},
@@ -202,6 +237,12 @@ bool take(Settings& settings, const Binding& binding, const RawValue& raw) {
           },
           [&](const Real& r) { return put(r.member, within(as_number<double>(raw), r.least, r.most)); },
           [&](const Flag& f) { return put(f.member, as_flag(raw)); },
+          [&](const Text& t) {
+            const std::string* text = as_text(raw);
+            if (text == nullptr || has_control(*text)) return false;
+            settings.*t.member = *text;
+            return true;
+          },
           [&](const Url& u) {
             const std::string* text = as_text(raw);
             if (text == nullptr || !(text->empty() || is_url(*text))) return false;
@@ -295,6 +336,7 @@ std::string allowed_values(const Setting& setting) {
           },
           [](const Real& r) { return fmt::format("a number from {} to {}", r.least, r.most); },
           [](const Flag&) { return std::string("true or false"); },
+          [](const Text&) { return std::string("one line of text"); },
           [](const Url&) { return std::string("an address that starts with http:// or https://"); },
           [](const Names&) { return std::string("names, separated by commas"); },
           [](const Path&) { return std::string("a path"); },
@@ -330,6 +372,11 @@ ShownValue shown_value(const Settings& settings, const Setting& setting) {
             return value ? ShownValue{*value} : ShownValue{std::string(w.absent)};
           },
           [&](const Url& u) { return text_or_none(without_password(settings.*u.member)); },
+          [&](const Names& n) {
+            std::vector<std::string> shown;
+            for (const std::string& name : settings.*n.member) shown.push_back(without_password(name));
+            return ShownValue{std::move(shown)};
+          },
           [&](const Path& p) { return text_or_none((settings.*p.member).string()); },
           [&](const SecretText& s) { return text_or_none((settings.*s.member).empty() ? "" : "***"); },
           [&](const Choice& c) { return ShownValue{std::string(c.words[c.get(settings)])}; },

@@ -31,6 +31,9 @@ struct Real {
 struct Flag {
   bool Settings::*member;
 };
+struct Text {  // one line
+  std::string Settings::*member;
+};
 struct Url {
   std::string Settings::*member;
 };
@@ -48,7 +51,7 @@ struct Choice {  // an enumeration whose values are the indices of `words`
   void (*set)(Settings&, std::size_t index);
   std::size_t (*get)(const Settings&);
 };
-using Binding = std::variant<Whole, OptionalWhole, Real, Flag, Url, Names, Path, SecretText, Choice>;
+using Binding = std::variant<Whole, OptionalWhole, Real, Flag, Text, Url, Names, Path, SecretText, Choice>;
 
 struct Setting {
   std::string_view key;          // "min_top_k": in TOML, in --set, and PLIMSOLL_MIN_TOP_K

@@ -62,6 +62,7 @@ constexpr std::array known_names{
     Known{"RAG_MAX_TOP_K", "rag_max_top_k", "300", "100"},
     Known{"LLM_INFERENCE_URL", "llm_inference_url", "none", "https://host/v1/chat/completions"},
     Known{"LLM_ACCESS_SECRET", "llm_access_secret", "none", "sk-1"},
+    Known{"OLLAMA_NUM_CTX_MAX", "ollama_num_ctx_max", "auto", "32768"},
     Known{"LLM_CONTEXT_WINDOW", "llm_context_window", "auto", "64000"},
 };
 
@@ -92,8 +93,10 @@ TEST(Settings, EverySettingIsTakenFromFileAndFlagInBothSpellings) {
     for (const Known& known : known_names)
       if (known.key == setting.key) value = known.another;
     if (const auto* choice = std::get_if<Choice>(&setting.binding)) value = choice->words.back();
-    if (setting.key == "window_timeout_seconds") value = "2.5";
-    if (setting.environment.empty() && std::holds_alternative<Whole>(setting.binding)) value = "64";
+    if (setting.environment.empty() && std::holds_alternative<Real>(setting.binding)) value = "2.5";
+    if (setting.environment.empty() && std::holds_alternative<Flag>(setting.binding)) value = "true";
+    if (const auto* whole = std::get_if<Whole>(&setting.binding); whole && setting.environment.empty())
+      value = whole->least < 64 ? "64" : "2048";
     const bool quoted =
         !std::holds_alternative<Whole>(setting.binding) && !std::holds_alternative<Real>(setting.binding) &&
         !std::holds_alternative<Flag>(setting.binding) && value.find_first_not_of("0123456789") != value.npos;

@@ -1,5 +1,7 @@
 #include "engine/draft.hpp"
 
+#include <algorithm>
+
 #include "base/try.hpp"
 #include "count/chat_body.hpp"
 
@@ -46,6 +48,8 @@ Result<Load> load_for(const Draft& draft, const RequestParts& parts, Tokens wind
     wants.context_limit = room.room;
     load.most_passages = room.top_k;
   }
+  if (parts.wishes.budget)
+    wants.context_limit = std::min(*parts.wishes.budget, wants.context_limit.value_or(*parts.wishes.budget));
   load.sections = budget::sections_for(wants, draft.policy, window);
   return load;
 }
@@ -77,7 +81,7 @@ Result<Draft> draft_plan(const RequestParts& parts, const PlanModel& model, cons
   wants.answer_by_default = options.retrieval.generation_buffer;
   wants.most_answer = model.max_output;
   wants.thinking = parts.thinking;
-  wants.margin = budget::margin_for(model.drift);
+  wants.margin = budget::margin_for(model.drift) + options.kept_free;
   draft.load.most_turns = options.max_history_turns.value_or(draft.load.most_turns);
   TRY(draft.load, load_for(draft, parts, model.window.tokens, options));
   return draft;

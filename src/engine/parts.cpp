@@ -154,7 +154,8 @@ Result<std::vector<Given>> read_given(const Json& list, const char* name, const 
 
 // A misspelled field would be ignored in silence.
 Result<void> check_ours(const Json& ours) {
-  constexpr std::string_view known[] = {"policy", "thinking", "passages", "memories"};
+  constexpr std::string_view known[] = {"policy", "thinking", "passages", "memories", "explain",
+                                        "budget", "order",    "fallback", "session"};
   if (!ours.is_null() && !ours.is_object()) return fail(Errc::bad_input, "plimsoll is not an object");
   for (const auto& [key, value] : ours.items()) {
     if (std::ranges::find(known, key) != std::end(known)) continue;
@@ -164,6 +165,43 @@ Result<void> check_ours(const Json& ours) {
                      : fmt::format("there are {}", fmt::join(known, ", ")));
   }
   return {};
+}
+
+Result<std::string> text_of(const Json& object, const char* key, const char* path) {
+  const Json& value = part_of(object, key);
+  if (value.is_null()) return std::string();
+  if (!value.is_string()) return fail(Errc::bad_input, "{} is {}, not a text", path, shown(value));
+  return value.get<std::string>();
+}
+
+// `fallback`: true, false, or the models to fall back to.
+Result<void> read_fallback(const Json& value, RequestWishes& wishes) {
+  if (value.is_null()) return {};
+  const bool names = value.is_array() && std::ranges::all_of(value, [](const Json& one) {
+                       return one.is_string() && !one.get_ref<const std::string&>().empty();
+                     });
+  if (!value.is_boolean() && !names)
+    return fail(Errc::bad_input, "plimsoll.fallback is {}, not true, false or a list of models",
+                shown(value));
+  wishes.fallback = names || value.get<bool>();
+  if (names) wishes.fallback_models = value.get<std::vector<std::string>>();
+  return {};
+}
+
+Result<void> read_wishes(const Json& body, RequestWishes& wishes) {
+  const Json& ours = part_of(body, "plimsoll");
+  TRY(wishes.index, text_of(body, "index_name", "index_name"));
+  TRY(wishes.session, text_of(ours, "session", "plimsoll.session"));
+  TRY(wishes.budget, tokens_of(ours, "budget", "plimsoll.budget", 0));
+  if (const Json& explain = part_of(ours, "explain"); !explain.is_null()) {
+    if (!explain.is_boolean())
+      return fail(Errc::bad_input, "plimsoll.explain is {}, not true or false", shown(explain));
+    wishes.explain = explain.get<bool>();
+  }
+  if (const Json& order = part_of(ours, "order"); !order.is_null()) {
+    TRY(wishes.order, text_of(ours, "order", "plimsoll.order"));
+  }
+  return read_fallback(part_of(ours, "fallback"), wishes);
 }
 
 Result<void> read_ours(RequestParts& parts) {
@@ -189,13 +227,14 @@ Result<void> read_ours(RequestParts& parts) {
     if (!ratio.is_number()) return fail(Errc::bad_input, "context_token_ratio is not a number");
     parts.context_ratio = ratio.get<double>();
   }
-  return {};
+  return read_wishes(parts.body, parts.wishes);
 }
 
 }  // namespace
 
 Result<RequestParts> read_parts(std::string_view request) {
   RequestParts parts;
+  parts.text = request;
   TRY(parts.body, count::parse_request(request));
   TRY_VOID(count::read_chat_request(parts.body));
   if (parts.body.is_array()) parts.body = Json{{"messages", std::move(parts.body)}};

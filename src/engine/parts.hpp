@@ -15,7 +15,19 @@ namespace plimsoll::engine {
 
 using Messages = std::vector<std::size_t>;  // indices, rising
 
+// What a request may ask of the gateway, in its field `plimsoll` and beside it.
+struct RequestWishes {
+  std::string index;  // whose documents are to be looked into; empty: none
+  bool explain = false;
+  std::optional<Tokens> budget;  // the most that passages may take
+  std::optional<std::string> order;
+  std::optional<bool> fallback;
+  std::vector<std::string> fallback_models;
+  std::string session;
+};
+
 struct RequestParts {
+  std::string_view text;        // the request as it was given; lives longer than its parts
   nlohmann::ordered_json body;  // an object with `messages`, as count::read_chat_request takes it
   Messages system;              // never cut
   // What is cut together, oldest first: a user's words with all that answered them. A call of a tool and
@@ -32,6 +44,8 @@ struct RequestParts {
   Tokens thinking = 0;
   std::optional<double> context_ratio;
   std::optional<Policy> policy;
+  RequestWishes wishes;
+  bool altered = false;  // the body is no longer what was given
 };
 
 Result<RequestParts> read_parts(std::string_view request);

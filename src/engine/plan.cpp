@@ -8,8 +8,7 @@
 #include "count/chat_body.hpp"
 #include "engine/draft.hpp"
 #include "engine/explain.hpp"
-#include "engine/parts.hpp"
-#include "plimsoll/plan.hpp"
+#include "engine/plan.hpp"
 
 namespace plimsoll {
 namespace engine {
@@ -137,26 +136,38 @@ budget::Stowage least_stowage(const Load& load) {
 struct Packed {
   budget::Stowage stowage;
   render::Assembly assembly;
-  nlohmann::ordered_json request;
+  nlohmann::ordered_json request;  // assembled, unless it is as it was given
+  bool as_given = false;
   ChatCount counted;
   Tokens needs = 0;  // with thinking as stowed and the answer at its least
 };
 
 Result<Packed> pack(budget::Stowage stowage, const RequestParts& parts, const PlanModel& model,
                     const Draft& draft) {
-  Packed packed{std::move(stowage), {}, {}, {}, 0};
+  Packed packed{std::move(stowage), {}, {}, false, {}, 0};
   packed.assembly = assembly_of(parts, packed.stowage);
-  packed.request = assemble(parts.body, packed.assembly);
-  const bool as_given = packed.assembly.facts.empty() && packed.assembly.passages.empty() &&
-                        std::ranges::count(packed.assembly.keep, false) == 0;
-  if (as_given) {
+  packed.as_given = packed.assembly.facts.empty() && packed.assembly.passages.empty() &&
+                    std::ranges::count(packed.assembly.keep, false) == 0;
+  if (packed.as_given) {
     packed.counted = draft.counted;
   } else {
+    packed.request = assemble(parts.body, packed.assembly);
     TRY(packed.counted, count::count_chat_body(model.tokenizer, packed.request, model.chat));
   }
   packed.needs = packed.counted.total + packed.stowage.used[at(SectionKind::thinking)] +
                  budget::least_of(draft.load.sections[at(SectionKind::answer)]) + draft.wants.margin;
   return packed;
+}
+
+// Without fields that are ours.
+bool is_plain(const nlohmann::ordered_json& body) {
+  return !body.contains("plimsoll") && !body.contains("index_name") && !body.contains("context_token_ratio");
+}
+
+std::string_view name_in(const nlohmann::ordered_json& body) {
+  const auto model = body.find("model");
+  return model != body.end() && model->is_string() ? std::string_view(model->get_ref<const std::string&>())
+                                                   : std::string_view();
 }
 
 // The body with the model and the limits that the plan has settled on, and without fields that are ours.
@@ -180,8 +191,6 @@ Result<void> settle(Plan& plan, const RequestParts& parts, const PlanModel& mode
                     const PlanOptions& options) {
   constexpr int most_attempts = 8;
   const Tokens window = plan.window.tokens;
-  TRY(Packed least, pack(least_stowage(draft.load), parts, model, draft));
-  plan.least = least.needs;
   Tokens short_by = 0;
   std::optional<Packed> taken;
   for (int attempt = 0; attempt < most_attempts && !taken; ++attempt) {
@@ -197,12 +206,23 @@ Result<void> settle(Plan& plan, const RequestParts& parts, const PlanModel& mode
     else
       short_by = std::max(short_by + 1, packed.counted.total - planned);
   }
-  if (!taken) taken = std::move(least);
+  if (!taken || !options.brief) {
+    TRY(Packed least, pack(least_stowage(draft.load), parts, model, draft));
+    plan.least = least.needs;
+    if (!taken) taken = std::move(least);
+  }
   const bool fits = taken->needs <= window;
   finish(plan, parts, draft, taken->stowage, taken->assembly, taken->counted, fits);
   list_pieces(plan, parts, draft, taken->stowage);
   if (!fits) return {};
-  plan.request = bound_request(std::move(taken->request), plan);
+  plan.untouched = taken->as_given && !parts.altered && is_plain(parts.body) &&
+                   plan.model == name_in(parts.body) &&
+                   (!plan.requested_answer || plan.requested_answer == plan.answer);
+  if (!plan.untouched || !options.brief) {
+    if (taken->as_given) taken->request = assemble(parts.body, taken->assembly);
+    plan.request = bound_request(std::move(taken->request), plan);
+  }
+  if (options.brief) return {};
   for (const Tokens change : {options.price_step, -options.price_step}) {
     if (change == 0) break;
     TRY(const Load then, load_for(draft, parts, window + change, options));
@@ -246,12 +266,9 @@ std::string hash_of(Plan& plan, std::string_view request) {
 }
 
 }  // namespace
-}  // namespace engine
 
-Result<Plan> plan_request(std::string_view request, std::string_view model_name, const PlanOptions& options,
-                          const PlanModels& models) {
-  using namespace engine;
-  TRY(const RequestParts parts, read_parts(request));
+Result<Plan> plan_parts(const RequestParts& parts, std::string_view model_name, const PlanOptions& options,
+                        const PlanModels& models) {
   TRY(PlanModel model, models.open(model_name));
   TRY(Draft draft, draft_plan(parts, model, options));
   Plan plan;
@@ -265,12 +282,21 @@ Result<Plan> plan_request(std::string_view request, std::string_view model_name,
   plan.policy = draft.policy;
   plan.exactness = worse(model.exactness, draft.counted.exactness);
   plan.why = model.exactness > draft.counted.exactness ? model.why : draft.counted.why;
+  plan.format = draft.counted.template_used;
   plan.requested_answer = draft.wants.answer;
   TRY_VOID(settle(plan, parts, model, draft, options));
   advise(plan, parts, draft, options);
-  plan.hash = hash_of(plan, request);
+  if (!options.brief) plan.hash = hash_of(plan, parts.text);
   list_warnings(plan, model, draft);
   return plan;
+}
+
+}  // namespace engine
+
+Result<Plan> plan_request(std::string_view request, std::string_view model_name, const PlanOptions& options,
+                          const PlanModels& models) {
+  TRY(const engine::RequestParts parts, engine::read_parts(request));
+  return engine::plan_parts(parts, model_name, options, models);
 }
 
 }  // namespace plimsoll

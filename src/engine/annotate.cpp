@@ -1,0 +1,195 @@
+#include "engine/annotate.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "engine/reply.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr auto replace = Json::error_handler_t::replace;
+
+// Of those that went along.
+std::vector<const FoundPassage*> aboard(const Course& course) {
+  std::vector<const FoundPassage*> kept;
+  std::size_t at = 0;
+  for (const PlannedPiece& piece : course.plan.pieces) {
+    if (piece.section != SectionKind::context) continue;
+    if (at < course.passages.size() && piece.fate == Fate::kept) kept.push_back(&course.passages[at]);
+    ++at;
+  }
+  return kept;
+}
+
+Json source_nodes(const Course& course) {
+  std::vector<const FoundPassage*> kept = aboard(course);
+  if (kept.empty()) return nullptr;
+  std::ranges::stable_sort(kept, {}, [](const FoundPassage* passage) { return passage->distance; });
+  Json nodes = Json::array();
+  for (const FoundPassage* found : kept) {
+    const SelectedPassage& passage = found->passage;
+    Json metadata = Json::object();
+    for (const auto& [key, value] : found->metadata) metadata[key] = Json::parse(value, nullptr, false);
+    nodes.push_back({{"doc_id", passage.key},
+                     {"node_id", fmt::format("{}:{}-{}", passage.key, passage.span.start, passage.span.end)},
+                     {"text", passage.text},
+                     {"score", found->distance},
+                     {"metadata", std::move(metadata)}});
+  }
+  return nodes;
+}
+
+Json passages_json(const Course& course) {
+  Json passages = Json::array();
+  for (const FoundPassage* found : aboard(course))
+    passages.push_back({{"document", found->passage.key},
+                        {"start", found->passage.source.start},
+                        {"end", found->passage.source.end},
+                        {"page", found->passage.page},
+                        {"path", found->passage.path},
+                        {"tokens", found->passage.tokens},
+                        {"score", found->passage.score},
+                        {"reason", found->passage.reason}});
+  return passages;
+}
+
+Json left_out(const Plan& plan) {
+  Json gone = Json::array();
+  for (const PlannedPiece& piece : plan.pieces)
+    if (piece.fate != Fate::kept)
+      gone.push_back({{"section", name_of(piece.section)},
+                      {"id", piece.id},
+                      {"tokens", piece.tokens},
+                      {"reason", piece.reason}});
+  return gone;
+}
+
+Json summary(const Course& course) {
+  const Trace& trace = course.trace;
+  const Plan& plan = course.plan;
+  Json json{{"trace", trace.id},
+            {"model", trace.model},
+            {"upstream", trace.upstream},
+            {"window", trace.window},
+            {"input_tokens", trace.input},
+            {"thinking_tokens", trace.thinking},
+            {"answer_tokens", trace.answer},
+            {"margin", trace.margin},
+            {"exactness", name_of(trace.exactness)},
+            {"changed", trace.changed},
+            {"left_out", left_out(plan)},
+            {"upstream_cut_tokens", trace.cut}};
+  if (trace.drift) json["drift"] = *trace.drift;
+  if (!plan.fallback.to.empty())
+    json["fallback"] = {
+        {"from", plan.fallback.from}, {"to", plan.fallback.to}, {"reason", plan.fallback.reason}};
+  if (!trace.index.empty()) {
+    json["index"] = trace.index;
+    json["strategy"] = name_of(plan.strategy.strategy);
+    json["passages"] = passages_json(course);
+  }
+  Json warnings = plan.warnings;
+  for (const std::string& warning : trace.warnings) warnings.push_back(warning);
+  if (!warnings.empty()) json["warnings"] = std::move(warnings);
+  if (course.parts.wishes.explain) json["plan"] = Json::parse(plan_json(plan), nullptr, false);
+  return json;
+}
+
+std::string_view type_of(Errc code) {
+  const int status = status_of(code);
+  if (status == 404) return "not_found_error";
+  if (status < 500) return "invalid_request_error";
+  return status == 504 ? "timeout_error" : "api_error";
+}
+
+std::string_view code_of(const Error& error) {
+  switch (error.code) {
+    case Errc::over_budget: return "context_length_exceeded";
+    case Errc::unknown_model: return "model_not_found";
+    default: return name_of(error.code);
+  }
+}
+
+}  // namespace
+
+int status_of(Errc code) {
+  switch (code) {
+    case Errc::bad_input:
+    case Errc::over_budget:
+    case Errc::unsupported: return 400;
+    case Errc::not_found:
+    case Errc::unknown_model: return 404;
+    case Errc::timed_out: return 504;
+    case Errc::upstream_failed: return 502;
+    case Errc::unreachable: return 503;
+    case Errc::unknown_setting:
+    case Errc::bad_setting:
+    case Errc::damaged:
+    case Errc::io_failed: return 500;
+  }
+  return 500;
+}
+
+AnswerHead answer_head(const Course& course, const ReplyHead& from) {
+  AnswerHead head;
+  head.status = from.status;
+  if (const std::string_view type = from.header("content-type"); !type.empty()) head.content_type = type;
+  for (const HttpHeader& header : from.headers)
+    if (header.name == "retry-after" || header.name == "x-request-id" ||
+        header.name.starts_with("x-ratelimit-") || header.name.starts_with("openai-"))
+      head.headers.push_back(header);
+  const Trace& trace = course.trace;
+  head.headers.push_back({"X-Plimsoll-Trace", trace.id});
+  head.headers.push_back({"X-Plimsoll-Window", std::to_string(trace.window)});
+  head.headers.push_back({"X-Plimsoll-Input-Tokens", std::to_string(trace.input)});
+  head.headers.push_back({"X-Plimsoll-Answer-Tokens", std::to_string(trace.answer)});
+  head.headers.push_back({"X-Plimsoll-Model", trace.model});
+  if (trace.cut > 0) head.headers.push_back({"X-Plimsoll-Upstream-Cut-Tokens", std::to_string(trace.cut)});
+  return head;
+}
+
+std::string annotation(const Course& course) {
+  std::string fields;
+  if (!course.trace.index.empty())
+    fields = "\"source_nodes\":" + source_nodes(course).dump(-1, ' ', false, replace) + ",";
+  return fields + "\"plimsoll\":" + summary(course).dump(-1, ' ', false, replace);
+}
+
+std::string said_in_error(std::string_view body) {
+  constexpr std::size_t longest = 2'000;
+  const Json json = Json::parse(body, nullptr, false);
+  if (json.is_object()) {
+    const auto error = json.find("error");
+    if (error != json.end() && error->is_string()) return error->get<std::string>();
+    if (error != json.end() && error->is_object() && error->contains("message") &&
+        (*error)["message"].is_string())
+      return (*error)["message"].get<std::string>();
+    for (const char* key : {"detail", "message"})
+      if (json.contains(key) && json[key].is_string()) return json[key].get<std::string>();
+  }
+  return std::string(body.substr(0, longest));
+}
+
+std::string with_detail(std::string body, std::string_view said) {
+  const Json json = Json::parse(body, nullptr, false);
+  if (!json.is_object() || json.contains("detail")) return body;
+  return with_fields(body, "\"detail\":" + Json(said).dump(-1, ' ', false, replace));
+}
+
+std::string error_body(const Error& error) {
+  const Json json{{"error",
+                   {{"message", error.what},
+                    {"type", type_of(error.code)},
+                    {"param", nullptr},
+                    {"code", code_of(error)}}},
+                  {"detail", error.what}};
+  return json.dump(-1, ' ', false, replace);
+}
+
+std::string error_event(const Error& error) {
+  return "data: " + error_body(error) + "\n\n";
+}
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,26 @@
+// What a client is told beside the upstream's own words.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "engine/course.hpp"
+
+namespace plimsoll::engine {
+
+// Status and headers of the answer: the upstream's that help a client, and ours.
+AnswerHead answer_head(const Course& course, const ReplyHead& from);
+
+// `"source_nodes": ..., "plimsoll": {...}` without the braces around them (K4).
+std::string annotation(const Course& course);
+
+// The message of an error in OpenAI's form, in FastAPI's, or in Ollama's; else the text itself, shortened.
+std::string said_in_error(std::string_view body);
+// K6: an error that has `error` has `detail` too.
+std::string with_detail(std::string body, std::string_view said);
+// An error in the middle of a stream.
+std::string error_event(const Error& error);
+// The whole body of an error of ours: `error {message, type, code}` and `detail`.
+std::string error_body(const Error& error);
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,62 @@
+#include "engine/answer.hpp"
+
+#include "base/try.hpp"
+#include "engine/course.hpp"
+#include "engine/served_format.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+constexpr int most_sent = 3;  // the first, and one each after an overflow and after a cut
+
+// Count, window, strategy, retrieve, budget, render: here where it is quick, else on a worker.
+Awaitable<Result<void>> charted(Engine& engine, Crew& crew, Course& course, Deadline deadline) {
+  if (course.ask.body.size() <= engine.rules.planned_at_once_bytes) {
+    CO_TRY_VOID(read_request(engine, course));
+    if (is_quickly_charted(engine, course)) co_return chart(engine, course, deadline);
+  }
+  Result<void> done;
+  std::function<void()> work = [&] {
+    done = read_request(engine, course);
+    if (done) done = chart(engine, course, deadline);
+  };
+  co_await crew.elsewhere(std::move(work));
+  co_return done;
+}
+
+// And counted anew from the server's own rendering where ours differs.
+Awaitable<Result<void>> planned(Engine& engine, Crew& crew, Course& course, Deadline deadline) {
+  CO_TRY_VOID(co_await charted(engine, crew, course, deadline));
+  while (co_await differs_from_the_servers(engine, crew, course, deadline))
+    CO_TRY_VOID(co_await charted(engine, crew, course, deadline));
+  co_return Result<void>();
+}
+
+Awaitable<Result<void>> sail(Engine& engine, Crew& crew, Course& course, AnswerSink& client,
+                             Deadline deadline) {
+  while (true) {
+    CO_TRY_VOID(co_await planned(engine, crew, course, deadline));
+    CO_TRY(const auto reply, co_await dispatch(engine, crew, course, deadline));
+    CO_TRY(const bool answered, co_await relay(engine, course, *reply, client, deadline));
+    if (answered || course.sent >= most_sent) co_return Result<void>();
+  }
+}
+
+}  // namespace
+
+Awaitable<Result<void>> answer(Engine& engine, Crew& crew, Ask ask, AnswerSink& client, Deadline deadline,
+                               std::string& trace_id) {
+  Course course(std::move(ask), trace_id);
+  Result<void> outcome = co_await sail(engine, crew, course, client, deadline);
+  close_course(engine, course, outcome);
+  co_return outcome;
+}
+
+Awaitable<Result<Plan>> plan_only(Engine& engine, Crew& crew, Ask ask, Deadline deadline) {
+  Course course(std::move(ask), {});
+  Result<void> done = co_await planned(engine, crew, course, deadline);
+  if (!done && done.error().code != Errc::over_budget) co_return tl::unexpected(done.error());
+  co_return std::move(course.plan);
+}
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,91 @@
+// From a client's request to its answer: count, window, strategy, retrieve, budget, render, upstream, ledger.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/breaker.hpp"
+#include "engine/consult.hpp"
+#include "engine/fleet_models.hpp"
+#include "engine/trace_writer.hpp"
+#include "plimsoll/upstream.hpp"
+
+namespace plimsoll::engine {
+
+struct Ask {
+  std::string route = "/v1/chat/completions";
+  std::string body;
+  std::string owner = "local";
+  bool in_full = false;  // the plan with all that it can tell, whatever the request wishes
+};
+
+struct AnswerHead {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::vector<HttpHeader> headers;
+  std::optional<std::size_t> length;  // of the body; none: it comes in pieces
+};
+
+// Where an answer goes. An error of either call: nobody is there any more.
+class AnswerSink {
+ public:
+  AnswerSink() = default;
+  AnswerSink(const AnswerSink&) = delete;
+  AnswerSink& operator=(const AnswerSink&) = delete;
+  virtual ~AnswerSink() = default;
+  virtual Awaitable<Result<void>> head(const AnswerHead& head) = 0;
+  // Comes back when the client has taken it, so that a slow one slows everything behind it down.
+  virtual Awaitable<Result<void>> body(std::string_view bytes) = 0;
+};
+
+struct EngineRules {
+  PlanOptions plan;
+  ConsultRules consult;
+  bool best_last_for_ollama = true;
+  bool keep_prompts = false;
+  bool ask_for_usage = false;
+  bool refuse_inexpressible = true;
+  std::size_t max_answer_bytes = std::size_t{64} << 20;
+  std::chrono::milliseconds first_byte{300'000};
+  std::chrono::milliseconds idle{60'000};
+  // Larger bodies are planned by a worker, so that they hold up nobody's bytes.
+  std::size_t planned_at_once_bytes = std::size_t{32} << 10;
+};
+
+// What all threads share.
+struct Engine {
+  FleetModels& models;
+  Shelf* shelf = nullptr;  // null: there is no store
+  ledger::DriftBook& drift;
+  TraceWriter* traces = nullptr;  // null: none are kept
+  Breakers& breakers;
+  EngineRules rules;
+};
+
+// What one thread has to itself.
+class Crew {
+ public:
+  Crew() = default;
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+  virtual ~Crew() = default;
+  virtual UpstreamLink& link(std::size_t member) = 0;
+  // Does the work elsewhere, and comes back here.
+  virtual Awaitable<void> elsewhere(std::function<void()> work) = 0;
+  virtual Awaitable<void> pause(std::chrono::milliseconds time) = 0;
+};
+
+// An error only where nothing went to the client yet; whatever happened is in the trace, which is kept. The
+// id of the trace is in `trace_id` from the start.
+Awaitable<Result<void>> answer(Engine& engine, Crew& crew, Ask ask, AnswerSink& client, Deadline deadline,
+                               std::string& trace_id);
+
+// The plan that `answer` would go by, without asking a model.
+Awaitable<Result<Plan>> plan_only(Engine& engine, Crew& crew, Ask ask, Deadline deadline);
+
+// The one place that knows what an error means to a client of HTTP.
+int status_of(Errc code);
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,180 @@
+#include "engine/consult.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+#include "base/try.hpp"
+#include "count/chat_request.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double distance_of(float cosine) {
+  return std::max(0.0, 2.0 - 2.0 * static_cast<double>(cosine));
+}
+
+bool is_filled_list(const Json& body, const char* key) {
+  const auto found = body.find(key);
+  return found != body.end() && found->is_array() && !found->empty();
+}
+
+// A calibrated reading of the threshold: near by meaning, or at least half of the question's own words.
+bool near_enough(const ScoredSentence& sentence, const Evidence& evidence, double threshold) {
+  const auto has = static_cast<std::size_t>(std::popcount(sentence.words));
+  const bool by_words = has > 0 && 2 * has >= evidence.words.size();
+  return by_words || (evidence.by_meaning && distance_of(sentence.meaning) <= threshold);
+}
+
+void drop_far(Evidence& evidence, double threshold) {
+  if (threshold <= 0) return;
+  std::erase_if(evidence.stretches, [&](const Stretch& stretch) {
+    return std::ranges::none_of(stretch.sentences, [&](const ScoredSentence& sentence) {
+      return near_enough(sentence, evidence, threshold);
+    });
+  });
+}
+
+// Of the best sentence within a passage; where no vectors were compared, what its score would be as one.
+double distance_within(const Evidence& evidence, const SelectedPassage& passage) {
+  float best = evidence.by_meaning ? -1.0F : passage.score;
+  for (const Stretch& stretch : evidence.stretches) {
+    if (stretch.document.id != passage.document) continue;
+    for (const ScoredSentence& sentence : stretch.sentences)
+      if (sentence.span.start >= passage.span.start && sentence.span.end <= passage.span.end)
+        best = std::max(best, sentence.meaning);
+  }
+  return distance_of(best);
+}
+
+// The documents of the findings, the most promising first.
+struct Candidate {
+  DocumentHead head;
+  float score = 0;
+};
+std::vector<Candidate> documents_of(const Evidence& evidence) {
+  std::vector<Candidate> found;
+  for (const Stretch& stretch : evidence.stretches) {
+    float score = 0;
+    for (const ScoredSentence& sentence : stretch.sentences) score = std::max(score, sentence.score);
+    const auto known =
+        std::ranges::find(found, stretch.document.id, [](const Candidate& c) { return c.head.id; });
+    if (known == found.end())
+      found.push_back({stretch.document, score});
+    else
+      known->score = std::max(known->score, score);
+  }
+  std::ranges::stable_sort(found, std::greater<>(), &Candidate::score);
+  return found;
+}
+
+Result<FoundPassage> whole_document(const Findings& findings, const Candidate& candidate,
+                                    const Tokenizer& tokenizer, const char* reason) {
+  TRY(DocumentWithVectors stored, findings.shelf->open.store.document(candidate.head.id));
+  FoundPassage whole;
+  whole.passage.document = candidate.head.id;
+  whole.passage.key = candidate.head.key;
+  whole.passage.span = {0, stored.document.text.size()};
+  whole.passage.source = whole.passage.span;
+  whole.passage.tokens = tokenizer.count(stored.document.text);
+  whole.passage.text = std::move(stored.document.text);
+  whole.passage.score = candidate.score;
+  whole.passage.reason = reason;
+  whole.distance = distance_within(findings.evidence, whole.passage);
+  whole.metadata = candidate.head.metadata;
+  return whole;
+}
+
+Result<void> add_passages(const Findings& findings, const Evidence& evidence, const Tokenizer& tokenizer,
+                          Tokens budget, PassageOrder order, std::vector<FoundPassage>& out) {
+  SelectOptions options{.budget = budget, .order = order};
+  options.labels = false;  // each stands between marks of its own
+  options.recount = tokenizer.info().name != findings.shelf->open.info.settings.tokenizer;
+  Selection selection = select_passages(evidence, tokenizer, options);
+  TRY_VOID(locate(findings.shelf->open.store, selection));
+  for (SelectedPassage& passage : selection.passages) {
+    const double distance = distance_within(evidence, passage);
+    const auto from = std::ranges::find(evidence.stretches, passage.document,
+                                        [](const Stretch& stretch) { return stretch.document.id; });
+    Metadata metadata = from == evidence.stretches.end() ? Metadata() : from->document.metadata;
+    out.push_back({std::move(passage), distance, std::move(metadata)});
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string why_not_documents(const Json& body) {
+  for (const char* key : {"tools", "functions"})
+    if (is_filled_list(body, key)) return fmt::format("the request has {}", key);
+  for (const Json& message : body["messages"]) {
+    const std::string& role = message["role"].get_ref<const std::string&>();
+    if (role != "system" && role != "developer" && role != "user" && role != "assistant")
+      return fmt::format("a message has the role '{}'", role);
+    const auto content = message.find("content");
+    if (role != "user" || content == message.end() || !content->is_array()) continue;
+    for (const Json& part : *content)
+      if (!part.is_object() || part.value("type", "") != "text") return "a user's message is not text alone";
+  }
+  return {};
+}
+
+Result<Findings> find_in_documents(Shelf& shelf, std::string_view owner, const RequestParts& parts,
+                                   Tokens room, const ConsultRules& rules, Deadline deadline) {
+  Findings findings;
+  TRY(findings.shelf, shelf.take(owner, parts.wishes.index));
+  const auto& last = parts.body["messages"].back()["role"];
+  if (parts.query.empty() || last == "assistant")
+    return fail(Errc::bad_input, "There must be a user prompt since the latest assistant message.");
+  retrieve::GatherOptions options;
+  constexpr Tokens least_candidates = 100, most_candidates = 1'000;
+  options.candidates = static_cast<std::size_t>(
+      std::clamp(room / std::max<Tokens>(1, rules.node_approximation), least_candidates, most_candidates));
+  TRY(findings.evidence, find_evidence(findings.shelf->open, parts.query, options, deadline));
+  findings.candidates = findings.evidence.candidates;
+  findings.notes = findings.shelf->notes;
+  findings.notes.insert(findings.notes.end(), findings.evidence.notes.begin(), findings.evidence.notes.end());
+  drop_far(findings.evidence, rules.similarity_threshold);
+  return findings;
+}
+
+Result<Reading> read_documents(const Findings& findings, const RequestParts& parts, const PlanModel& model,
+                               Tokens used, Tokens budget, const ConsultRules& rules) {
+  Reading reading;
+  const ContentEstimate content{findings.shelf->tokens, ContentSource::counted, Exactness::calibrated};
+  reading.strategy = decide_strategy(classify(parts.query), content, model.window.tokens, used, {});
+  if (findings.evidence.stretches.empty()) return reading;
+  const Strategy strategy = reading.strategy.strategy;
+  if (strategy != Strategy::stuff) budget = std::min(budget, reading.strategy.retrieval_budget_tokens);
+
+  // Whole documents, as far as the strategy and the room go.
+  const std::vector<Candidate> documents = documents_of(findings.evidence);
+  Tokens all = 0;
+  for (const Candidate& candidate : documents) all += candidate.head.tokens;
+  const bool paste = strategy == Strategy::stuff && all <= budget;
+  std::set<DocumentId> whole;
+  if (paste || (strategy == Strategy::hybrid && documents.front().head.tokens <= budget / 2)) {
+    for (const Candidate& candidate : documents) {
+      TRY(FoundPassage found, whole_document(findings, candidate, model.tokenizer,
+                                             paste ? "pasted whole" : "the best document, whole"));
+      budget -= found.passage.tokens;
+      whole.insert(candidate.head.id);
+      reading.passages.push_back(std::move(found));
+      if (!paste) break;
+    }
+  }
+  if (paste || budget <= 0) return reading;
+  const PassageOrder order = rules.order.value_or(PassageOrder::document);
+  if (whole.empty()) {
+    TRY_VOID(add_passages(findings, findings.evidence, model.tokenizer, budget, order, reading.passages));
+    return reading;
+  }
+  Evidence rest = findings.evidence;
+  std::erase_if(rest.stretches, [&](const Stretch& stretch) { return whole.contains(stretch.document.id); });
+  TRY_VOID(add_passages(findings, rest, model.tokenizer, budget, order, reading.passages));
+  return reading;
+}
+
+}  // namespace plimsoll::engine

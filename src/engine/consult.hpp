@@ -1,0 +1,53 @@
+// The retrieving step: what documents have to say to a request (K1 to K3, S10).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/parts.hpp"
+#include "engine/shelf.hpp"
+#include "plimsoll/plan.hpp"
+#include "plimsoll/trace.hpp"
+
+namespace plimsoll::engine {
+
+struct ConsultRules {
+  double similarity_threshold = 0.85;  // squared distance; 0: everything is near enough
+  Tokens node_approximation = 500;     // K3: what a candidate is taken to cost
+  std::optional<PassageOrder> order;   // none: by the request, else the documents' own
+};
+
+// K1: why a request does not go through documents although it names an index; empty: it does.
+std::string why_not_documents(const nlohmann::ordered_json& body);
+
+// What was found for one request; the model has no part in it.
+struct Findings {
+  std::shared_ptr<const ShelvedIndex> shelf;
+  Evidence evidence;  // what is near enough
+  std::size_t candidates = 0;
+  std::vector<std::string> notes;
+};
+
+// K2 and K3. bad_input where nobody asked anything; not_found where there is no such index.
+Result<Findings> find_in_documents(Shelf& shelf, std::string_view owner, const RequestParts& parts,
+                                   Tokens room, const ConsultRules& rules, Deadline deadline);
+
+// One passage with where it came from.
+struct FoundPassage {
+  SelectedPassage passage;
+  double distance = 0;  // squared, between unit vectors
+  Metadata metadata;    // of its document
+};
+
+struct Reading {
+  StrategyDecision strategy;
+  std::vector<FoundPassage> passages;  // as they go into the request
+};
+
+// What of the findings goes to a model that has `budget` tokens for them: whole documents where they are
+// small enough to be pasted, the best document and passages, or passages.
+Result<Reading> read_documents(const Findings& findings, const RequestParts& parts, const PlanModel& model,
+                               Tokens used, Tokens budget, const ConsultRules& rules);
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,73 @@
+// All that belongs to one request, from its first byte to its trace. Nothing of it is shared with another.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "engine/answer.hpp"
+#include "engine/consult.hpp"
+#include "engine/parts.hpp"
+#include "plimsoll/trace.hpp"
+
+namespace plimsoll::engine {
+
+struct Course {
+  Course(Ask asked, std::string trace_id);
+  Course(const Course&) = delete;
+  Course& operator=(const Course&) = delete;
+
+  const Deadline::Clock::time_point begun = Deadline::Clock::now();
+  const Ask ask;
+  Trace trace;
+
+  // What the client wants; read once.
+  RequestParts parts;  // views ask.body
+  std::string model;   // without the index of a virtual one
+  bool is_read = false;
+  bool stream = false;
+  bool wants_usage = false;  // in a stream
+
+  // The last plan.
+  int plans = 0;
+  int sent = 0;
+  std::optional<Findings> findings;
+  std::vector<FoundPassage> passages;
+  Plan plan;
+  Berth berth;
+  std::string body;            // what goes out, where that is not ask.body
+  bool hides_usage = false;    // we asked for it, the client did not
+  Tokens rendered_longer = 0;  // what the server's rendering takes more than ours
+  bool raised = false;         // the window was raised after a cut
+
+  std::string_view outgoing() const {
+    return body.empty() ? std::string_view(ask.body) : std::string_view(body);
+  }
+  bool uses_documents() const { return findings.has_value(); }
+  // Whether the client is told more than the upstream says.
+  bool is_annotated() const {
+    return trace.changed || parts.wishes.explain || !trace.index.empty() || trace.cut > 0;
+  }
+  std::int64_t microseconds() const {
+    return std::chrono::duration_cast<std::chrono::microseconds>(Deadline::Clock::now() - begun).count();
+  }
+};
+
+// Count, window, strategy, retrieve, budget, render: the plan for the request, and what goes out by it.
+// Blocks, where documents are looked into or a window has to be asked for.
+Result<void> read_request(Engine& engine, Course& course);
+Result<void> chart(Engine& engine, Course& course, Deadline deadline);
+// Whether that costs no more than a few bytes would.
+bool is_quickly_charted(const Engine& engine, const Course& course);
+
+// Sends it, again where nothing came back and that may help.
+Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& crew, Course& course,
+                                                        Deadline deadline);
+
+// Hands the reply on. False: nothing went out, and the request should be planned once more.
+Awaitable<Result<bool>> relay(Engine& engine, Course& course, HttpStream& reply, AnswerSink& client,
+                              Deadline deadline);
+
+// Fills in the trace, and keeps it.
+void close_course(Engine& engine, Course& course, const Result<void>& outcome);
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,90 @@
+#include <charconv>
+
+#include "base/log.hpp"
+#include "base/try.hpp"
+#include "engine/course.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int most_tries = 3;
+constexpr milliseconds first_pause{100};
+constexpr milliseconds longest_asked_pause{5'000};  // a longer Retry-After is the client's to wait for
+
+UpstreamRequest request_for(Engine& engine, const Course& course) {
+  UpstreamRequest request;
+  request.route = course.ask.route;
+  request.body = course.outgoing();
+  request.model = course.berth.model;
+  request.stream = course.stream;
+  request.refuse_inexpressible = engine.rules.refuse_inexpressible;
+  const Trace& plan = course.trace;
+  request.num_ctx =
+      engine.models.num_ctx_for(course.berth, plan.input + plan.thinking + plan.answer + plan.margin);
+  return request;
+}
+
+// How long to wait before another try; none: another try would not help, or is not ours to make.
+std::optional<milliseconds> pause_after(const Result<std::unique_ptr<HttpStream>>& reply, int tries) {
+  const milliseconds pause = first_pause * (1 << (2 * (tries - 1)));
+  if (!reply) {
+    const Errc code = reply.error().code;
+    return code == Errc::unreachable || code == Errc::upstream_failed ? std::optional(pause) : std::nullopt;
+  }
+  const ReplyHead& head = (*reply)->head();
+  const int status = head.status;
+  if (status != 429 && status != 502 && status != 503 && status != 504) return std::nullopt;
+  const std::string_view asked = head.header("retry-after");
+  if (asked.empty()) return status == 429 ? std::nullopt : std::optional(pause);
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(asked.data(), asked.data() + asked.size(), seconds);
+  const milliseconds wait(static_cast<std::int64_t>(seconds * 1000));
+  if (error != std::errc() || seconds < 0 || wait > longest_asked_pause) return std::nullopt;
+  return std::max(wait, first_pause);
+}
+
+void note_attempt(Course& course, const Result<std::unique_ptr<HttpStream>>& reply, std::int64_t begin) {
+  TraceAttempt attempt{
+      course.trace.upstream, course.trace.model,           reply ? (*reply)->head().status : 0, {},
+      course.trace.window,   course.microseconds() - begin};
+  attempt.outcome = !reply                          ? reply.error().what
+                    : (*reply)->head().status < 400 ? "answered"
+                                                    : fmt::format("status {}", (*reply)->head().status);
+  course.trace.attempts.push_back(std::move(attempt));
+}
+
+}  // namespace
+
+Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& crew, Course& course,
+                                                        Deadline deadline) {
+  UpstreamLink& link = crew.link(course.berth.member);
+  ++course.sent;
+  for (int tries = 1;; ++tries) {
+    if (const auto closed = engine.breakers.closed_for(course.berth.member, Breakers::Clock::now()))
+      co_return fail(Errc::unreachable,
+                     "the upstream '{}' has failed again and again; it is asked again in {:.1f} s",
+                     course.trace.upstream, std::chrono::duration<double>(*closed).count());
+    const std::int64_t begin = course.microseconds();
+    UpstreamRequest request = request_for(engine, course);
+    auto reply =
+        co_await link.send(std::move(request), sooner(deadline, Deadline::after(engine.rules.first_byte)));
+    note_attempt(course, reply, begin);
+    const bool broken = reply ? (*reply)->head().status >= 500 : reply.error().code != Errc::bad_input;
+    if (broken)
+      engine.breakers.failed(course.berth.member, Breakers::Clock::now());
+    else
+      engine.breakers.succeeded(course.berth.member);
+    const auto pause = pause_after(reply, tries);
+    if (!pause || tries == most_tries || deadline.left() <= *pause) co_return reply;
+    log::info("asking the upstream again", {{"trace", course.trace.id},
+                                            {"upstream", course.trace.upstream},
+                                            {"why", course.trace.attempts.back().outcome},
+                                            {"try", tries + 1}});
+    reply = fail(Errc::upstream_failed, "given up");  // closes what there is before the pause
+    co_await crew.pause(*pause);
+  }
+}
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,103 @@
+#include "engine/fleet.hpp"
+
+#include <algorithm>
+
+#include "base/log.hpp"
+#include "base/text.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+ServerKind first_guess(const Upstream& server) {
+  const KindHint hint = hint_of(server.root);
+  if (server.kind) return *server.kind;
+  return hint.certain.value_or(hint.likely.value_or(ServerKind::openai));
+}
+
+bool lists(const MemberModels& member, std::string_view model) {
+  const auto named = [&](std::string_view name) {
+    return std::ranges::any_of(member.models, [&](const ListedModel& listed) { return listed.name == name; });
+  };
+  return named(model) || (member.kind == ServerKind::ollama && model.find(':') == std::string_view::npos &&
+                          named(std::string(model) + ":latest"));
+}
+
+}  // namespace
+
+Fleet::Fleet(std::vector<FleetMember> members, WindowFinder& finder)
+    : members_(std::move(members)), finder_(finder) {
+  Models models(members_.size());
+  for (std::size_t i = 0; i < models.size(); ++i) models[i].kind = first_guess(members_[i].server);
+  models_ = std::make_shared<const Models>(std::move(models));
+}
+
+std::shared_ptr<const Fleet::Models> Fleet::models() const {
+  const std::lock_guard lock(mutex_);
+  return models_;
+}
+
+void Fleet::refresh(Deadline deadline) {
+  Models now = *models();
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    MemberModels& member = now[i];
+    member.asked = true;
+    auto listed = finder_.list(members_[i].server, deadline);
+    if (!listed) {
+      member.problem = listed.error().what;
+      log::warning("no models from upstream", {{"upstream", members_[i].name}, {"why", member.problem}});
+      continue;
+    }
+    member.problem.clear();
+    member.models = *std::move(listed);
+    for (const ListedModel& model : member.models)
+      if (model.report->kind) member.kind = *model.report->kind;
+  }
+  auto made = std::make_shared<const Models>(std::move(now));
+  const std::lock_guard lock(mutex_);
+  models_ = std::move(made);
+}
+
+std::optional<Berth> Fleet::listed(std::string_view model, const Models& models) const {
+  if (const std::size_t slash = model.find('/'); slash != std::string_view::npos)
+    for (std::size_t i = 0; i < members_.size(); ++i)
+      if (members_[i].name == model.substr(0, slash)) return Berth{i, std::string(model.substr(slash + 1))};
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const MemberModels& member = models[i];
+    if (model.empty() && !member.models.empty()) return Berth{i, member.models.front().name};
+    if (!model.empty() && lists(member, model)) return Berth{i, std::string(model)};
+  }
+  return std::nullopt;
+}
+
+bool Fleet::has(std::string_view model) const {
+  return !model.empty() && listed(model, *models()).has_value();
+}
+
+Result<Berth> Fleet::find(std::string_view model) const {
+  const std::shared_ptr<const Models> models = this->models();
+  if (members_.empty())
+    return fail(
+        Errc::unreachable,
+        "InferenceService not configured. No upstream is known: start with `plimsoll serve --upstream "
+        "URL`, or set llm_inference_url");
+  if (auto berth = listed(model, *models)) return *std::move(berth);
+  return unknown(model, *models);
+}
+
+// A server may serve more than it lists, or could not be asked: where only one comes into question, it
+// decides.
+Result<Berth> Fleet::unknown(std::string_view model, const Models& models) const {
+  std::vector<std::size_t> silent;
+  for (std::size_t i = 0; i < models.size(); ++i)
+    if (models[i].models.empty()) silent.push_back(i);
+  if (members_.size() == 1) return Berth{0, std::string(model)};
+  if (silent.size() == 1) return Berth{silent.front(), std::string(model)};
+  std::vector<std::string_view> known;
+  for (const MemberModels& member : models)
+    for (const ListedModel& listed : member.models) known.push_back(listed.name);
+  const auto near = base::nearest(model, known);
+  return fail(Errc::unknown_model, "no upstream has a model '{}'; {}", model,
+              near ? fmt::format("did you mean '{}'?", *near) : "GET /v1/models lists all of them");
+}
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,67 @@
+// The servers of models behind the gateway: which there are, which models each has, and where a request for
+// one goes.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/upstream.hpp"
+#include "engine/window_finder.hpp"
+
+namespace plimsoll::engine {
+
+struct FleetMember {
+  std::string name;  // "ollama": what models may be prefixed with, as "ollama/llama3.2"
+  Upstream server;
+};
+
+// Where a model is served.
+struct Berth {
+  std::size_t member = 0;
+  std::string model;  // as the server knows it
+};
+
+// What one server said when it was asked for its models.
+struct MemberModels {
+  bool asked = false;
+  std::vector<ListedModel> models;
+  std::string problem;  // why there is no list
+  ServerKind kind = ServerKind::openai;
+};
+
+// Any thread may call anything at any time. The finder outlives it.
+class Fleet {
+ public:
+  Fleet(std::vector<FleetMember> members, WindowFinder& finder);
+
+  const std::vector<FleetMember>& members() const { return members_; }
+
+  // Asks every server for its models. One that does not answer keeps the models that it had.
+  void refresh(Deadline deadline);
+
+  using Models = std::vector<MemberModels>;  // by member
+  std::shared_ptr<const Models> models() const;
+  ServerKind kind_of(std::size_t member) const { return (*models())[member].kind; }
+
+  // By the name of a server before a slash, else by which server lists the model, else the only server that
+  // could have it. An empty name is the first model of the first server that has one. unknown_model names
+  // the nearest.
+  Result<Berth> find(std::string_view model) const;
+  // Whether a server lists it, or is named in front of it.
+  bool has(std::string_view model) const;
+
+ private:
+  std::optional<Berth> listed(std::string_view model, const Models& models) const;
+  Result<Berth> unknown(std::string_view model, const Models& models) const;
+
+  std::vector<FleetMember> members_;
+  WindowFinder& finder_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Models> models_;
+};
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,150 @@
+#include "engine/fleet_models.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+
+namespace plimsoll::engine {
+
+Tokens ollama_reach(Tokens served, Tokens maximum, std::optional<Tokens> limit) {
+  constexpr Tokens fits_a_laptop = 16'384;
+  const Tokens most = limit.value_or(std::max(served, fits_a_laptop));
+  return maximum > 0 ? std::min(most, maximum) : most;
+}
+
+Tokens ollama_num_ctx(Tokens needed, Tokens loaded, Tokens reach) {
+  constexpr Tokens least = 2'048;
+  if (needed <= loaded && loaded <= reach) return loaded;
+  const auto step = static_cast<Tokens>(std::bit_ceil(static_cast<std::uint64_t>(std::max(needed, least))));
+  return std::min(step, reach);
+}
+
+FleetModels::FleetModels(const Fleet& fleet, WindowFinder& finder, const ModelCatalogue& catalogue,
+                         const TokenizerLibrary& tokenizers, const ledger::DriftBook& drift, FleetRules rules)
+    : fleet_(fleet),
+      finder_(finder),
+      catalogue_models_(catalogue, tokenizers, rules.default_window),
+      drift_(drift),
+      rules_(rules) {}
+
+bool FleetModels::is_known(const Berth& berth) const {
+  const Upstream& server = fleet_.members()[berth.member].server;
+  return finder_.cache().find(server.cache_key, berth.model) != nullptr;
+}
+
+Result<PlanModel> FleetModels::make(const Berth& berth, const ModelReport& report) const {
+  TRY(PlanModel model, catalogue_models_.open(berth.model));
+  model.window = report.window;
+  if (report.served.max_output > 0) model.max_output = report.served.max_output;
+  const bool ours_to_choose =
+      fleet_.kind_of(berth.member) == ServerKind::ollama && report.window.source != WindowSource::configured;
+  if (ours_to_choose) {
+    const Tokens reach = ollama_reach(report.window.tokens, report.served.maximum, rules_.ollama_num_ctx_max);
+    model.window.tried.push_back(
+        {"num_ctx", fmt::format("up to {} is asked for as needed", base::with_thousands(reach))});
+    model.window.tokens = reach;
+    model.window.source = WindowSource::served;
+    model.window.confidence = report.served.maximum > 0 ? Confidence::high : Confidence::medium;
+  }
+  const std::shared_lock lock(mutex_);
+  const auto format = formats_.find(key_of(berth));
+  if (format != formats_.end() && !format->second.name.empty())
+    model.chat.chat_template = format->second.name;
+  return model;
+}
+
+Result<PlanModel> FleetModels::open(const Berth& berth, Deadline deadline) const {
+  const Upstream& server = fleet_.members()[berth.member].server;
+  const WindowCache::Found found = finder_.find(berth.model, &server, deadline);
+  std::shared_ptr<const Known> known = this->known(berth);
+  if (!known || known->found != found) {
+    TRY(PlanModel made, make(berth, *found));
+    known = std::make_shared<const Known>(Known{found, std::move(made)});
+    const std::lock_guard lock(mutex_);
+    constexpr std::size_t most_models = 10'000;  // names come from clients
+    if (known_.size() >= most_models) known_.clear();
+    known_.insert_or_assign(key_of(berth), known);
+  }
+  PlanModel model = known->model;
+  model.drift = drift_.of(drift_key(berth));
+  return model;
+}
+
+std::shared_ptr<const FleetModels::Known> FleetModels::known(const Berth& berth) const {
+  const std::shared_lock lock(mutex_);
+  const auto place = known_.find(key_of(berth));
+  return place == known_.end() ? nullptr : place->second;
+}
+
+DriftKey FleetModels::drift_key(const Berth& berth) const {
+  constexpr std::size_t longest_name = 40;  // a whole template may stand there
+  const std::shared_ptr<const Known> known = this->known(berth);
+  return {fleet_.members()[berth.member].name, berth.model,
+          known ? known->model.chat.chat_template.substr(0, longest_name) : std::string()};
+}
+
+void FleetModels::learn_window(const Berth& berth, Tokens window) {
+  const Upstream& server = fleet_.members()[berth.member].server;
+  ModelReport report;
+  if (const auto found = finder_.cache().find(server.cache_key, berth.model)) report = *found;
+  report.window.tried.push_back({"overflow error", fmt::format("window {}", base::with_thousands(window))});
+  report.window.tokens = window;
+  report.window.source = WindowSource::served;
+  report.window.confidence = Confidence::high;
+  if (report.served.maximum > 0) report.served.maximum = window;  // else an Ollama would be asked for more
+  finder_.cache().put(server.cache_key, berth.model, std::make_shared<const ModelReport>(std::move(report)));
+}
+
+void FleetModels::learn_format(const Berth& berth, ServedFormat format) {
+  const std::lock_guard lock(mutex_);
+  formats_.insert_or_assign(key_of(berth), std::move(format));
+  known_.erase(key_of(berth));
+}
+
+std::optional<ServedFormat> FleetModels::format_of(const Berth& berth) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = formats_.find(key_of(berth));
+  return found == formats_.end() ? std::nullopt : std::optional(found->second);
+}
+
+FleetModels::Reach FleetModels::reach_of(const Berth& berth) const {
+  const Upstream& server = fleet_.members()[berth.member].server;
+  const auto found = finder_.cache().find(server.cache_key, berth.model);
+  if (!found) return {0, ollama_reach(0, 0, rules_.ollama_num_ctx_max)};
+  return {found->window.tokens,
+          ollama_reach(found->window.tokens, found->served.maximum, rules_.ollama_num_ctx_max)};
+}
+
+std::optional<Tokens> FleetModels::num_ctx_for(const Berth& berth, Tokens needed) {
+  if (fleet_.kind_of(berth.member) != ServerKind::ollama) return std::nullopt;
+  const Reach reach = reach_of(berth);
+  const std::lock_guard lock(mutex_);
+  const auto place = loaded_.try_emplace(key_of(berth), std::min(reach.served, reach.most)).first;
+  place->second = ollama_num_ctx(needed, place->second, reach.most);
+  return place->second;
+}
+
+bool FleetModels::raise_window(const Berth& berth) {
+  if (fleet_.kind_of(berth.member) != ServerKind::ollama) return false;
+  const Reach reach = reach_of(berth);
+  const std::lock_guard lock(mutex_);
+  Tokens& loaded = loaded_[key_of(berth)];
+  if (loaded >= reach.most) return false;
+  loaded = std::min(2 * loaded, reach.most);
+  return true;
+}
+
+Result<PlanModel> RequestModels::open(std::string_view model) const {
+  TRY(const Berth berth, models_.fleet().find(model));
+  return models_.open(berth, deadline_);
+}
+
+std::optional<Tokens> RequestModels::window_of(std::string_view model) const {
+  const auto opened = open(model);
+  if (!opened || opened->window.source == WindowSource::assumed) return std::nullopt;
+  return opened->window.tokens;
+}
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,101 @@
+// What a plan needs to know of a model, where the gateway's servers really serve it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+
+#include "engine/fleet.hpp"
+#include "ledger/drift.hpp"
+#include "plimsoll/plan.hpp"
+
+namespace plimsoll::engine {
+
+struct FleetRules {
+  std::optional<Tokens> ollama_num_ctx_max;
+  Tokens default_window = 4096;
+};
+
+// Which of our chat formats renders as a server does.
+struct ServedFormat {
+  std::string name{};  // for ChatOptions::chat_template; empty: the one that the catalogue has
+  bool chats = false;  // chats come out the same, letter by letter
+  bool tools = false;  // and so do chats with tools
+};
+
+// The largest window that an Ollama may be asked for (U2): never above what the model can, and not above the
+// user's limit, which is what is served but at least 16,384 where the user set none.
+Tokens ollama_reach(Tokens served, Tokens maximum, std::optional<Tokens> limit);
+// In steps, so that a conversation that grows does not reload the model each turn. `loaded`: what it runs
+// with now; that stays where it is enough.
+Tokens ollama_num_ctx(Tokens needed, Tokens loaded, Tokens reach);
+
+// Any thread may call anything at any time; what it is made of outlives it.
+class FleetModels {
+ public:
+  FleetModels(const Fleet& fleet, WindowFinder& finder, const ModelCatalogue& catalogue,
+              const TokenizerLibrary& tokenizers, const ledger::DriftBook& drift, FleetRules rules);
+
+  // Whether the window of this model is known without asking anybody.
+  bool is_known(const Berth& berth) const;
+  Result<PlanModel> open(const Berth& berth, Deadline deadline) const;
+  bool same(std::string_view a, std::string_view b) const { return catalogue_models_.same(a, b); }
+  const Fleet& fleet() const { return fleet_; }
+
+  // What drift is learned by: server, model, and the format that it is counted in.
+  DriftKey drift_key(const Berth& berth) const;
+
+  // A server's own word, in an error: believed from now on.
+  void learn_window(const Berth& berth, Tokens window);
+  // How this model's server renders chats, compared with ours (U2).
+  void learn_format(const Berth& berth, ServedFormat format);
+  // None: nobody has looked yet.
+  std::optional<ServedFormat> format_of(const Berth& berth) const;
+
+  // The window to load an Ollama model with for a plan that needs so much. None: the server does not let us
+  // choose.
+  std::optional<Tokens> num_ctx_for(const Berth& berth, Tokens needed);
+  // After a cut: the next request asks for a larger window. False: there is none to ask for.
+  bool raise_window(const Berth& berth);
+
+ private:
+  struct Known {
+    WindowCache::Found found;  // that the rest was made from
+    PlanModel model;
+  };
+  struct Reach {
+    Tokens served = 0;
+    Tokens most = 0;
+  };
+  Reach reach_of(const Berth& berth) const;
+  using Key = std::pair<std::size_t, std::string>;
+  static Key key_of(const Berth& berth) { return {berth.member, berth.model}; }
+  Result<PlanModel> make(const Berth& berth, const ModelReport& report) const;
+  std::shared_ptr<const Known> known(const Berth& berth) const;
+
+  const Fleet& fleet_;
+  WindowFinder& finder_;
+  CatalogueModels catalogue_models_;
+  const ledger::DriftBook& drift_;
+  FleetRules rules_;
+  mutable std::shared_mutex mutex_;
+  mutable std::map<Key, std::shared_ptr<const Known>> known_;
+  std::map<Key, Tokens> loaded_;  // what an Ollama was last asked for
+  std::map<Key, ServedFormat> formats_;
+};
+
+// The same as PlanModels, for one request and its patience.
+class RequestModels final : public PlanModels {
+ public:
+  RequestModels(const FleetModels& models, Deadline deadline) : models_(models), deadline_(deadline) {}
+  Result<PlanModel> open(std::string_view model) const override;
+  std::optional<Tokens> window_of(std::string_view model) const override;
+  bool same(std::string_view a, std::string_view b) const override { return models_.same(a, b); }
+
+ private:
+  const FleetModels& models_;
+  Deadline deadline_;
+};
+
+}  // namespace plimsoll::engine

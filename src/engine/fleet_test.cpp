@@ -1,0 +1,88 @@
+#include "engine/fleet.hpp"
+
+#include <gtest/gtest.h>
+
+#include "engine/breaker.hpp"
+#include "engine/fleet_models.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+TEST(OllamaWindowU2, IsAskedForInStepsAndNeverBeyondItsReach) {
+  EXPECT_EQ(ollama_reach(4'096, 131'072, std::nullopt), 16'384);
+  EXPECT_EQ(ollama_reach(32'768, 131'072, std::nullopt), 32'768);
+  EXPECT_EQ(ollama_reach(4'096, 8'192, std::nullopt), 8'192);
+  EXPECT_EQ(ollama_reach(4'096, 131'072, 65'536), 65'536);
+  EXPECT_EQ(ollama_num_ctx(700, 4'096, 16'384), 4'096);     // what is loaded is enough: no reload
+  EXPECT_EQ(ollama_num_ctx(4'097, 4'096, 16'384), 8'192);   // the next step
+  EXPECT_EQ(ollama_num_ctx(100, 0, 16'384), 2'048);         // nothing is loaded
+  EXPECT_EQ(ollama_num_ctx(9'000, 8'192, 10'000), 10'000);  // no step beyond the reach
+  for (Tokens needed = 1; needed <= 16'384; needed += 97) {
+    const Tokens asked = ollama_num_ctx(needed, 0, 16'384);
+    EXPECT_GE(asked, needed);
+    EXPECT_LE(asked, 16'384);
+    EXPECT_EQ(ollama_num_ctx(needed, asked, 16'384), asked);
+  }
+}
+
+TEST(Breakers, CloseAfterFiveFailuresInARowAndLetOneTryAgain) {
+  Breakers breakers(2);
+  Breakers::Clock::time_point now{};
+  for (int i = 0; i < 4; ++i) breakers.failed(0, now);
+  EXPECT_FALSE(breakers.closed_for(0, now));
+  breakers.succeeded(0);
+  for (int i = 0; i < 5; ++i) breakers.failed(0, now);
+  ASSERT_TRUE(breakers.closed_for(0, now));
+  EXPECT_FALSE(breakers.closed_for(1, now));  // the other server is none the worse
+  now += *breakers.closed_for(0, now);
+  EXPECT_FALSE(breakers.closed_for(0, now));  // one may try
+  EXPECT_TRUE(breakers.closed_for(0, now));   // and only one
+  breakers.failed(0, now);
+  EXPECT_EQ(breakers.closed_for(0, now), std::chrono::seconds(4));  // longer each time
+  breakers.succeeded(0);
+  EXPECT_FALSE(breakers.closed_for(0, now));
+}
+
+class NoServer final : public HttpClient {
+ public:
+  Result<HttpReply> send(const HttpRequest& request, Deadline /*deadline*/) override {
+    if (request.url.find("second") != std::string::npos && request.url.ends_with("/v1/models"))
+      return HttpReply{
+          200,
+          {},
+          R"({"object":"list","data":[{"id":"gpt-4o","object":"model"},{"id":"team/own","object":"model"}]})"};
+    return fail(Errc::unreachable, "{}: nobody answers there", request.url);
+  }
+};
+
+TEST(Fleet, ARequestGoesToTheServerThatIsNamedOrThatListsTheModel) {
+  NoServer http;
+  const auto catalogue = ModelCatalogue::built_in();
+  WindowFinder finder(http, *catalogue, {});
+  std::vector<FleetMember> members;
+  members.push_back({"one", *make_upstream("http://first.test/v1", std::nullopt)});
+  members.push_back({"two", *make_upstream("http://second.test/v1", ServerKind::openai)});
+  Fleet fleet(std::move(members), finder);
+  fleet.refresh(Deadline::after(std::chrono::seconds(2)));
+  EXPECT_EQ(fleet.find("one/any")->member, 0U);
+  EXPECT_EQ(fleet.find("one/any")->model, "any");
+  EXPECT_EQ(fleet.find("gpt-4o")->member, 1U);
+  EXPECT_EQ(fleet.find("team/own")->model, "team/own");  // a slash alone names no server
+  EXPECT_EQ(fleet.find("")->model, "gpt-4o");
+  EXPECT_EQ(fleet.find("unheard-of")->member, 0U);  // the only one that has no list
+  EXPECT_TRUE(fleet.has("two/anything"));
+  EXPECT_FALSE(fleet.has("unheard-of"));
+}
+
+TEST(Fleet, WithoutServersItSaysHowToGetOne) {
+  NoServer http;
+  const auto catalogue = ModelCatalogue::built_in();
+  WindowFinder finder(http, *catalogue, {});
+  const Fleet fleet({}, finder);
+  const auto found = fleet.find("gpt-4o");
+  ASSERT_FALSE(found);
+  EXPECT_TRUE(found.error().what.starts_with("InferenceService not configured.")) << found.error().what;
+}
+
+}  // namespace
+}  // namespace plimsoll::engine

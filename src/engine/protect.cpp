@@ -1,0 +1,160 @@
+#include "engine/protect.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "count/chat_body.hpp"
+#include "count/chat_request.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using base::with_thousands;
+
+const Json& part_of(const Json& object, const char* key) {
+  static const Json none;
+  const auto found = object.is_object() ? object.find(key) : object.end();
+  return object.is_object() && found != object.end() ? *found : none;
+}
+
+struct Counted {
+  Tokens input = 0;
+  Exactness exactness = Exactness::exact;
+  std::string why;
+};
+
+// A prompt is a text, tokens, or a list of either, each of which is answered by itself: the longest counts.
+Tokens prompt_tokens(const Json& prompt, const PlanModel& model) {
+  if (prompt.is_string())
+    return model.tokenizer.count(prompt.get_ref<const std::string&>(), model.chat.specials) +
+           (model.tokenizer.info().adds_bos ? 1 : 0);
+  if (!prompt.is_array() || prompt.empty()) return 0;
+  if (prompt.front().is_number()) return static_cast<Tokens>(prompt.size());
+  Tokens longest = 0;
+  for (const Json& one : prompt) longest = std::max(longest, prompt_tokens(one, model));
+  return longest;
+}
+
+Result<Counted> count_other(const Course& course, const PlanModel& model) {
+  const Json& body = course.parts.body;
+  if (course.ask.route != "/v1/responses")
+    return Counted{prompt_tokens(part_of(body, "prompt"), model), model.exactness, model.why};
+  TRY(const ChatCount counted, count::count_chat_body(model.tokenizer, chat_of_response(body), model.chat));
+  Counted out{counted.total, worse(worse(model.exactness, counted.exactness), Exactness::calibrated),
+              "counted as the chat that it stands for"};
+  if (!part_of(body, "previous_response_id").is_null()) {
+    out.exactness = Exactness::estimated;
+    out.why = "what an earlier response brings with it is not known here";
+  }
+  return out;
+}
+
+const char* limit_field(const Course& course) {
+  return course.ask.route == "/v1/responses" ? "max_output_tokens" : "max_tokens";
+}
+
+// The same bytes but for one number.
+std::string with_limit(Json body, const char* field, Tokens limit) {
+  body[field] = limit;
+  return body.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json message_of(const Json& item) {
+  const Json& type = part_of(item, "type");
+  if (type == "function_call") {
+    const Json call{
+        {"id", part_of(item, "call_id")},
+        {"type", "function"},
+        {"function", {{"name", part_of(item, "name")}, {"arguments", part_of(item, "arguments")}}}};
+    return {{"role", "assistant"}, {"content", nullptr}, {"tool_calls", Json::array({call})}};
+  }
+  if (type == "function_call_output")
+    return {
+        {"role", "tool"}, {"tool_call_id", part_of(item, "call_id")}, {"content", part_of(item, "output")}};
+  const Json& content = part_of(item, "content");
+  const Json& role = part_of(item, "role");
+  std::string text = content.is_string() ? content.get<std::string>() : "";
+  for (const Json& part : content.is_array() ? content : Json::array())
+    if (const Json& said = part_of(part, "text"); said.is_string())
+      text += said.get_ref<const std::string&>();
+  return {{"role", role.is_string() ? role : Json("user")}, {"content", std::move(text)}};
+}
+
+}  // namespace
+
+bool is_chat(const Course& course) {
+  return course.ask.route == "/v1/chat/completions";
+}
+
+Json chat_of_response(const Json& body) {
+  Json messages = Json::array();
+  if (const Json& told = part_of(body, "instructions"); told.is_string())
+    messages.push_back({{"role", "system"}, {"content", told}});
+  const Json& input = part_of(body, "input");
+  if (input.is_string()) messages.push_back({{"role", "user"}, {"content", input}});
+  for (const Json& item : input.is_array() ? input : Json::array()) messages.push_back(message_of(item));
+  Json chat{{"messages", std::move(messages)}};
+  Json tools = Json::array();
+  const Json& given = part_of(body, "tools");
+  for (const Json& tool : given.is_array() ? given : Json::array())
+    if (part_of(tool, "type") == "function") {
+      Json function = tool;
+      function.erase("type");
+      tools.push_back({{"type", "function"}, {"function", std::move(function)}});
+    }
+  if (!tools.empty()) chat["tools"] = std::move(tools);
+  return chat;
+}
+
+Result<void> read_other(Engine& engine, Course& course) {
+  TRY(course.parts.body, count::parse_request(course.ask.body));
+  const Json& body = course.parts.body;
+  if (!body.is_object()) return fail(Errc::bad_input, "the body of the request is not a JSON object");
+  if (const Json& model = part_of(body, "model"); model.is_string()) course.model = model.get<std::string>();
+  course.trace.asked_model = course.model;
+  course.stream = part_of(body, "stream") == true;
+  course.wants_usage = true;  // whatever the upstream says goes on
+  TRY(course.berth, engine.models.fleet().find(course.model));
+  return {};
+}
+
+Result<void> chart_other(Engine& engine, Course& course, const PlanModels& models) {
+  Trace& trace = course.trace;
+  trace.model = course.berth.model;
+  trace.upstream = engine.models.fleet().members()[course.berth.member].name;
+  TRY(const PlanModel model, models.open(course.model));
+  if (course.model != course.berth.model && !course.model.empty()) {
+    course.parts.body["model"] = course.berth.model;
+    course.body = course.parts.body.dump(-1, ' ', false, Json::error_handler_t::replace);
+    trace.changed = true;
+  }
+  trace.window = model.window.tokens;
+  if (course.ask.route == "/v1/embeddings") return {};
+  TRY(const Counted counted, count_other(course, model));
+  const Json& asked = part_of(course.parts.body, limit_field(course));
+  trace.input = counted.input;
+  trace.exactness = counted.exactness;
+  trace.margin = budget::margin_for(model.drift);
+  const Tokens room = trace.window - trace.input - trace.margin;
+  if (room < 1)
+    return fail(
+        Errc::over_budget,
+        "Prompt length exceeds context window. The input has {} tokens ({}) and the margin is {}; {} has a "
+        "window of {} ({}). Shorten the input, or choose a model with a larger window.",
+        with_thousands(trace.input), name_of(counted.exactness), with_thousands(trace.margin), trace.model,
+        with_thousands(trace.window), name_of(model.window.source));
+  constexpr Tokens by_default = 16;  // as OpenAI's completions have it
+  trace.answer = std::min(room, asked.is_number_integer() ? asked.get<Tokens>() : by_default);
+  if (asked.is_number_integer() && asked.get<Tokens>() > room) {
+    course.body = with_limit(course.parts.body, limit_field(course), room);
+    trace.changed = true;
+    trace.warnings.push_back(fmt::format("{} is REDUCED from {} to {}: the window has no more",
+                                         limit_field(course), with_thousands(asked.get<Tokens>()),
+                                         with_thousands(room)));
+  }
+  return {};
+}
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,16 @@
+// Requests that are not chats: /v1/completions, /v1/responses, /v1/embeddings. They go through as they are;
+// what does not fit is refused, and an answer that is asked too long for what is left is lowered.
+#pragma once
+
+#include "engine/course.hpp"
+
+namespace plimsoll::engine {
+
+bool is_chat(const Course& course);
+Result<void> read_other(Engine& engine, Course& course);
+Result<void> chart_other(Engine& engine, Course& course, const PlanModels& models);
+
+// The same as a chat: instructions as the system's message, each item of the input as a message.
+nlohmann::ordered_json chat_of_response(const nlohmann::ordered_json& body);
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,168 @@
+#include <nlohmann/json.hpp>
+
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "engine/annotate.hpp"
+#include "engine/course.hpp"
+#include "engine/reply.hpp"
+#include "ledger/reconcile.hpp"
+#include "window/overflow.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+Deadline soon(const Engine& engine, Deadline deadline) {
+  return sooner(deadline, Deadline::after(engine.rules.idle));
+}
+
+// The rest of a reply, no more of it than the limit.
+Awaitable<Result<std::string>> read_all(const Engine& engine, HttpStream& reply, Deadline deadline) {
+  std::string body;
+  while (true) {
+    CO_TRY(const std::string_view bytes, co_await reply.read(soon(engine, deadline)));
+    if (bytes.empty()) co_return body;
+    if (body.size() + bytes.size() > engine.rules.max_answer_bytes)
+      co_return fail(Errc::upstream_failed, "the answer of the upstream is longer than {} (max_answer_bytes)",
+                     base::human_bytes(engine.rules.max_answer_bytes));
+    body += bytes;
+  }
+}
+
+// Whether the upstream says that the prompt was too long; then its window is known better from now on, and
+// there is a plan worth making.
+bool teaches(Engine& engine, Course& course, int status, std::string_view body) {
+  const auto overflow = window::read_overflow(status, body);
+  if (!overflow) return false;
+  const Tokens planned = course.trace.window;
+  // Where it does not say how large it is: surely no larger than what it refused.
+  const Trace& trace = course.trace;
+  const Tokens window =
+      overflow->window.value_or(std::min(planned, trace.input + trace.thinking + trace.answer) - 1);
+  if (!course.trace.attempts.empty())
+    course.trace.attempts.back().outcome =
+        fmt::format("overflow: the window is {}", base::with_thousands(window));
+  log::warning("upstream overflow", {{"trace", course.trace.id},
+                                     {"model", course.trace.model},
+                                     {"planned_window", planned},
+                                     {"window", window},
+                                     {"said", overflow->said}});
+  if (window <= 0 || window >= planned) return false;
+  engine.models.learn_window(course.berth, window);
+  return course.sent == 1;
+}
+
+// What was read against what was planned.
+void reconcile(Engine& engine, Course& course, const ReplyFacts& facts) {
+  Trace& trace = course.trace;
+  trace.usage = facts.usage;
+  trace.finish_reason = facts.finish_reason;
+  if (trace.input == 0) return;  // nothing was counted
+  const auto seen = ledger::reconcile({trace.input, trace.margin, trace.exactness}, facts.usage);
+  trace.drift = seen.drift;
+  trace.cut = seen.cut;
+  if (seen.drift && seen.cut == 0) engine.drift.learn(engine.models.drift_key(course.berth), *seen.drift);
+  if (seen.cut > 0)
+    log::warning("upstream cut the prompt", {{"trace", trace.id},
+                                             {"upstream", trace.upstream},
+                                             {"model", trace.model},
+                                             {"planned", trace.input},
+                                             {"cut_tokens", seen.cut}});
+}
+
+Awaitable<Result<bool>> hand_over(Course& course, const ReplyHead& from, std::string body,
+                                  AnswerSink& client) {
+  AnswerHead head = answer_head(course, from);
+  head.length = body.size();
+  course.trace.status = head.status;
+  CO_TRY_VOID(co_await client.head(head));
+  CO_TRY_VOID(co_await client.body(body));
+  co_return true;
+}
+
+Awaitable<Result<bool>> relay_plain(Engine& engine, Course& course, HttpStream& reply, AnswerSink& client,
+                                    Deadline deadline) {
+  CO_TRY(std::string body, co_await read_all(engine, reply, deadline));
+  if (reply.head().status >= 400) {
+    if (teaches(engine, course, reply.head().status, body)) co_return false;
+    course.trace.error = said_in_error(body);
+    body = with_detail(std::move(body), course.trace.error);
+    co_return co_await hand_over(course, reply.head(), std::move(body), client);
+  }
+  reconcile(engine, course, read_reply(body));
+  if (course.trace.cut > 0 && !course.raised && engine.models.raise_window(course.berth)) {
+    course.raised = true;
+    course.trace.attempts.back().outcome =
+        fmt::format("the upstream cut {} tokens", base::with_thousands(course.trace.cut));
+    course.trace.cut = 0;
+    co_return false;
+  }
+  if (course.is_annotated()) body = with_fields(body, annotation(course));
+  co_return co_await hand_over(course, reply.head(), std::move(body), client);
+}
+
+// Reads until one whole event is there: an error may hide in it.
+Awaitable<Result<std::string>> first_event(const Engine& engine, HttpStream& reply, Deadline deadline) {
+  constexpr std::size_t longest = std::size_t{1} << 20;
+  std::string begin;
+  while (first_event_end(begin) == 0) {
+    CO_TRY(const std::string_view bytes, co_await reply.read(soon(engine, deadline)));
+    if (bytes.empty()) break;
+    begin += bytes;
+    if (begin.size() > longest) break;
+  }
+  co_return begin;
+}
+
+Awaitable<Result<bool>> relay_stream(Engine& engine, Course& course, HttpStream& reply, AnswerSink& client,
+                                     Deadline deadline) {
+  CO_TRY(const std::string begin, co_await first_event(engine, reply, deadline));
+  course.trace.first_byte_us = course.microseconds();
+  const std::string_view first = data_of(std::string_view(begin).substr(0, first_event_end(begin)));
+  if (first.find("\"error\"") != std::string_view::npos && read_reply(first).is_error) {
+    if (teaches(engine, course, 200, first)) co_return false;
+    course.trace.error = said_in_error(first);
+    co_return fail(Errc::upstream_failed, "the upstream answered with an error: {}", course.trace.error);
+  }
+  EventRelay events({course.is_annotated(), course.hides_usage, course.wants_usage});
+  const EventRelay::Fields fields = [&] {
+    reconcile(engine, course, events.facts());
+    return annotation(course);
+  };
+  AnswerHead head = answer_head(course, reply.head());
+  head.headers.push_back({"Cache-Control", "no-cache"});
+  course.trace.status = head.status;
+  CO_TRY_VOID(co_await client.head(head));
+  Result<std::string_view> bytes = std::string_view(begin);
+  while (bytes && !bytes->empty()) {
+    const std::string_view out = events.pass(*bytes, fields);
+    if (!out.empty()) CO_TRY_VOID(co_await client.body(out));
+    bytes = co_await reply.read(soon(engine, deadline));
+  }
+  if (!bytes) {  // the head is out: all that can be said is said in the stream
+    course.trace.error = bytes.error().what;
+    const std::string event = error_event(bytes.error());
+    CO_TRY_VOID(co_await client.body(event));
+    co_return true;
+  }
+  const std::string_view rest = events.finish(fields);
+  if (!rest.empty()) CO_TRY_VOID(co_await client.body(rest));
+  if (!course.trace.drift) reconcile(engine, course, events.facts());
+  co_return true;
+}
+
+}  // namespace
+
+Awaitable<Result<bool>> relay(Engine& engine, Course& course, HttpStream& reply, AnswerSink& client,
+                              Deadline deadline) {
+  const std::string_view left_out = reply.head().header("x-plimsoll-left-out");
+  if (!left_out.empty())
+    course.trace.warnings.push_back(fmt::format("the upstream's API cannot express {}; left out", left_out));
+  const bool streams =
+      reply.head().status < 400 && reply.head().header("content-type").starts_with("text/event-stream");
+  if (streams) return relay_stream(engine, course, reply, client, deadline);
+  course.trace.first_byte_us = course.microseconds();
+  return relay_plain(engine, course, reply, client, deadline);
+}
+
+}  // namespace plimsoll::engine

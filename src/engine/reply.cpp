@@ -1,0 +1,172 @@
+#include "engine/reply.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "base/json_shape.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+using Json = nlohmann::json;
+
+std::optional<Tokens> tokens_in(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number_integer()) return std::nullopt;
+  const auto tokens = found->get<std::int64_t>();
+  return tokens < 0 ? std::nullopt : std::optional<Tokens>(tokens);
+}
+
+const Json& part_of(const Json& object, const char* key) {
+  static const Json none = Json::object();
+  const auto found = object.find(key);
+  return found != object.end() && found->is_object() ? *found : none;
+}
+
+// Chat completions and completions name them one way, responses another.
+void read_usage(const Json& usage, Usage& out) {
+  for (const char* key : {"prompt_tokens", "input_tokens"})
+    if (const auto tokens = tokens_in(usage, key)) out.input = tokens;
+  for (const char* key : {"completion_tokens", "output_tokens"})
+    if (const auto tokens = tokens_in(usage, key)) out.answer = tokens;
+  for (const char* key : {"prompt_tokens_details", "input_tokens_details"})
+    if (const auto tokens = tokens_in(part_of(usage, key), "cached_tokens")) out.cached = tokens;
+  for (const char* key : {"completion_tokens_details", "output_tokens_details"})
+    if (const auto tokens = tokens_in(part_of(usage, key), "reasoning_tokens")) out.thinking = tokens;
+}
+
+void read_choices(const Json& reply, ReplyFacts& facts) {
+  const auto choices = reply.find("choices");
+  if (choices == reply.end() || !choices->is_array()) return;
+  facts.no_choices = choices->empty();
+  for (const Json& choice : *choices) {
+    if (!choice.is_object()) continue;
+    const auto reason = choice.find("finish_reason");
+    if (reason != choice.end() && reason->is_string()) facts.finish_reason = reason->get<std::string>();
+  }
+}
+
+bool has_text(std::string_view text, std::string_view needle) {
+  return text.find(needle) != std::string_view::npos;
+}
+
+}  // namespace
+
+ReplyFacts read_reply(std::string_view text) {
+  ReplyFacts facts;
+  if (!base::check_json_shape(text, "the reply")) return facts;
+  const Json reply = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!reply.is_object()) return facts;
+  read_usage(part_of(reply, "usage"), facts.usage);
+  read_usage(part_of(part_of(reply, "response"), "usage"), facts.usage);  // of a stream of /v1/responses
+  read_choices(reply, facts);
+  const auto error = reply.find("error");
+  facts.is_error = error != reply.end() && !error->is_null();
+  return facts;
+}
+
+std::string with_fields(std::string_view text, std::string_view fields) {
+  const std::size_t open = text.find('{'), close = text.rfind('}');
+  if (fields.empty() || open == std::string_view::npos || close == std::string_view::npos || close <= open)
+    return std::string(text);
+  const bool empty = text.find_first_not_of(" \t\r\n", open + 1) == close;
+  std::string out;
+  out.reserve(text.size() + fields.size() + 1);
+  out.append(text.substr(0, close)).append(empty ? "" : ",").append(fields).append(text.substr(close));
+  return out;
+}
+
+std::size_t first_event_end(std::string_view bytes) {
+  for (std::size_t at = bytes.find('\n'); at != std::string_view::npos; at = bytes.find('\n', at + 1)) {
+    if (at + 1 < bytes.size() && bytes[at + 1] == '\n') return at + 2;
+    if (at + 2 < bytes.size() && bytes[at + 1] == '\r' && bytes[at + 2] == '\n') return at + 3;
+  }
+  return 0;
+}
+
+std::string_view data_of(std::string_view event) {
+  std::size_t at = event.starts_with("data:") ? 0 : event.find("\ndata:");
+  if (at == std::string_view::npos) return {};
+  at += event[at] == '\n' ? 6 : 5;
+  const std::size_t end = event.find_first_of("\r\n", at);
+  std::string_view data = event.substr(at, end == std::string_view::npos ? end : end - at);
+  while (data.starts_with(' ')) data.remove_prefix(1);
+  return data;
+}
+
+// The held chunk goes on, with the fields where they are given.
+void EventRelay::let_go(const Fields* fields) {
+  if (held_.empty()) return;
+  out_ += fields != nullptr ? with_fields(held_, (*fields)()) : held_;
+  said_ = said_ || fields != nullptr;
+  held_.clear();
+}
+
+void EventRelay::take_event(std::string_view event, const Fields& fields) {
+  const std::string_view data = data_of(event);
+  if (data == "[DONE]") {
+    done_ = true;
+    if (wishes_.annotated && !said_) {
+      if (held_.empty()) held_ = "data: {\"object\":\"chat.completion.chunk\",\"choices\":[]}\n\n";
+      let_go(&fields);
+    }
+    let_go(nullptr);
+    out_ += event;
+    return;
+  }
+  const bool has_usage = has_text(data, "\"usage\"") && !has_text(data, "\"usage\":null");
+  const bool finishes = has_text(data, "\"finish_reason\":\"") || has_text(data, "\"finish_reason\": \"");
+  const bool errs = has_text(data, "\"error\"");
+  ReplyFacts facts;
+  if (has_usage || finishes || errs) facts = read_reply(data);
+  if (facts.usage.input) facts_.usage = facts.usage;
+  if (!facts.finish_reason.empty()) facts_.finish_reason = facts.finish_reason;
+  facts_.is_error = facts_.is_error || facts.is_error;
+
+  const bool usage_alone = facts.usage.input && facts.no_choices;
+  if (wishes_.hides_usage && usage_alone) return;
+  const bool may_be_last = wishes_.annotated && (!facts.finish_reason.empty() || usage_alone);
+  if (may_be_last) {
+    let_go(nullptr);  // there was an earlier one, of another choice
+    held_ = event;
+  } else {
+    if (!held_.empty() && !data.empty()) let_go(nullptr);
+    out_ += event;
+  }
+}
+
+std::string_view EventRelay::pass(std::string_view bytes, const Fields& fields) {
+  out_.clear();
+  if (!rest_.empty()) {
+    rest_.append(bytes);
+    bytes = rest_;
+  }
+  const bool as_is = !wishes_.annotated && !wishes_.hides_usage;
+  std::size_t whole = 0;
+  while (const std::size_t size = first_event_end(bytes.substr(whole))) {
+    take_event(bytes.substr(whole, size), fields);
+    whole += size;
+  }
+  const bool in_rest = bytes.data() == rest_.data();
+  if (as_is && !in_rest) {  // straight from where it came
+    rest_.assign(bytes.substr(whole));
+    return bytes.substr(0, whole);
+  }
+  if (in_rest)
+    rest_.erase(0, whole);
+  else
+    rest_.assign(bytes.substr(whole));
+  return out_;
+}
+
+std::string_view EventRelay::finish(const Fields& fields) {
+  out_.clear();
+  if (!rest_.empty()) {
+    take_event(rest_, fields);
+    rest_.clear();
+  }
+  if (wishes_.annotated && !said_ && !held_.empty()) let_go(&fields);
+  let_go(nullptr);
+  return out_;
+}
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,153 @@
+#include "engine/served_format.hpp"
+
+#include <array>
+
+#include "base/log.hpp"
+#include "base/try.hpp"
+#include "count/chat_body.hpp"
+#include "count/chat_request.hpp"
+#include "engine/protect.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::chrono::seconds patience{30};  // the server may have to load the model first
+
+// Chats that formats are told apart by: with and without a system prompt, with turns, and with tools.
+struct Probe {
+  bool tools;
+  const char* body;
+};
+constexpr std::array<Probe, 4> probes{{
+    {false, R"({"messages":[{"role":"user","content":"Where is the line?"}]})"},
+    {false,
+     R"({"messages":[{"role":"system","content":"You are a mate."},{"role":"user","content":"Ahoy"},{"role":"assistant","content":"Aye."},{"role":"user","content":"How deep?"}]})"},
+    {true,
+     R"({"messages":[{"role":"user","content":"How deep?"}],"tools":[{"type":"function","function":{"name":"sound","description":"Depth below the keel.","parameters":{"type":"object","properties":{"side":{"type":"string","description":"port or starboard"}},"required":["side"]}}}]})"},
+    {true,
+     R"({"messages":[{"role":"user","content":"How deep?"},{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"sound","arguments":"{\"side\": \"port\"}"}}]},{"role":"tool","tool_call_id":"c1","content":"12 fathoms"},{"role":"user","content":"And now?"}],"tools":[{"type":"function","function":{"name":"sound","description":"Depth below the keel.","parameters":{"type":"object","properties":{"side":{"type":"string","description":"port or starboard"}},"required":["side"]}}}]})"},
+}};
+
+UpstreamRequest to_render(const Course& course, std::string_view body) {
+  UpstreamRequest request;
+  request.route = course.ask.route;
+  request.body = body;
+  request.model = course.berth.model;
+  request.refuse_inexpressible = false;
+  return request;
+}
+
+// What the server renders, by probe; empty where it does not take such a chat.
+struct Shown {
+  std::array<std::string, probes.size()> texts;
+  bool tells = false;
+};
+
+Awaitable<Shown> ask_for_renderings(Crew& crew, const Course& course, Deadline deadline) {
+  Shown shown;
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    Json body = Json::parse(probes[i].body);
+    body["model"] = course.berth.model;
+    UpstreamRequest request = to_render(course, body.dump());
+    auto text = co_await crew.link(course.berth.member).rendered(std::move(request), deadline);
+    if (text) shown.texts[i] = *std::move(text);
+    if (!text && i == 0) co_return shown;
+    shown.tells = true;
+  }
+  co_return shown;
+}
+
+bool renders_alike(const PlanModel& model, const std::string& format, const char* body,
+                   const std::string& shown) {
+  ChatOptions options = model.chat;
+  options.chat_template = format;
+  options.keep_rendered = true;
+  const auto counted = count_chat(model.tokenizer, body, options);
+  return counted && !shown.empty() && counted->rendered == shown;
+}
+
+// The format that renders most of the probes as the server does; plain chats come first.
+ServedFormat recognised(const PlanModel& model, const Shown& shown) {
+  std::vector<std::string> formats{model.chat.chat_template};
+  for (const std::string_view name : chat_templates()) formats.emplace_back(name);
+  ServedFormat best;
+  for (const std::string& format : formats) {
+    ServedFormat found{format, true, true};
+    for (std::size_t i = 0; i < probes.size(); ++i) {
+      const bool alike = renders_alike(model, format, probes[i].body, shown.texts[i]);
+      if (!probes[i].tools) found.chats = found.chats && alike;
+      if (probes[i].tools) found.tools = found.tools && alike;
+    }
+    if (found.chats && (!best.chats || (found.tools && !best.tools))) best = found;
+    if (best.chats && best.tools) break;
+  }
+  return best;
+}
+
+bool has_tools(const Course& course) {
+  for (const Json& message : course.parts.body["messages"])
+    if (message["role"] == "tool" || message.contains("tool_calls")) return true;
+  return course.parts.body.contains("tools");
+}
+
+bool has_images(const Course& course) {
+  for (const Json& message : course.parts.body["messages"])
+    if (message.contains("content") && message["content"].is_array()) return true;
+  return false;
+}
+
+// The server's own words, counted.
+Awaitable<std::optional<Tokens>> rendered_tokens(Crew& crew, const Course& course, const PlanModel& model,
+                                                 Deadline deadline) {
+  UpstreamRequest request = to_render(course, course.outgoing());
+  const auto text = co_await crew.link(course.berth.member).rendered(std::move(request), deadline);
+  if (!text) co_return std::nullopt;
+  const TokenizerInfo& info = model.tokenizer.info();
+  const bool bos = info.adds_bos && !info.bos.empty() && !text->starts_with(info.bos);
+  co_return model.tokenizer.count(*text, Specials::parsed) + (bos ? 1 : 0);
+}
+
+}  // namespace
+
+Awaitable<bool> differs_from_the_servers(Engine& engine, Crew& crew, Course& course, Deadline deadline) {
+  if (!is_chat(course) || engine.models.fleet().kind_of(course.berth.member) != ServerKind::ollama)
+    co_return false;
+  const Deadline soon = sooner(deadline, Deadline::after(patience));
+  const auto model = engine.models.open(course.berth, soon);
+  if (!model) co_return false;
+  auto format = engine.models.format_of(course.berth);
+  if (!format) {
+    const Shown shown = co_await ask_for_renderings(crew, course, soon);
+    format = shown.tells ? recognised(*model, shown) : ServedFormat{};
+    const std::string name = format->chats ? format->name : std::string("none of ours");
+    log::info("chat format of a model", {{"model", course.berth.model},
+                                         {"format", name},
+                                         {"chats", format->chats},
+                                         {"tools", format->tools},
+                                         {"told", shown.tells}});
+    engine.models.learn_format(course.berth, *format);
+    if (format->chats && format->name != model->chat.chat_template) co_return true;
+  }
+  if (has_tools(course) ? format->tools : format->chats) co_return false;
+  if (has_images(course)) co_return false;
+  const auto tokens = co_await rendered_tokens(crew, course, *model, soon);
+  Trace& trace = course.trace;
+  if (!tokens) {
+    trace.exactness = worse(trace.exactness, Exactness::calibrated);
+    trace.warnings.emplace_back("the server does not show how it renders this chat; the count is calibrated");
+    co_return false;
+  }
+  const Tokens more = *tokens - trace.input;
+  trace.input = *tokens;
+  trace.exactness = model->exactness;
+  course.plan.input = *tokens;
+  course.plan.margin = trace.margin = trace.margin - course.rendered_longer;  // the rest was for this
+  const Tokens needed = trace.input + trace.thinking + trace.answer + trace.margin;
+  if (needed <= trace.window || more <= course.rendered_longer) co_return false;
+  course.rendered_longer = more;  // the next plan keeps so much free
+  co_return true;
+}
+
+}  // namespace plimsoll::engine

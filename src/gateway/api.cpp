@@ -1,0 +1,212 @@
+#include "gateway/api.hpp"
+
+#include <atomic>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "base/json_shape.hpp"
+#include "engine/annotate.hpp"
+#include "gateway/mcp_schema.hpp"
+#include "gateway/models_json.hpp"
+
+namespace plimsoll::gateway {
+namespace {
+
+constexpr auto replace = Json::error_handler_t::replace;
+
+Result<Json> read_json(const std::string& body) {
+  if (const auto shape = base::check_json_shape(body, "the request"); !shape)
+    return tl::unexpected(shape.error());
+  Json json = Json::parse(body, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded()) return fail(Errc::bad_input, "the body of the request is not JSON");
+  if (!json.is_object()) return fail(Errc::bad_input, "the body of the request is not a JSON object");
+  return json;
+}
+
+}  // namespace
+
+std::string new_trace_id() {
+  using namespace std::chrono;
+  static std::atomic<std::uint32_t> count = std::random_device{}();
+  const auto ms = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+  return fmt::format("{:011x}{:08x}", ms, count.fetch_add(1));
+}
+
+Awaitable<void> send_json(ClientReply& reply, int status, std::string body, std::vector<HttpHeader> headers) {
+  engine::AnswerHead head;
+  head.status = status;
+  head.headers = std::move(headers);
+  head.length = body.size();
+  (void)co_await reply.head(head);
+  (void)co_await reply.body(body);
+}
+
+Awaitable<void> send_error(ClientReply& reply, const Error& error, std::vector<HttpHeader> headers) {
+  if (error.code == Errc::unreachable) headers.push_back({"Retry-After", "2"});
+  std::string body = engine::error_body(error);
+  co_await send_json(reply, engine::status_of(error.code), std::move(body), std::move(headers));
+}
+
+Api::Api(ApiContext context) : context_(std::move(context)) {}
+
+const std::vector<Api::Route>& Api::routes() {
+  static const std::vector<Route> all{
+      {"POST", "/v1/chat/completions", &Api::ask_model},
+      {"POST", "/v1/completions", &Api::ask_model},
+      {"POST", "/v1/responses", &Api::ask_model},
+      {"POST", "/v1/embeddings", &Api::embeddings},
+      {"GET", "/v1/models", &Api::models},
+      {"GET", "/v1/models/", &Api::model},
+      {"POST", "/v1/plan", &Api::plan},
+      {"POST", "/v1/count", &Api::count},
+      {"POST", "/v1/strategy", &Api::strategy},
+      {"POST", "/admin/models/refresh", &Api::refresh_models},
+      {"GET", "/health", &Api::health},
+      {"GET", "/ready", &Api::ready},
+      {"GET", "/", &Api::root},
+  };
+  return all;
+}
+
+Awaitable<void> Api::handle(engine::Crew& crew, ClientRequest& request, ClientReply& reply) const {
+  std::string_view allowed;
+  for (const Route& route : routes()) {
+    const bool named = route.path.size() > 1 && route.path.ends_with('/');
+    const bool fits = named ? request.path.starts_with(route.path) && request.path.size() > route.path.size()
+                            : request.path == route.path;
+    if (!fits) continue;
+    allowed = route.method;
+    if (request.method != route.method) continue;
+    Call call{crew, request, reply, Deadline::after(context_.request_timeout)};
+    co_await (this->*route.handler)(call);
+    co_return;
+  }
+  if (!allowed.empty()) {
+    std::vector<HttpHeader> headers{{"Allow", std::string(allowed)}};
+    const Error error{Errc::bad_input, "Method Not Allowed"};
+    co_await send_json(reply, 405, engine::error_body(error), std::move(headers));
+    co_return;
+  }
+  const Error error{Errc::not_found, "Not Found"};
+  co_await send_error(reply, error);
+}
+
+Awaitable<void> Api::ask_model(Call call) const {
+  engine::Ask ask;
+  ask.route = call.request.path;
+  ask.body = std::move(call.request.body);
+  std::string trace = new_trace_id();
+  const auto outcome =
+      co_await engine::answer(context_.engine, call.crew, std::move(ask), call.reply, call.deadline, trace);
+  if (outcome || call.reply.is_begun()) co_return;
+  std::vector<HttpHeader> headers{{"X-Plimsoll-Trace", trace}};
+  co_await send_error(call.reply, outcome.error(), std::move(headers));
+}
+
+Awaitable<void> Api::plan(Call call) const {
+  engine::Ask ask;
+  ask.body = std::move(call.request.body);
+  ask.in_full = true;
+  const auto plan = co_await engine::plan_only(context_.engine, call.crew, std::move(ask), call.deadline);
+  if (plan)
+    co_await send_json(call.reply, 200, plan_json(*plan));
+  else
+    co_await send_error(call.reply, plan.error());
+}
+
+// A tool's arguments as a body, its result as the reply.
+Awaitable<void> Api::use_tool(Call call, std::string_view name) const {
+  Result<Json> result = fail(Errc::not_found, "no tool is called '{}'", name);
+  std::function<void()> work = [&] {
+    const auto arguments = read_json(call.request.body);
+    if (!arguments) {
+      result = tl::unexpected(arguments.error());
+      return;
+    }
+    if (arguments->contains("file_paths")) {
+      result = fail(Errc::bad_input,
+                    "file_paths are for the command line and for MCP; send char_count, or the text");
+      return;
+    }
+    for (const McpTool& tool : context_.tools.tools) {
+      if (tool.name != name) continue;
+      const Json given = without_nulls(*arguments, tool.input_schema);
+      const auto checked = check_schema(given, tool.input_schema);
+      result = checked ? tool.call(given) : tl::unexpected(checked.error());
+    }
+  };
+  co_await call.crew.elsewhere(std::move(work));
+  if (result)
+    co_await send_json(call.reply, 200, result->dump(-1, ' ', false, replace));
+  else
+    co_await send_error(call.reply, result.error());
+}
+
+Awaitable<void> Api::count(Call call) const {
+  co_await use_tool(call, "count_tokens");
+}
+
+Awaitable<void> Api::strategy(Call call) const {
+  co_await use_tool(call, "context_strategy");
+}
+
+Awaitable<void> Api::models(Call call) const {
+  std::string body;
+  std::function<void()> work = [&] {
+    body = models_json(context_.engine, context_.fleet).dump(-1, ' ', false, replace);
+  };
+  co_await call.crew.elsewhere(std::move(work));
+  co_await send_json(call.reply, 200, std::move(body));
+}
+
+Awaitable<void> Api::model(Call call) const {
+  constexpr std::string_view prefix = "/v1/models/";
+  const std::string name = call.request.path.substr(prefix.size());
+  Json found;
+  std::function<void()> work = [&] { found = model_json(context_.engine, context_.fleet, name); };
+  co_await call.crew.elsewhere(std::move(work));
+  if (!found.is_null()) {
+    co_await send_json(call.reply, 200, found.dump(-1, ' ', false, replace));
+    co_return;
+  }
+  const Error error{Errc::unknown_model,
+                    fmt::format("no upstream has a model '{}'; GET /v1/models lists all", name)};
+  co_await send_error(call.reply, error);
+}
+
+Awaitable<void> Api::refresh_models(Call call) const {
+  std::function<void()> work = [&] {
+    context_.finder.refresh();
+    context_.fleet.refresh(call.deadline);
+  };
+  co_await call.crew.elsewhere(std::move(work));
+  co_await models(call);
+}
+
+Awaitable<void> Api::health(Call call) const {
+  co_await send_json(call.reply, 200, R"({"status":"Healthy","detail":null})");
+}
+
+Awaitable<void> Api::ready(Call call) const {
+  const auto models = context_.fleet.models();
+  Json upstreams = Json::array();
+  for (std::size_t i = 0; i < models->size(); ++i) {
+    const engine::MemberModels& member = (*models)[i];
+    upstreams.push_back({{"name", context_.fleet.members()[i].name},
+                         {"kind", name_of(member.kind)},
+                         {"models", member.models.size()},
+                         {"problem", member.problem.empty() ? Json() : Json(member.problem)}});
+  }
+  const Json body{{"status", "ready"}, {"version", context_.version}, {"upstreams", std::move(upstreams)}};
+  co_await send_json(call.reply, 200, body.dump(-1, ' ', false, replace));
+}
+
+Awaitable<void> Api::root(Call call) const {
+  Json paths = Json::array();
+  for (const Route& route : routes()) paths.push_back(fmt::format("{} {}", route.method, route.path));
+  const Json body{{"name", "plimsoll"}, {"version", context_.version}, {"routes", std::move(paths)}};
+  co_await send_json(call.reply, 200, body.dump(2, ' ', false, replace) + "\n");
+}
+
+}  // namespace plimsoll::gateway

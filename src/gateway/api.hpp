@@ -1,0 +1,72 @@
+// The gateway's routes: OpenAI's, the planner's, and those that operators ask.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gateway/http_server.hpp"
+#include "gateway/mcp.hpp"
+#include "plimsoll/embedder.hpp"
+
+namespace plimsoll::gateway {
+
+// Embedders of this program, by the names that /v1/embeddings takes.
+using FindEmbedder = std::function<Result<Embedder*>(const std::string& name)>;
+
+// What the routes stand on; all of it outlives them.
+struct ApiContext {
+  engine::Engine& engine;
+  engine::Fleet& fleet;
+  engine::WindowFinder& finder;
+  McpServer tools;        // for /v1/count and /v1/strategy
+  FindEmbedder embedder;  // null: none
+  std::string version;
+  std::chrono::milliseconds request_timeout{600'000};
+};
+
+class Api {
+ public:
+  explicit Api(ApiContext context);
+
+  Awaitable<void> handle(engine::Crew& crew, ClientRequest& request, ClientReply& reply) const;
+
+ private:
+  struct Call {
+    engine::Crew& crew;
+    ClientRequest& request;
+    ClientReply& reply;
+    Deadline deadline;
+  };
+  struct Route {
+    std::string_view method;
+    std::string_view path;  // a path that ends in "/" has a name behind it
+    Awaitable<void> (Api::*handler)(Call call) const;
+  };
+  static const std::vector<Route>& routes();
+
+  Awaitable<void> ask_model(Call call) const;  // chat, completions, responses
+  Awaitable<void> embeddings(Call call) const;
+  Awaitable<void> plan(Call call) const;
+  Awaitable<void> count(Call call) const;
+  Awaitable<void> strategy(Call call) const;
+  Awaitable<void> models(Call call) const;
+  Awaitable<void> model(Call call) const;
+  Awaitable<void> refresh_models(Call call) const;
+  Awaitable<void> health(Call call) const;
+  Awaitable<void> ready(Call call) const;
+  Awaitable<void> root(Call call) const;
+
+  Awaitable<void> use_tool(Call call, std::string_view name) const;
+
+  ApiContext context_;
+};
+
+// A trace's name: rises with time, and no two are alike.
+std::string new_trace_id();
+
+Awaitable<void> send_json(ClientReply& reply, int status, std::string body,
+                          std::vector<HttpHeader> headers = {});
+Awaitable<void> send_error(ClientReply& reply, const Error& error, std::vector<HttpHeader> headers = {});
+
+}  // namespace plimsoll::gateway

@@ -1,0 +1,107 @@
+// POST /v1/embeddings: by an embedder of this program where one is named, else by an upstream.
+#include <bit>
+#include <cstring>
+
+#include "base/json_shape.hpp"
+#include "base/try.hpp"
+#include "gateway/api.hpp"
+
+namespace plimsoll::gateway {
+namespace {
+
+constexpr std::size_t most_texts = 2'048;  // as OpenAI has it
+
+struct EmbeddingAsk {
+  std::string model;
+  std::vector<std::string> texts;
+  bool base64 = false;
+};
+
+Result<EmbeddingAsk> read_ask(const std::string& body) {
+  TRY_VOID(base::check_json_shape(body, "the request"));
+  const Json json = Json::parse(body, nullptr, false);
+  if (!json.is_object()) return fail(Errc::bad_input, "the body of the request is not a JSON object");
+  EmbeddingAsk ask;
+  if (json.contains("model") && json["model"].is_string()) ask.model = json["model"].get<std::string>();
+  ask.base64 = json.contains("encoding_format") && json["encoding_format"] == "base64";
+  const Json input = json.contains("input") ? json["input"] : Json();
+  if (input.is_string()) ask.texts.push_back(input.get<std::string>());
+  if (input.is_array())
+    for (const Json& text : input)
+      if (text.is_string()) ask.texts.push_back(text.get<std::string>());
+  return ask;
+}
+
+std::string base64_of(std::span<const float> values) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  static_assert(std::endian::native == std::endian::little);
+  const auto* bytes = reinterpret_cast<const unsigned char*>(values.data());
+  const std::size_t size = values.size_bytes();
+  std::string out;
+  for (std::size_t i = 0; i < size; i += 3) {
+    const unsigned group = static_cast<unsigned>(bytes[i]) << 16 |
+                           (i + 1 < size ? static_cast<unsigned>(bytes[i + 1]) << 8 : 0U) |
+                           (i + 2 < size ? static_cast<unsigned>(bytes[i + 2]) : 0U);
+    out += digits[group >> 18 & 63U];
+    out += digits[group >> 12 & 63U];
+    out += i + 1 < size ? digits[group >> 6 & 63U] : '=';
+    out += i + 2 < size ? digits[group & 63U] : '=';
+  }
+  return out;
+}
+
+std::string reply_of(const EmbeddingAsk& ask, const std::vector<float>& vectors, std::size_t dimensions) {
+  Json data = Json::array();
+  for (std::size_t i = 0; i < ask.texts.size(); ++i) {
+    const std::span vector = std::span(vectors).subspan(i * dimensions, dimensions);
+    Json embedding =
+        ask.base64 ? Json(base64_of(vector)) : Json(std::vector<float>(vector.begin(), vector.end()));
+    data.push_back({{"object", "embedding"}, {"index", i}, {"embedding", std::move(embedding)}});
+  }
+  const Json json{{"object", "list"},
+                  {"data", std::move(data)},
+                  {"model", ask.model},
+                  {"usage", {{"prompt_tokens", 0}, {"total_tokens", 0}}}};
+  return json.dump();
+}
+
+}  // namespace
+
+Awaitable<void> Api::embeddings(Call call) const {
+  const auto ask = read_ask(call.request.body);
+  if (!ask) {
+    co_await send_error(call.reply, ask.error());
+    co_return;
+  }
+  const bool ours =
+      context_.embedder && (ask->model == "all-minilm-l6-v2" || context_.fleet.members().empty());
+  if (!ours) {
+    co_await ask_model(call);
+    co_return;
+  }
+  if (ask->texts.empty() || ask->texts.size() > most_texts) {
+    const Error error{Errc::bad_input,
+                      fmt::format("input is not a text or a list of 1 to {} texts", most_texts)};
+    co_await send_error(call.reply, error);
+    co_return;
+  }
+  Result<std::string> body;
+  std::function<void()> work = [&] {
+    const auto embedder = context_.embedder(ask->model);
+    if (!embedder) {
+      body = tl::unexpected(embedder.error());
+      return;
+    }
+    const std::vector<std::string_view> texts(ask->texts.begin(), ask->texts.end());
+    const auto vectors = (*embedder)->embed(texts, call.deadline);
+    body = vectors ? Result<std::string>(reply_of(*ask, *vectors, (*embedder)->info().dimensions))
+                   : tl::unexpected(vectors.error());
+  };
+  co_await call.crew.elsewhere(std::move(work));
+  if (body)
+    co_await send_json(call.reply, 200, *std::move(body));
+  else
+    co_await send_error(call.reply, body.error());
+}
+
+}  // namespace plimsoll::gateway

@@ -1,0 +1,153 @@
+#include "gateway/http_server.hpp"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "base/log.hpp"
+#include "base/try.hpp"
+#include "gateway/session.hpp"
+
+namespace plimsoll::gateway {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+// The first thread accepts, and deals connections out in turn.
+class Server final : public HttpServer {
+ public:
+  Server(const ServerOptions& options, const CrewMaker& crews, Handler handler)
+      : options_(options), maker_(crews), handler_(std::move(handler)), workers_(options.worker_threads) {
+    for (std::size_t i = 0; i < options.io_threads; ++i) {
+      crews_.push_back(std::make_unique<ThreadCrew>(maker_, workers_));
+      berths_.push_back(
+          std::make_unique<Berths>(Berths{*crews_.back(), options_, handler_, connections_, draining_}));
+    }
+    acceptor_ = std::make_unique<tcp::acceptor>(crews_.front()->loop());
+  }
+
+  ~Server() override { drain(); }
+
+  Result<void> listen() {
+    boost::system::error_code error;
+    const auto address = asio::ip::make_address(options_.address, error);
+    const auto refused = [&](const char* what) {
+      return fail(Errc::io_failed, "cannot {} {}:{}: {}", what, options_.address, options_.port,
+                  error.message());
+    };
+    if (error)
+      return fail(Errc::bad_input,
+                  "'{}' is no address to listen on; 127.0.0.1 or ::1 are for this machine alone",
+                  options_.address);
+    const tcp::endpoint endpoint(address, options_.port);
+    acceptor_->open(endpoint.protocol(), error);
+    if (!error) acceptor_->set_option(tcp::acceptor::reuse_address(true), error);
+    if (error) return refused("open a socket for");
+    acceptor_->bind(endpoint, error);
+    if (error) return refused("listen on");
+    acceptor_->listen(asio::socket_base::max_listen_connections, error);
+    if (error) return refused("listen on");
+    port_ = acceptor_->local_endpoint().port();
+    asio::co_spawn(crews_.front()->loop(), accept(), asio::detached);
+    for (const auto& crew : crews_) threads_.emplace_back([&loop = crew->loop()] { loop.run(); });
+    return {};
+  }
+
+  std::uint16_t port() const override { return port_; }
+  std::size_t connections() const override { return connections_; }
+  bool is_draining() const override { return draining_; }
+
+  void drain() override {
+    if (draining_.exchange(true)) return;
+    asio::post(crews_.front()->loop(), [this] {
+      boost::system::error_code ignored;
+      acceptor_->close(ignored);
+    });
+    for (std::size_t i = 0; i < crews_.size(); ++i)
+      asio::post(crews_[i]->loop(), [&berths = *berths_[i], &crew = *crews_[i]] {
+        for (Session* session : berths.sessions) session->close_if_idle();
+        crew.release();
+      });
+    const auto end = std::chrono::steady_clock::now() + options_.drain;
+    while (connections_ > 0 && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (connections_ > 0) log::warning("requests cut off", {{"connections", connections_.load()}});
+    for (std::size_t i = 0; i < crews_.size(); ++i)
+      asio::post(crews_[i]->loop(), [&berths = *berths_[i]] {
+        for (Session* session : berths.sessions) session->close();
+      });
+    const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    while (connections_ > 0 && std::chrono::steady_clock::now() < last)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    for (const auto& crew : crews_) crew->loop().stop();
+    for (std::thread& thread : threads_) thread.join();
+    workers_.join();
+  }
+
+ private:
+  Awaitable<void> accept() {
+    for (std::size_t next = 0;; ++next) {
+      const std::size_t turn = next % crews_.size();
+      auto [error, socket] =
+          co_await acceptor_->async_accept(crews_[turn]->loop(), asio::as_tuple(asio::use_awaitable));
+      if (!acceptor_->is_open()) co_return;
+      if (error) {  // too many open files, most likely: wait for some to close
+        log::warning("cannot accept a connection", {{"why", error.message()}});
+        co_await crews_.front()->pause(std::chrono::milliseconds(100));
+        continue;
+      }
+      if (connections_.load() >= options_.max_connections) continue;  // closed at once: nothing is read
+      connections_.fetch_add(1);
+      boost::system::error_code ignored;
+      socket.set_option(tcp::no_delay(true), ignored);
+      asio::post(crews_[turn]->loop(), [this, turn, held = std::make_shared<tcp::socket>(std::move(socket))] {
+        begin(turn, *held);
+      });
+    }
+  }
+
+  void begin(std::size_t turn, tcp::socket& socket) {
+    auto session = std::make_unique<Session>(std::move(socket), *berths_[turn]);
+    asio::co_spawn(crews_[turn]->loop(), run(std::move(session)), asio::detached);
+  }
+
+  static Awaitable<void> run(std::unique_ptr<Session> session) {
+    try {
+      co_await session->run();
+    } catch (const std::exception& bug) {
+      log::error("a connection ended by an exception", {{"what", bug.what()}});
+    }
+  }
+
+  const ServerOptions options_;
+  const CrewMaker maker_;
+  const Handler handler_;
+  std::atomic<std::size_t> connections_ = 0;
+  std::atomic<bool> draining_ = false;
+  asio::thread_pool workers_;
+  std::vector<std::unique_ptr<ThreadCrew>> crews_;
+  std::vector<std::unique_ptr<Berths>> berths_;
+  std::unique_ptr<tcp::acceptor> acceptor_;
+  std::uint16_t port_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<HttpServer>> HttpServer::start(const ServerOptions& options, const CrewMaker& crews,
+                                                      Handler handler) {
+  auto server = std::make_unique<Server>(options, crews, std::move(handler));
+  TRY_VOID(server->listen());
+  return server;
+}
+
+}  // namespace plimsoll::gateway

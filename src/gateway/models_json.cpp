@@ -1,0 +1,70 @@
+#include "gateway/models_json.hpp"
+
+namespace plimsoll::gateway {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::chrono::seconds patience{5};
+
+Json or_null(const std::string& text) {
+  return text.empty() ? Json() : Json(text);
+}
+
+Json described(const engine::Engine& engine, const engine::Berth& berth, const std::string& id,
+               const ServedModel& served) {
+  Json json{{"id", id},
+            {"object", "model"},
+            {"created", 0},
+            {"owned_by", engine.models.fleet().members()[berth.member].name}};
+  const auto model = engine.models.open(berth, Deadline::after(patience));
+  if (model) {
+    json["max_model_len"] = model->window.tokens;  // where vLLM's clients look
+    json["context_window"] = model->window.tokens;
+    json["context_window_source"] = name_of(model->window.source);
+    json["context_window_confidence"] = name_of(model->window.confidence);
+    json["tokenizer"] = model->tokenizer.info().name;
+    json["exactness"] = name_of(model->exactness);
+    if (!model->why.empty()) json["why"] = model->why;
+    json["margin"] = budget::margin_for(model->drift);
+  }
+  json["parameters"] = or_null(served.parameters);
+  json["quantization"] = or_null(served.quantization);
+  json["family"] = or_null(served.family);
+  return json;
+}
+
+}  // namespace
+
+Json models_json(const engine::Engine& engine, const engine::Fleet& fleet) {
+  std::vector<std::string> indexes;
+  if (engine.shelf != nullptr)
+    if (const auto all = engine.shelf->store().indexes("local"))
+      for (const IndexInfo& info : *all) indexes.push_back(info.name);
+  Json data = Json::array();
+  const auto models = fleet.models();
+  for (std::size_t i = 0; i < models->size(); ++i)
+    for (const engine::ListedModel& listed : (*models)[i].models) {
+      Json plain = described(engine, {i, listed.name}, listed.name, listed.report->served);
+      for (const std::string& index : indexes) {
+        Json with_documents = plain;
+        with_documents["id"] = listed.name + "+" + index;
+        with_documents["index"] = index;
+        data.push_back(std::move(with_documents));
+      }
+      data.insert(data.end() - static_cast<std::ptrdiff_t>(indexes.size()), std::move(plain));
+    }
+  return {{"object", "list"}, {"data", std::move(data)}};
+}
+
+Json model_json(const engine::Engine& engine, const engine::Fleet& fleet, std::string_view name) {
+  const auto berth = fleet.find(name);
+  if (!berth) return nullptr;
+  const auto models = fleet.models();
+  for (const engine::ListedModel& listed : (*models)[berth->member].models)
+    if (listed.name == berth->model)
+      return described(engine, *berth, std::string(name), listed.report->served);
+  return fleet.has(name) ? described(engine, *berth, std::string(name), {}) : Json();
+}
+
+}  // namespace plimsoll::gateway

@@ -1,0 +1,15 @@
+// The models of all upstreams, as GET /v1/models lists them (D5), with every index as a virtual model.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "engine/answer.hpp"
+
+namespace plimsoll::gateway {
+
+nlohmann::ordered_json models_json(const engine::Engine& engine, const engine::Fleet& fleet);
+// One of them, whether an upstream lists it or not; null where none would take it.
+nlohmann::ordered_json model_json(const engine::Engine& engine, const engine::Fleet& fleet,
+                                  std::string_view name);
+
+}  // namespace plimsoll::gateway

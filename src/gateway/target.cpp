@@ -1,0 +1,45 @@
+#include "gateway/target.hpp"
+
+#include <optional>
+
+namespace plimsoll::gateway {
+namespace {
+
+int digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+std::string decoded(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool code =
+        text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0;
+    if (!code) {
+      out += text[i];
+      continue;
+    }
+    out += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
+    i += 2;
+  }
+  return out;
+}
+
+}  // namespace
+
+Target split_target(std::string_view target) {
+  if (const std::size_t scheme = target.find("://");
+      !target.starts_with('/') && scheme != std::string_view::npos) {
+    const std::size_t path = target.find('/', scheme + 3);
+    target = path == std::string_view::npos ? "/" : target.substr(path);
+  }
+  target = target.substr(0, target.find('#'));
+  const std::size_t mark = target.find('?');
+  Target split{decoded(target.substr(0, mark)), {}};
+  if (mark != std::string_view::npos) split.query = target.substr(mark + 1);
+  return split;
+}
+
+}  // namespace plimsoll::gateway
