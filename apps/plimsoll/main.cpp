@@ -6,6 +6,7 @@
 #include "eval_command.hpp"
 #include "globals.hpp"
 #include "index_command.hpp"
+#include "inspect_command.hpp"
 #include "mcp_command.hpp"
 #include "models_command.hpp"
 #include "plan_command.hpp"
@@ -30,6 +31,7 @@ constexpr const char* examples =
     "cut\n"
     "  plimsoll index add manual docs                put documents into an index\n"
     "  plimsoll search manual \"which margin?\" --budget 500\n"
+    "  plimsoll inspect --last                       what became of the last request through the gateway\n"
     "  plimsoll mcp                                  the same for agents, over the Model Context Protocol\n"
     "  plimsoll models --kind ollama                 the windows that a server really serves\n"
     "  plimsoll tokenizers                           every tokenizer, its source and its licence\n"
@@ -57,6 +59,7 @@ int main(int argc, char** argv) {
   plimsoll::add_index_command(app, globals, exit_code);
   plimsoll::add_search_command(app, globals, exit_code);
   plimsoll::add_eval_command(app, globals, exit_code);
+  plimsoll::add_inspect_command(app, globals, exit_code);
   plimsoll::add_mcp_command(app, globals, exit_code);
   plimsoll::add_models_command(app, globals, exit_code);
   plimsoll::add_tokenizers_command(app, globals, exit_code);

@@ -39,39 +39,8 @@ std::string coloured(const Terminal& terminal, int colour, std::string_view text
   return terminal.colour ? fmt::format("\033[38;5;{}m{}\033[0m", colour, text) : std::string(text);
 }
 
-std::string bold(const Terminal& terminal, std::string_view text) {
-  return terminal.colour ? fmt::format("\033[1m{}\033[0m", text) : std::string(text);
-}
-
-std::size_t width_of(const Terminal& terminal) {
-  constexpr std::size_t on_paper = 80, least = 24, most = 120;
-  return std::clamp(terminal.columns == 0 ? on_paper : terminal.columns, least, most);
-}
-
-// Words from left to right, broken before the edge; lines after the first stand under the first word.
-std::string wrapped(const std::string& text, std::size_t width, std::size_t indent) {
-  std::string out;
-  std::size_t column = indent;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
-    const std::size_t size = display_width(word);
-    if (column > indent && column + 1 + size > width) {
-      out += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      out += " ";
-      ++column;
-    }
-    out += word;
-    column += size;
-    begin = end + 1;
-  }
-  return out;
-}
-
 std::string legend(const Plan& plan, const Terminal& terminal) {
-  const std::size_t width = width_of(terminal);
+  const std::size_t width = drawing_width(terminal);
   std::string out, plain;
   const auto add = [&](std::string_view mark, int colour, std::string_view name, Tokens tokens) {
     const std::string entry = fmt::format("{} {} {}", mark, name, with_thousands(tokens));
@@ -113,7 +82,7 @@ std::string section_table(const Plan& plan, const Terminal& terminal) {
 // Pieces that were left out; neighbours with one reason share a line.
 std::string cut_list(const Plan& plan, const Terminal& terminal) {
   std::string out;
-  const std::size_t width = width_of(terminal);
+  const std::size_t width = drawing_width(terminal);
   for (std::size_t i = 0; i < plan.pieces.size();) {
     const PlannedPiece& first = plan.pieces[i];
     std::size_t end = i;
@@ -128,7 +97,7 @@ std::string cut_list(const Plan& plan, const Terminal& terminal) {
                                   : fmt::format("{} to {} ({} of them)", id,
                                                 printable(plan.pieces[end - 1].id, longest_id), end - i);
       out += "  " +
-             wrapped(fmt::format("{}, {} tokens: {}", ids, with_thousands(tokens), first.reason), width, 2) +
+             wrap(fmt::format("{}, {} tokens: {}", ids, with_thousands(tokens), first.reason), width, 2) +
              "\n";
     }
     i = end;
@@ -166,9 +135,9 @@ std::string price_list(const Plan& plan, const Terminal& terminal) {
       if (what.empty()) what = "nothing would change";
     }
     out += "  " +
-           wrapped(fmt::format("{} tokens {}: {}", with_thousands(more ? price.change : -price.change),
-                               more ? "more" : "fewer", what),
-                   width_of(terminal), 2) +
+           wrap(fmt::format("{} tokens {}: {}", with_thousands(more ? price.change : -price.change),
+                            more ? "more" : "fewer", what),
+                drawing_width(terminal), 2) +
            "\n";
   }
   return out.empty() ? "" : bold(terminal, "With another window") + "\n" + out;
@@ -177,30 +146,30 @@ std::string price_list(const Plan& plan, const Terminal& terminal) {
 std::string fallback_lines(const Plan& plan, const Terminal& terminal) {
   const FallbackDecision& fallback = plan.fallback;
   std::string out = bold(terminal, "Fallback") + "\n  " +
-                    wrapped(printable(fallback.reason, 1000), width_of(terminal), 2) + "\n";
+                    wrap(printable(fallback.reason, 1000), drawing_width(terminal), 2) + "\n";
   for (const FallbackCandidate& candidate : fallback.considered)
-    out +=
-        "  " +
-        wrapped(fmt::format("{}: {}", printable(candidate.model), candidate.verdict), width_of(terminal), 2) +
-        "\n";
+    out += "  " +
+           wrap(fmt::format("{}: {}", printable(candidate.model), candidate.verdict), drawing_width(terminal),
+                2) +
+           "\n";
   return out;
 }
 
 std::string verdict(const Plan& plan, const Terminal& terminal) {
   if (!plan.fits) return bold(terminal, "It does not fit.") + "\n";
-  const std::size_t width = width_of(terminal);
+  const std::size_t width = drawing_width(terminal);
   const std::string thinking =
       plan.thinking > 0 ? fmt::format("thinking {}, ", with_thousands(plan.thinking)) : "";
   std::string out =
-      wrapped(fmt::format("It fits: input {}, {}answer {}, margin {}, {} free. Pressure {:.0f} % (100 % is "
-                          "where history is compressed).",
-                          with_thousands(plan.input), thinking, with_thousands(plan.answer),
-                          with_thousands(plan.margin), with_thousands(plan.left), plan.pressure * 100),
-              width, 0) +
+      wrap(fmt::format("It fits: input {}, {}answer {}, margin {}, {} free. Pressure {:.0f} % (100 % is "
+                       "where history is compressed).",
+                       with_thousands(plan.input), thinking, with_thousands(plan.answer),
+                       with_thousands(plan.margin), with_thousands(plan.left), plan.pressure * 100),
+           width, 0) +
       "\n";
   if (plan.strategy.content.tokens > 0)  // advice on documents, where there are any
-    out += wrapped(fmt::format("Strategy {}: {}", name_of(plan.strategy.strategy), plan.strategy.reasoning),
-                   width, 0) +
+    out += wrap(fmt::format("Strategy {}: {}", name_of(plan.strategy.strategy), plan.strategy.reasoning),
+                width, 0) +
            "\n";
   return out;
 }
@@ -208,7 +177,7 @@ std::string verdict(const Plan& plan, const Terminal& terminal) {
 }  // namespace
 
 std::string window_bar(const Plan& plan, const Terminal& terminal) {
-  const std::size_t width = width_of(terminal);
+  const std::size_t width = drawing_width(terminal);
   std::vector<budget::Party> parties;
   std::vector<Tokens> cells;
   Tokens spare = static_cast<Tokens>(width);
@@ -240,12 +209,12 @@ std::string window_bar(const Plan& plan, const Terminal& terminal) {
 }
 
 std::string plan_report(const Plan& plan, const Terminal& terminal) {
-  const std::size_t width = width_of(terminal);
+  const std::size_t width = drawing_width(terminal);
   std::string out = bold(terminal, printable(plan.model)) + "\n";
-  out += wrapped(fmt::format("window {} tokens ({}, {} confidence), policy {}, counts {}",
-                             with_thousands(plan.window.tokens), name_of(plan.window.source),
-                             name_of(plan.window.confidence), name_of(plan.policy), name_of(plan.exactness)),
-                 width, 0) +
+  out += wrap(fmt::format("window {} tokens ({}, {} confidence), policy {}, counts {}",
+                          with_thousands(plan.window.tokens), name_of(plan.window.source),
+                          name_of(plan.window.confidence), name_of(plan.policy), name_of(plan.exactness)),
+              width, 0) +
          "\n\n";
   out += window_bar(plan, terminal) + legend(plan, terminal) + "\n" + section_table(plan, terminal) + "\n";
   out += verdict(plan, terminal);
@@ -254,8 +223,7 @@ std::string plan_report(const Plan& plan, const Terminal& terminal) {
     if (!block.empty()) out += "\n" + block;
   std::string warnings;
   for (const std::string& warning : plan.warnings)
-    if (warning != plan.fallback.reason)
-      warnings += "  " + wrapped(printable(warning, 2000), width, 2) + "\n";
+    if (warning != plan.fallback.reason) warnings += "  " + wrap(printable(warning, 2000), width, 2) + "\n";
   if (!warnings.empty()) out += "\n" + bold(terminal, "Mind") + "\n" + warnings;
   return out;
 }

@@ -146,4 +146,34 @@ std::string bar(double share, std::size_t width) {
   return over ? out + "!" : out;
 }
 
+std::string bold(const Terminal& terminal, std::string_view text) {
+  return terminal.colour ? fmt::format("\033[1m{}\033[0m", text) : std::string(text);
+}
+
+std::size_t drawing_width(const Terminal& terminal) {
+  constexpr std::size_t on_paper = 80, least = 24, most = 120;
+  return std::clamp(terminal.columns == 0 ? on_paper : terminal.columns, least, most);
+}
+
+std::string wrap(const std::string& text, std::size_t width, std::size_t indent) {
+  std::string out;
+  std::size_t column = indent;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    const std::size_t size = display_width(word);
+    if (column > indent && column + 1 + size > width) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      out += " ";
+      ++column;
+    }
+    out += word;
+    column += size;
+    begin = end + 1;
+  }
+  return out;
+}
+
 }  // namespace plimsoll

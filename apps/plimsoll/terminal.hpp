@@ -33,6 +33,14 @@ std::string draw(const Table& table, const Terminal& terminal);
 // A share of one as a bar of `width` cells, to an eighth of a cell; more than one fills it and ends in '!'.
 std::string bar(double share, std::size_t width);
 
+// Columns that a drawing takes: the terminal's within reason, 80 where there is none.
+std::size_t drawing_width(const Terminal& terminal);
+
+std::string bold(const Terminal& terminal, std::string_view text);
+
+// Words from left to right, broken before the edge; lines after the first stand under the first word.
+std::string wrap(const std::string& text, std::size_t width, std::size_t indent);
+
 // What comes from outside, safe to print: control characters and those that turn the line around become
 // U+FFFD, and beyond `most` characters there is an ellipsis.
 std::string printable(std::string_view text, std::size_t most = 200);
