@@ -27,6 +27,7 @@ Result<std::unique_ptr<Documents>> Documents::open(const base::Settings& setting
 }
 
 Result<Embedder*> Documents::embedder(const std::string& name) {
+  const std::lock_guard lock(making_);
   const auto known = embedders_.find(name);
   if (known != embedders_.end()) return known->second.get();
   if (name != builtin_embedder) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +64,7 @@ class Documents {
   TokenizerLibrary tokenizers_;
   std::unique_ptr<Store> store_;
   adapters::CurlClient http_;
+  std::mutex making_;  // of embedders: requests come on several threads
   std::map<std::string, std::unique_ptr<Embedder>> embedders_;
 };
 

@@ -11,6 +11,7 @@
 #include "models_command.hpp"
 #include "plan_command.hpp"
 #include "search_command.hpp"
+#include "serve_command.hpp"
 #include "strategy_command.hpp"
 #include "tokenizers_command.hpp"
 
@@ -32,6 +33,7 @@ constexpr const char* examples =
     "  plimsoll index add manual docs                put documents into an index\n"
     "  plimsoll search manual \"which margin?\" --budget 500\n"
     "  plimsoll inspect --last                       what became of the last request through the gateway\n"
+    "  plimsoll serve                                the gateway: any OpenAI client, any model\n"
     "  plimsoll mcp                                  the same for agents, over the Model Context Protocol\n"
     "  plimsoll models --kind ollama                 the windows that a server really serves\n"
     "  plimsoll tokenizers                           every tokenizer, its source and its licence\n"
@@ -60,6 +62,7 @@ int main(int argc, char** argv) {
   plimsoll::add_search_command(app, globals, exit_code);
   plimsoll::add_eval_command(app, globals, exit_code);
   plimsoll::add_inspect_command(app, globals, exit_code);
+  plimsoll::add_serve_command(app, globals, exit_code);
   plimsoll::add_mcp_command(app, globals, exit_code);
   plimsoll::add_models_command(app, globals, exit_code);
   plimsoll::add_tokenizers_command(app, globals, exit_code);

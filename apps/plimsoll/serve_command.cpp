@@ -1,0 +1,273 @@
+#include "serve_command.hpp"
+
+#include <csignal>
+#include <ctime>
+#include <thread>
+
+#include "adapters/http/streams.hpp"
+#include "adapters/ollama/link.hpp"
+#include "adapters/openai/upstream.hpp"
+#include "adapters/sqlite/traces.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "documents.hpp"
+#include "engine/plan_options.hpp"
+#include "find_window.hpp"
+#include "gateway/api.hpp"
+#include "gateway/mcp_tools.hpp"
+#include "known_models.hpp"
+#include "serve_upstreams.hpp"
+#include "terminal.hpp"
+#include "tokenizers_command.hpp"
+
+namespace plimsoll {
+namespace {
+
+constexpr const char* examples =
+    "Any client of OpenAI's API works by changing its base URL to http://127.0.0.1:8000/v1. Each request is\n"
+    "counted and planned before it goes to its model; nothing is cut without a word.\n"
+    "\n"
+    "Examples:\n"
+    "  plimsoll serve                                  an Ollama on this machine, if there is one\n"
+    "  plimsoll serve --upstream http://gpu:8000/v1    a vLLM, llama.cpp or any OpenAI-style server\n"
+    "  plimsoll serve --upstream local=http://localhost:11434 --upstream openai=https://api.openai.com/v1\n"
+    "                                                  several; the second one's key is OPENAI_API_KEY\n"
+    "  curl http://127.0.0.1:8000/v1/models            what they serve, with real windows\n"
+    "  plimsoll inspect --last                         what became of the last request\n";
+
+struct Options {
+  std::string listen;
+  std::vector<std::string> upstreams;
+  std::string store;
+};
+
+std::chrono::milliseconds milliseconds_of(double seconds) {
+  return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
+}
+
+std::size_t threads_of(std::int64_t wanted, std::size_t most) {
+  if (wanted > 0) return static_cast<std::size_t>(wanted);
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most);
+}
+
+engine::EngineRules rules_of(const base::Settings& settings) {
+  engine::EngineRules rules;
+  rules.plan = engine::plan_options(settings);
+  rules.consult.similarity_threshold = settings.rag_similarity_threshold;
+  rules.consult.node_approximation = settings.rag_document_node_token_approximation;
+  rules.best_last_for_ollama = settings.reverse_context_for_ollama;
+  rules.keep_prompts = settings.keep_prompts;
+  rules.ask_for_usage = settings.ask_for_usage;
+  rules.refuse_inexpressible = settings.refuse_inexpressible;
+  rules.max_answer_bytes = static_cast<std::size_t>(settings.max_answer_bytes);
+  rules.first_byte = milliseconds_of(settings.first_byte_timeout_seconds);
+  rules.idle = milliseconds_of(settings.idle_timeout_seconds);
+  return rules;
+}
+
+gateway::ServerOptions server_options(const base::Settings& settings, const ListenAddress& listen) {
+  gateway::ServerOptions options;
+  options.address = listen.host;
+  options.port = listen.port;
+  options.io_threads = threads_of(settings.io_threads, 4);
+  options.worker_threads = threads_of(settings.worker_threads, 64);
+  options.max_connections = static_cast<std::size_t>(settings.max_connections);
+  options.max_request_bytes = static_cast<std::size_t>(settings.max_request_bytes);
+  options.idle = milliseconds_of(settings.idle_timeout_seconds);
+  return options;
+}
+
+TraceLimits limits_of(const base::Settings& settings) {
+  return {settings.trace_count, settings.trace_days * 24 * 3600 * 1000, settings.trace_bytes};
+}
+
+// Everything that answers requests, in the order in which it stands on each other.
+class Gateway {
+ public:
+  static Result<std::unique_ptr<Gateway>> open(const base::Settings& settings,
+                                               std::vector<engine::FleetMember> members) {
+    TRY(ModelCatalogue catalogue, known_models(settings));
+    TRY(auto documents, Documents::open(settings, /*create=*/true));
+    TRY(auto traces, sqlite::open_traces(settings.store_file));
+    TRY(auto drift, traces->drift());
+    auto gateway = std::unique_ptr<Gateway>(new Gateway(settings, std::move(catalogue), std::move(documents),
+                                                        std::move(traces), std::move(members)));
+    gateway->drift_.load(std::move(drift));
+    return gateway;
+  }
+
+  Result<void> listen(const ListenAddress& address) {
+    const gateway::CrewMaker maker{
+        [](boost::asio::any_io_executor executor) {
+          return adapters::make_streams(std::move(executor), {.agent = "plimsoll/" PLIMSOLL_VERSION,
+                                                              .certificates = trusted_certificates()});
+        },
+        [this](HttpStreams& streams, std::size_t member) { return link(streams, member); },
+        fleet_.members().size()};
+    TRY(server_, gateway::HttpServer::start(
+                     server_options(settings_, address), maker,
+                     [this](engine::Crew& crew, gateway::ClientRequest& request,
+                            gateway::ClientReply& reply) { return api_.handle(crew, request, reply); }));
+    return {};
+  }
+
+  engine::Fleet& fleet() { return fleet_; }
+  gateway::HttpServer& server() { return *server_; }
+  Documents& documents() { return *documents_; }
+  Deadline for_a_list() const { return windows_.for_a_list(); }
+
+ private:
+  Gateway(const base::Settings& settings, ModelCatalogue catalogue, std::unique_ptr<Documents> documents,
+          std::unique_ptr<TraceStore> traces, std::vector<engine::FleetMember> members)
+      : settings_(settings),
+        catalogue_(std::move(catalogue)),
+        documents_(std::move(documents)),
+        traces_(std::move(traces)),
+        windows_(settings, catalogue_, /*refresh=*/false),
+        fleet_(std::move(members), windows_.finder()),
+        models_(fleet_, windows_.finder(), catalogue_, documents_->tokenizers(), drift_,
+                {settings.ollama_num_ctx_max, settings.default_context_window}),
+        shelf_(documents_->store(), [this](const IndexInfo& info) { return shelve(info); }),
+        writer_(*traces_, drift_, {.limits = limits_of(settings)}),
+        breakers_(fleet_.members().size()),
+        engine_{models_,   &shelf_,           drift_, settings.trace_count > 0 ? &writer_ : nullptr,
+                breakers_, rules_of(settings)},
+        api_(context()) {}
+
+  gateway::ApiContext context() {
+    gateway::ToolContext tools{&catalogue_,
+                               &documents_->tokenizers(),
+                               *gateway::RootedFiles::below("/"),
+                               settings_.llm_context_window,
+                               settings_.default_context_window,
+                               engine::plan_options(settings_)};
+    gateway::ApiContext context{
+        engine_, fleet_, windows_.finder(), gateway::make_mcp_server(std::move(tools), PLIMSOLL_VERSION),
+        {},      {}};
+    context.embedder = [this](const std::string& name) {
+      return documents_->embedder(name.empty() ? std::string(builtin_embedder) : name);
+    };
+    context.version = PLIMSOLL_VERSION;
+    context.request_timeout = milliseconds_of(settings_.request_timeout_seconds);
+    return context;
+  }
+
+  std::unique_ptr<UpstreamLink> link(HttpStreams& streams, std::size_t member) {
+    const engine::Upstream& server = fleet_.members()[member].server;
+    if (fleet_.kind_of(member) == ServerKind::ollama)
+      return ollama::make_ollama(streams, {.root = server.root, .shown = server.shown, .key = server.key});
+    return openai::make_upstream(streams, {.root = server.root, .shown = server.shown, .key = server.key});
+  }
+
+  Result<std::unique_ptr<engine::ShelvedIndex>> shelve(const IndexInfo& info) {
+    TRY(auto opened, documents_->open_index(info.name));
+    return std::unique_ptr<engine::ShelvedIndex>(new engine::ShelvedIndex{
+        std::move(opened.index), std::move(opened.open), std::move(opened.notes), {}});
+  }
+
+  const base::Settings& settings_;
+  ModelCatalogue catalogue_;
+  std::unique_ptr<Documents> documents_;
+  std::unique_ptr<TraceStore> traces_;
+  ledger::DriftBook drift_;
+  FoundWindows windows_;
+  engine::Fleet fleet_;
+  engine::FleetModels models_;
+  engine::Shelf shelf_;
+  engine::TraceWriter writer_;
+  engine::Breakers breakers_;
+  engine::Engine engine_;
+  gateway::Api api_;
+  std::unique_ptr<gateway::HttpServer> server_;  // last: its threads use all of the above
+};
+
+std::string greeting(Gateway& gateway, const base::Settings& settings, const std::string& address) {
+  std::string text;
+  const auto models = gateway.fleet().models();
+  for (std::size_t i = 0; i < models->size(); ++i) {
+    const engine::FleetMember& member = gateway.fleet().members()[i];
+    const engine::MemberModels& found = (*models)[i];
+    text += fmt::format(
+        "  upstream  {}  {}  {}\n", member.name, member.server.shown,
+        found.problem.empty() ? several(found.models.size(), "model") : "no answer: " + found.problem);
+  }
+  if (models->empty())
+    text += "  upstream  none: no Ollama answers here; name a server with --upstream URL\n";
+  text += fmt::format("  store     {}\n\n", settings.store_file.string());
+  std::string model = "MODEL";
+  for (const engine::MemberModels& member : *models)
+    if (!member.models.empty() && model == "MODEL") model = member.models.front().name;
+  text += fmt::format(
+      "Try, from another terminal:\n"
+      "  curl {0}/v1/chat/completions -H 'Content-Type: application/json' \\\n"
+      "    -d '{{\"model\": \"{1}\", \"messages\": [{{\"role\": \"user\", \"content\": \"Ahoy!\"}}]}}'\n"
+      "  plimsoll inspect --last\n",
+      address, printable(model));
+  return text;
+}
+
+// Until somebody wants an end. Servers that did not answer are asked again meanwhile.
+void wait_for_the_end(Gateway& gateway, const sigset_t& signals) {
+  constexpr std::chrono::seconds for_the_silent{15}, for_all{300};
+  auto asked = std::chrono::steady_clock::now();
+  while (true) {
+    const timespec second{1, 0};
+    if (sigtimedwait(&signals, nullptr, &second) > 0) return;
+    const auto models = gateway.fleet().models();
+    const bool silent =
+        std::ranges::any_of(*models, [](const auto& member) { return !member.problem.empty(); });
+    if (std::chrono::steady_clock::now() - asked < (silent ? for_the_silent : for_all)) continue;
+    gateway.fleet().refresh(gateway.for_a_list());
+    asked = std::chrono::steady_clock::now();
+  }
+}
+
+Result<void> run(const Globals& globals, const Options& options) {
+  Globals with_store = globals;
+  if (!options.store.empty()) with_store.set.push_back("store_file=" + options.store);
+  TRY(const base::Settings settings, load_settings(with_store));
+  TRY(const ListenAddress listen, listen_address(options.listen.empty() ? settings.listen : options.listen));
+  if (!is_loopback(listen.host))
+    log::warning("listening beyond this machine: anybody who reaches the port may use every upstream",
+                 {{"address", listen.host}});
+  TRY(auto members, gateway_upstreams(settings, options.upstreams));
+
+  (void)std::signal(SIGPIPE, SIG_IGN);
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before any thread starts: they inherit it
+
+  TRY(auto gateway, Gateway::open(settings, std::move(members)));
+  TRY_VOID(gateway->listen(listen));
+  const bool six = listen.host.find(':') != std::string::npos;
+  const std::string address =
+      fmt::format("http://{}{}{}:{}", six ? "[" : "", listen.host, six ? "]" : "", gateway->server().port());
+  TRY_VOID(print_out(fmt::format("plimsoll {} listens on {}\n", PLIMSOLL_VERSION, address)));
+  gateway->fleet().refresh(gateway->for_a_list());
+  TRY_VOID(print_out(greeting(*gateway, settings, address)));
+  wait_for_the_end(*gateway, signals);
+  log::info("ending", {{"connections", gateway->server().connections()}});
+  gateway->server().drain();
+  return {};
+}
+
+}  // namespace
+
+void add_serve_command(CLI::App& app, const Globals& globals, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("serve", "Run the gateway between any OpenAI client and its models");
+  command->footer(examples);
+  command->add_option("--listen", options->listen, "Where to listen (default: 127.0.0.1:8000)")
+      ->type_name("HOST:PORT");
+  command->add_option("--upstream", options->upstreams, "A server of models, as often as there are such")
+      ->type_name("[NAME=]URL")
+      ->allow_extra_args(false);
+  command->add_option("--store", options->store, "File that holds documents and traces")->type_name("PATH");
+  command->callback([options, &globals, &exit_code] {
+    if (const auto done = run(globals, *options); !done) exit_code = complain(done.error());
+  });
+}
+
+}  // namespace plimsoll
