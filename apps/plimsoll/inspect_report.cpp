@@ -39,7 +39,7 @@ std::string shortened(const std::string& id) {
   return printable(id.size() <= short_id ? id : id.substr(id.size() - short_id));
 }
 
-std::string at_least(std::string text, std::size_t width) {
+std::string at_least(const std::string& text, std::size_t width) {
   const std::size_t own = display_width(text);
   return own < width ? text + std::string(width - own, ' ') : text;
 }

@@ -47,7 +47,7 @@ class TraceWriter {
 
   TraceStore& store_;
   ledger::DriftBook& book_;
-  const TraceWriterOptions options_;
+  TraceWriterOptions options_;
 
   mutable std::mutex mutex_;
   std::condition_variable due_;      // for the thread
