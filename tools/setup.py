@@ -51,7 +51,7 @@ class Group:
 CROSS_LIBRARIES = ("libfmt-dev", "libspdlog-dev", "libutf8proc-dev", "libpcre2-dev", "libtomlplusplus-dev",
                    "libgtest-dev", "librapidcheck-dev", "libcurl4-openssl-dev", "libstemmer-dev",
                    "libcmark-gfm-dev", "libcmark-gfm-extensions-dev", "libgumbo-dev", "libtree-sitter-dev", "libzip-dev",
-                   "libexpat1-dev", "libsqlite3-dev", "libssl-dev")
+                   "libexpat1-dev", "libsqlite3-dev", "libssl-dev", "libsimdjson-dev")
 
 GROUPS = {
     "build": Group(
@@ -59,7 +59,7 @@ GROUPS = {
         # Twin of cmake/dependencies.cmake; what comes for another architecture too is in CROSS_LIBRARIES.
         apt=("g++", "cmake", "ninja-build", "ccache", "pkg-config", "libexpected-dev", "libfmt-dev",
              "libspdlog-dev", "libcli11-dev", "libtomlplusplus-dev", "libutf8proc-dev", "libpcre2-dev", "libstemmer-dev",
-             "nlohmann-json3-dev", "libboost1.81-dev", "libssl-dev", "libcurl4-openssl-dev", "libsqlite3-dev", "libgtest-dev", "libbenchmark-dev", "librapidcheck-dev",
+             "nlohmann-json3-dev", "libsimdjson-dev", "libboost1.81-dev", "libssl-dev", "libcurl4-openssl-dev", "libsqlite3-dev", "libgtest-dev", "libbenchmark-dev", "librapidcheck-dev",
              "libcmark-gfm-dev", "libcmark-gfm-extensions-dev", "libgumbo-dev", "libtree-sitter-dev", "libzip-dev",
              "libexpat1-dev", "poppler-utils", "ca-certificates", "python3")),
     "assets": Group(
@@ -83,6 +83,9 @@ GROUPS = {
              "linux-doc-6.1"),
         python=("gigatoken==0.10.0", "tiktoken==0.14.0", "tantivy==0.27.0", "onnxruntime==1.31.1", "tokenizers==0.23.3",
                 "numpy==2.4.6"), cargo=True, also=("build", "assets")),
+    "bench-gateway": Group(
+        "the proxies that the gateway is measured against",
+        apt=("nginx-light", "python3-venv"), python=("litellm[proxy]==1.106.2",), also=("build", "assets")),
     "mcp": Group(
         "the official MCP client, to test ours with",
         apt=("ca-certificates", "python3-venv"), python=("mcp==2.3.0",)),
@@ -505,7 +508,7 @@ def missing_of(names, assets, store):
 
 
 def main(arguments=None):
-    listing = "\n".join(f"  {name:8}{group.about}" for name, group in GROUPS.items())
+    listing = "\n".join(f"  {name:15}{group.about}" for name, group in GROUPS.items())
     parser = argparse.ArgumentParser(
         prog="tools/setup", formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Installs Debian packages and fetches assets; skips what is there.",
