@@ -64,13 +64,12 @@ def lint(which):
     return run
 
 
-def python_tests(step):
-    """Every tests/<folder> with test_*.py in it."""
-    folders = sorted({path.parent for path in (ROOT / "tests").glob("*/test_*.py")})
-    env = {"PATH": f"{BUILD}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT / "tools"), "PYTHONDONTWRITEBYTECODE": "1"}
+def unittests(step, folders, env=None):
+    """The test_*.py of each folder, with build/plimsoll first on the PATH."""
+    known = {"PATH": f"{BUILD}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT / "tools"), "PYTHONDONTWRITEBYTECODE": "1"}
     for folder in folders:
         status, output = step.run([sys.executable, "-m", "unittest", "discover", "-s", folder, "-t", folder],
-                                  env=env, check=False)
+                                  env=known | (env or {}), check=False)
         ran = re.search(r"^Ran (\d+) tests?", output, re.M)
         bad = sum(int(number) for number in re.findall(r"(?:failures|errors|unexpected successes)=(\d+)", output))
         skipped = sum(int(number) for number in re.findall(r"skipped=(\d+)", output))
@@ -78,6 +77,30 @@ def python_tests(step):
             bad += 1
         step.failed += bad
         step.passed += max(0, int(ran[1] if ran else 0) - bad - skipped)
+
+
+def python_tests(step):
+    """Every tests/<folder> with test_*.py in it."""
+    unittests(step, sorted({path.parent for path in (ROOT / "tests").glob("*/test_*.py")}))
+
+
+def http_under(name, slower):
+    """The tests of the gateway with a sanitizer's build of it, which takes so many times as long."""
+    def run(step):
+        step.run(["cmake", "--preset", name, "--log-level=WARNING"])
+        step.run(["cmake", "--build", BUILD / name, "--target", "plimsoll"])
+        program = BUILD / name / "apps" / "plimsoll" / "plimsoll"
+        unittests(step, [ROOT / "tests" / "http"],
+                  SANITIZERS | {"PLIMSOLL_BIN": str(program), "PLIMSOLL_SLOWER": str(slower)})
+    return run
+
+
+def soak(step):
+    """Many mixed requests, after which nothing may have grown."""
+    count = os.environ.get("SOAK_REQUESTS", "100000")
+    env = {"PATH": f"{BUILD}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
+    status, _ = step.run([sys.executable, "tests/http/soak.py", count], env=env, check=False)
+    step.verdict(status == 0)
 
 
 def ctest(step, folder, arguments=(), env=None):
@@ -160,11 +183,14 @@ STEPS = {
     "tidy": ("likely mistakes", lint("tidy")),
     "crash": ("a writer killed 200 times", crash),
     "tsan": ("unit tests under ThreadSanitizer", preset("tsan")),
+    "http-asan": ("the gateway under AddressSanitizer and UBSan", http_under("asan", 4)),
+    "http-tsan": ("the gateway under ThreadSanitizer", http_under("tsan", 10)),
+    "soak": ("100,000 mixed requests", soak),
     "fuzz": ("fuzzers", fuzz),
     "aarch64": ("unit tests on aarch64", aarch64),
 }
 QUICK = ["format", "layers", "unit", "python", "asan", "tidy"]
-SETS = {"quick": QUICK, "full": [*QUICK, "crash", "tsan", "fuzz", "aarch64"]}
+SETS = {"quick": QUICK, "full": [*QUICK, "crash", "tsan", "http-asan", "http-tsan", "soak", "fuzz", "aarch64"]}
 
 
 def main():

@@ -89,7 +89,11 @@ GROUPS = {
     "mcp": Group(
         "the official MCP client, to test ours with",
         apt=("ca-certificates", "python3-venv"), python=("mcp==2.3.0",)),
-    "test": Group("what `make test` needs", also=("build", "assets", "lint", "mcp")),
+    "clients": Group(
+        "clients that the gateway is tested with: OpenAI's, LangChain's and LlamaIndex's",
+        apt=("ca-certificates", "python3-venv"),
+        python=("openai==2.54.0", "langchain-openai==1.7.3", "llama-index-llms-openai-like==0.8.1")),
+    "test": Group("what `make test` needs", also=("build", "assets", "lint", "mcp", "clients")),
     "full": Group("what `make test-full` needs", also=("test", "fuzz", "cross", "refs")),
 }
 

@@ -199,7 +199,6 @@ class WithGateway(unittest.TestCase):
     def setUp(self):
         self.upstream.clear()
         self.upstream.prompt_tokens = None
-        self.upstream.tool_call = None
 
     def assert_error(self, reply, status, code=None, *words):
         """Both shapes of an error (K6)."""

@@ -57,11 +57,12 @@ class Upstream:
     def __init__(self, models):
         self.models = dict(models)  # names, and the windows that the list says; None: it does not say
         self.requests = []
+        self.keeps = True  # the requests
         self.text = "Aye aye, sir."
         self.prompt_tokens = None  # what `usage` says was read; none: there is no usage
         self.release = threading.Event()  # what slow/ waits for
-        self.tool_call = None  # (name, arguments): answered instead of a text
         self._seen = {}
+        self._long = b""
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._ready = threading.Event()
@@ -123,7 +124,8 @@ class Upstream:
         method, path, _ = head[0].split(" ")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
         request = Request(method, path, headers, await reader.readexactly(int(headers.get("content-length", 0))))
-        self.requests.append(request)
+        if self.keeps:
+            self.requests.append(request)
         answer = asyncio.ensure_future(self.answer(request, writer))
         while not answer.done():
             await asyncio.wait({answer}, timeout=0.02)
@@ -180,15 +182,14 @@ class Upstream:
         return {"prompt_tokens": self.prompt_tokens, "completion_tokens": answer,
                 "total_tokens": self.prompt_tokens + answer}
 
-    def message(self):
-        if not self.tool_call:
+    def message(self, body):
+        if not str(body.get("model")).startswith("tools/"):
             return {"role": "assistant", "content": self.text}, "stop"
-        name, arguments = self.tool_call
-        call = {"id": "call_1", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+        call = {"id": "call_1", "type": "function", "function": {"name": "sound", "arguments": '{"side": "port"}'}}
         return {"role": "assistant", "content": None, "tool_calls": [call]}, "tool_calls"
 
     def completion(self, body):
-        message, reason = self.message()
+        message, reason = self.message(body)
         choices = [{"index": i, "message": message, "finish_reason": reason, "logprobs": None}
                    for i in range(body.get("n") or 1)]
         reply = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": body.get("model"),
@@ -197,9 +198,9 @@ class Upstream:
 
     def chunks(self, body):
         base = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": body.get("model")}
-        message, reason = self.message()
+        message, reason = self.message(body)
         deltas = [{"role": "assistant", "content": ""}]
-        if self.tool_call:
+        if reason == "tool_calls":
             deltas.append({"tool_calls": [{"index": 0} | message["tool_calls"][0]]})
         else:
             words = self.text.split(" ")
@@ -300,9 +301,11 @@ class Upstream:
         return await self.well(request, writer)
 
     async def way_20mb(self, request, writer):
-        body = self.completion(request.json)
-        body["choices"][0]["message"]["content"] = "x" * 20_000_000
-        return await self.plain(request, writer, body)
+        if not self._long:
+            body = self.completion(request.json)
+            body["choices"][0]["message"]["content"] = "x" * 20_000_000
+            self._long = json.dumps(body).encode()
+        return await self.plain(request, writer, self._long)
 
     async def way_cut(self, request, writer):
         """Reads fewer tokens than it was sent, and says so in its usage alone."""
@@ -329,6 +332,6 @@ class Upstream:
         if not inside:
             return await self.plain(request, writer, body, f"{status} Bad Request")
         await self.begin_events(writer)
-        await self.event(request, writer, body)
+        await self.event(request, writer, body if "error" in body else {"error": body})
         await self.event(request, writer, b"[DONE]")
         return await self.end_events(writer)

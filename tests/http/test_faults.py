@@ -1,0 +1,330 @@
+"""Servers and clients that misbehave: nothing hangs past its deadline, memory stays bounded, nobody is lied to, and
+the next request is answered.
+
+`plimsoll` must be on the PATH, or PLIMSOLL_BIN name it. Nothing here leaves this machine.
+"""
+
+import concurrent.futures
+import http.client
+import json
+import socket
+import struct
+import time
+import unittest
+
+from gateway import CHAT, PATIENCE, SLOW, Gateway, WithGateway, http_request, user
+from upstream import Upstream
+
+SETTINGS = {"first_byte_timeout_seconds": 0.5 * SLOW, "idle_timeout_seconds": 1.0 * SLOW,
+            "request_timeout_seconds": 3.0 * SLOW}
+WAYS = ["stall", "stall-later", "reset", "reset-once", "half-chunk", "wrong-length", "no-http", "status-500", "429",
+        "429-short", "status-503-once", "20mb", "slow"]
+
+
+def read_all(line):
+    got = b""
+    while piece := line.recv(1 << 16):
+        got += piece
+    return got
+
+
+class Faults(WithGateway):
+    MODELS = {"gpt-4o": 8192} | {f"{way}/gpt-4o": 8192 for way in WAYS}
+    SETTINGS = SETTINGS
+
+    def tearDown(self):
+        """Whatever happened, the next request is answered."""
+        until = time.monotonic() + PATIENCE
+        while (reply := self.gateway.chat("gpt-4o", user("Still there?"))).status == 503:  # a breaker that rests
+            self.assertIn("failed again and again", reply.json["detail"])
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.1)
+        self.assertEqual(reply.status, 200, reply.body)
+
+    def timed(self, way, within, **fields):
+        begin = time.monotonic()
+        reply = self.gateway.chat(f"{way}/gpt-4o", user("Ahoy"), **fields)
+        self.assertLess(time.monotonic() - begin, within * SLOW)
+        return reply
+
+
+class Upstreams(Faults):
+    def test_one_that_never_answers(self):
+        for stream in (False, True):
+            reply = self.timed("stall", 3.5, stream=stream)
+            error = self.assert_error(reply, 504)
+            self.assertEqual(error["type"], "timeout_error")
+        for request in self.upstream.to():
+            self.assertTrue(request.gone.wait(PATIENCE), "its connection was left open")
+
+    def test_one_that_stops_in_mid_stream(self):
+        reply = self.timed("stall-later", 3.5, stream=True)
+        self.assertEqual(reply.status, 200)
+        pieces = [piece for piece in reply.body.split(b"\n\n") if piece]
+        self.assertIn(b'"role": "assistant"', pieces[0])
+        self.assertIn("error", json.loads(pieces[-1].removeprefix(b"data: ")))
+        self.assertNotIn(b"[DONE]", reply.body)
+        trace = self.gateway.inspect(reply.headers["x-plimsoll-trace"])
+        self.assertTrue(trace["error"])
+
+    def test_one_that_resets(self):
+        reply = self.timed("reset", 3.5)
+        self.assertIn(reply.status, (502, 503))
+        self.assert_error(reply, reply.status)
+        self.assertEqual(len(self.upstream.to()), 3)
+        trace = self.gateway.inspect(reply.headers["x-plimsoll-trace"])
+        self.assertEqual(len(trace["attempts"]), 3)
+
+    def test_one_that_resets_once_is_asked_again(self):
+        reply = self.timed("reset-once", 3.5)
+        self.assertEqual((reply.status, len(self.upstream.to())), (200, 2))
+        self.assertEqual(reply.body, self.upstream.last().sent)
+
+    def test_half_a_chunk_and_half_a_body(self):
+        reply = self.timed("half-chunk", 3.5, stream=True)
+        self.assertEqual(reply.status, 200)
+        self.assertNotIn(b"[DONE]", reply.body)
+        last = [piece for piece in reply.body.split(b"\n\n") if piece][-1]
+        self.assertIn("error", json.loads(last.removeprefix(b"data: ")))
+        self.assertNotIn(b'{"half', reply.body)
+        self.assertEqual(len(self.upstream.to()), 1)
+        self.assert_error(self.timed("wrong-length", 3.5), 502)
+        self.assert_error(self.timed("no-http", 3.5), 502)
+
+    def test_errors_are_handed_on_as_they_are(self):
+        reply = self.timed("status-500", 3.5)
+        self.assertEqual((reply.status, reply.json), (500, {"error": {"message": "boom"}, "detail": "boom"}))
+        self.assertEqual(len(self.upstream.to()), 1)
+        reply = self.timed("429", 3.5, stream=True)
+        self.assertEqual((reply.status, reply.headers["retry-after"], reply.json["detail"]), (429, "7", "slow down"))
+        self.assertTrue(reply.headers["content-type"].startswith("application/json"))
+
+    def test_what_passes_is_waited_for(self):
+        for way in ("429-short", "status-503-once"):
+            reply = self.timed(way, 3.5)
+            self.assertEqual(reply.status, 200, reply.body)
+            asked = [request.at for request in self.upstream.to() if request.json["model"].startswith(way)]
+            self.assertEqual(len(asked), 2)
+        self.assertGreaterEqual(asked[1] - asked[0], 0.09)
+
+    def test_twenty_megabytes(self):
+        reply = self.gateway.chat("20mb/gpt-4o", user("Ahoy"))
+        self.assertEqual((reply.status, len(reply.json["choices"][0]["message"]["content"])), (200, 20_000_000))
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for one in pool.map(lambda _: self.gateway.chat("20mb/gpt-4o", user("Ahoy")).status, range(12)):
+                self.assertEqual(one, 200)
+        if SLOW == 1:  # a sanitizer keeps what was given back
+            self.assertLess(self.gateway.rss(), 450)
+
+
+class Breaker(WithGateway):
+    MODELS = {"gpt-4o": 8192, "reset/gpt-4o": 8192}
+    SETTINGS = SETTINGS
+
+    def test_a_server_that_fails_again_and_again_is_left_alone_for_a_while(self):
+        said = ""
+        for _ in range(10):
+            reply = self.gateway.chat("reset/gpt-4o", user("Ahoy"))
+            said = reply.json["detail"]
+            if "again and again" in said:
+                break
+        self.assertIn("again and again", said)
+        self.assertEqual(reply.status, 503)
+        self.assertIn("retry-after", reply.headers)
+        asked = len(self.upstream.to())
+        self.assertEqual(self.gateway.chat("gpt-4o", user("Ahoy")).status, 503)
+        self.assertEqual(len(self.upstream.to()), asked)
+        until = time.monotonic() + PATIENCE
+        while self.gateway.chat("gpt-4o", user("Ahoy")).status != 200:
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.1)
+
+
+class Limits(WithGateway):
+    MODELS = {"gpt-4o": 8192, "20mb/gpt-4o": 8192}
+    SETTINGS = SETTINGS | {"max_answer_bytes": 1_000_000, "max_connections": 20}
+
+    def test_an_answer_that_is_too_long(self):
+        self.assert_error(self.gateway.chat("20mb/gpt-4o", user("Ahoy")), 502, None, "max_answer_bytes")
+
+    def test_more_connections_than_allowed(self):
+        lines = [self.gateway.dial() for _ in range(40)]
+        try:
+            time.sleep(0.2)
+            closed = 0
+            for line in lines:
+                line.setblocking(False)
+                try:
+                    closed += line.recv(1) == b""
+                except BlockingIOError:
+                    pass
+                except ConnectionResetError:
+                    closed += 1
+            self.assertGreaterEqual(closed, 20)
+        finally:
+            for line in lines:
+                line.close()
+        time.sleep(0.2)
+        self.assertEqual(self.gateway.chat("gpt-4o", user("Ahoy")).status, 200)
+
+
+class Clients(Faults):
+    def test_one_that_sends_a_byte_at_a_time_and_stops(self):
+        data = http_request({"model": "gpt-4o", "messages": user("Ahoy")})
+        for cut in (20, len(data) - 5):
+            with self.gateway.dial(data[:cut]) as line:
+                begin = time.monotonic()
+                got = read_all(line)
+                self.assertLess(time.monotonic() - begin, 4 * SLOW)
+                self.assertIn(b"408", got.split(b"\r\n")[0], cut)
+        with self.gateway.dial() as line:  # within the deadline a drip is a request like any other
+            for at in range(0, len(data), 8):
+                line.sendall(data[at : at + 8])
+                time.sleep(0.001)
+            self.assertIn(b"200 OK", line.recv(4096))
+
+    def test_one_that_drips_forever_is_ended(self):
+        head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n{"
+        with self.gateway.dial(head) as line:
+            begin = time.monotonic()
+            line.settimeout(0.2)
+            while time.monotonic() - begin < 8 * SLOW:
+                try:
+                    line.sendall(b" ")
+                    if line.recv(100):
+                        break
+                except TimeoutError:
+                    continue
+                except (ConnectionResetError, BrokenPipeError):
+                    break
+            self.assertLess(time.monotonic() - begin, 5 * SLOW)
+
+    def test_one_that_leaves_in_mid_stream(self):
+        data = http_request({"model": "slow/gpt-4o", "messages": user("Ahoy"), "stream": True})
+        with self.gateway.dial(data) as line:
+            self.assertIn(b"200 OK", line.recv(4096))
+        self.assertTrue(self.upstream.last().gone.wait(0.8 * SLOW), "the upstream works for nobody")
+
+    def test_one_that_leaves_before_the_answer(self):
+        data = http_request({"model": "stall/gpt-4o", "messages": user("Ahoy")})
+        line = self.gateway.dial(data)
+        until = time.monotonic() + PATIENCE
+        while not self.upstream.to() and time.monotonic() < until:
+            time.sleep(0.01)
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        line.close()
+        self.assertTrue(self.upstream.last().gone.wait(0.4 * SLOW), "the upstream works for nobody")
+        self.assertEqual(len(self.upstream.to()), 1)
+
+    def test_one_that_does_not_read_holds_up_nobody(self):
+        data = http_request({"model": "20mb/gpt-4o", "messages": user("Ahoy")})
+        line = socket.socket()
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        line.connect(("127.0.0.1", self.gateway.port))
+        line.sendall(data)
+        try:
+            begin = time.monotonic()
+            self.assertEqual(self.gateway.chat("gpt-4o", user("Ahoy")).status, 200)
+            self.assertLess(time.monotonic() - begin, 1 * SLOW)
+        finally:
+            line.close()
+
+    def test_a_hundred_megabytes(self):
+        before = self.gateway.rss()
+        head = f"POST {CHAT} HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\n".encode()
+        with self.gateway.dial(head) as line:
+            got = b""
+            try:
+                for _ in range(100):
+                    line.sendall(b" " * 1_000_000)
+            except (ConnectionResetError, BrokenPipeError):
+                pass
+            try:
+                got = read_all(line)
+            except ConnectionResetError:
+                pass
+        with self.gateway.dial(head) as line:  # as one that waits for a word first
+            got = read_all(line)
+        self.assertIn(b"413", got.split(b"\r\n")[0])
+        self.assertIn(b"max_request_bytes", got)
+        if SLOW == 1:
+            self.assertLess(self.gateway.rss() - before, 100)
+
+    def test_headers_without_end(self):
+        with self.gateway.dial(b"GET / HTTP/1.1\r\nX: " + b"x" * 300_000) as line:
+            try:
+                got = read_all(line)
+            except ConnectionResetError:
+                got = b" 431 "
+        self.assertIn(b"431", got.split(b"\r\n")[0])
+        for nonsense in (b"\x16\x03\x01\x02\x00\x01\x00", b"GET\r\n\r\n", b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+                         b"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"):
+            with self.gateway.dial(nonsense + b"\r\n\r\n") as line:
+                self.assertIn(b"400", read_all(line).split(b"\r\n")[0], nonsense)
+
+    def test_ten_thousand_messages(self):
+        messages = [{"role": ("user", "assistant")[i % 2], "content": f"{i} ship"} for i in range(10_001)]
+        begin = time.monotonic()
+        reply = self.gateway.chat("gpt-4o", messages, max_tokens=100)
+        self.assertLess(time.monotonic() - begin, 3 * SLOW)
+        self.assertEqual(reply.status, 200, reply.body[:500])
+        sent = self.upstream.last().json["messages"]
+        self.assertEqual(sent, messages[-len(sent):])
+        self.assertEqual(sum(one["pieces"] for one in reply.ours["left_out"]), len(messages) - len(sent))
+        self.assertLess(len(reply.body), 100_000)
+
+    def test_nesting_ten_thousand_deep(self):
+        for body in [b"[" * 10_000, b'{"a":' * 10_000, b"[" * 10_000 + b"]" * 10_000,
+                     b'{"model":"gpt-4o","messages":[{"role":"user","content":"x"}],"x":' + b"[" * 10_000 +
+                     b"]" * 10_000 + b"}"]:
+            for path in (CHAT, "/v1/completions", "/v1/responses", "/v1/embeddings", "/v1/plan", "/v1/count",
+                         "/v1/strategy"):
+                self.assert_error(self.gateway.ask(path, body), 400)
+        self.assertEqual(self.upstream.to(), [])
+
+    def test_broken_json_in_every_place(self):
+        good = json.dumps({"model": "gpt-4o", "messages": user("Ahoy"), "stream": False}).encode()
+        for cut in range(1, len(good)):
+            self.assert_error(self.gateway.ask(CHAT, good[:cut]), 400)
+        self.assertEqual(self.upstream.to(), [])
+
+
+class Apart(WithGateway):
+    """What belongs to one request reaches no other (behaviour 49), without documents."""
+
+    MODELS = {f"echo/gpt-4o-{number}": 4000 + number for number in range(16)}
+
+    def test_sixteen_at_once(self):
+        def one(number):
+            model = f"echo/gpt-4o-{number}"
+            reply = self.gateway.chat(model, user("ship " * (number * 40 + 1)), temperature=number / 10,
+                                      max_tokens=100 + number)
+            return number, model, reply
+
+        with concurrent.futures.ThreadPoolExecutor(16) as pool:
+            results = list(pool.map(one, list(range(16)) * 10))
+        for number, model, reply in results:
+            self.assertEqual(json.loads(reply.json["choices"][0]["message"]["content"]), [model, number / 10])
+            self.assertEqual((reply.headers["x-plimsoll-model"], reply.headers["x-plimsoll-window"],
+                              reply.headers["x-plimsoll-answer-tokens"]), (model, str(4000 + number), str(100 + number)))
+        self.assertEqual(len({reply.headers["x-plimsoll-trace"] for _, _, reply in results}), 160)
+
+
+class TheEndOfPatience(unittest.TestCase):
+    def test_a_stream_that_does_not_end_is_cut_off_at_the_end(self):
+        with Upstream({"slow/gpt-4o": 8192}) as upstream:
+            gateway = Gateway(upstream, **SETTINGS)
+            try:
+                connection = http.client.HTTPConnection("127.0.0.1", gateway.port, timeout=PATIENCE)
+                connection.request("POST", CHAT, json.dumps({"model": "slow/gpt-4o", "messages": user("x"),
+                                                             "stream": True}))
+                self.assertEqual(connection.getresponse().status, 200)
+                begin = time.monotonic()
+                self.assertEqual(gateway.stop(), 0)
+                self.assertLess(time.monotonic() - begin, 5 * SLOW)
+            finally:
+                gateway.close()
+
+
+if __name__ == "__main__":
+    unittest.main()
