@@ -10,6 +10,7 @@ find_package(SQLite3 3.38 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 find_library(STEMMER_LIBRARY stemmer REQUIRED)  # no package file; linked by its name
+pkg_check_modules(simdjson REQUIRED IMPORTED_TARGET simdjson)
 pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 # Readers of documents. The extensions of cmark-gfm (tables) come without a description of their own.
 find_package(EXPAT REQUIRED)

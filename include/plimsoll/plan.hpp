@@ -138,7 +138,8 @@ struct Plan {
 Result<Plan> plan_request(std::string_view request, std::string_view model, const PlanOptions& options,
                           const PlanModels& models);
 
-// The plan as JSON, schema 1.
+// The plan as JSON, schema 1: for people, or on one line.
 std::string plan_json(const Plan& plan);
+std::string plan_json_line(const Plan& plan);
 
 }  // namespace plimsoll

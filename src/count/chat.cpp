@@ -116,7 +116,7 @@ void weaken_by_format(const Format& format, const ChatRequest& request, ChatCoun
     weaken(counted, Exactness::estimated,
            "the tokenizer carries no template and its name says nothing; ChatML was taken");
   const bool tools =
-      request.tools.is_array() || std::ranges::any_of(request.messages, [](const Json& message) {
+      request.tools.is_array() || std::ranges::any_of(request.messages(), [](const Json& message) {
         return message.contains("tool_calls") || message["role"] == "tool" || message["role"] == "function";
       });
   if (format.named->name == "anthropic")
@@ -131,7 +131,7 @@ void weaken_by_format(const Format& format, const ChatRequest& request, ChatCoun
 Result<void> count_rendered(const Tokenizer& tokenizer, const Format& format, const ChatRequest& request,
                             const ChatOptions& options, ChatCount& counted) {
   TRY(Rendered rendered, render(format.text, request, input_of(tokenizer, format, request, options)));
-  const std::size_t messages = request.messages.size();
+  const std::size_t messages = request.messages().size();
   count::PartCounts parts = count_parts(tokenizer, rendered, messages + 1, options.specials);
   const std::vector<Tokens>& tokens = parts.by_origin;
   counted.template_tokens = tokens[0];
@@ -177,7 +177,7 @@ count::Detail detail_of(std::string_view text) {
 
 Result<void> count_images(const Format& format, const ChatRequest& request, const ChatOptions& options,
                           ChatCount& counted) {
-  counted.message_images.assign(request.messages.size(), 0);
+  counted.message_images.assign(request.messages().size(), 0);
   std::map<std::string, std::size_t> unknown;
   for (const std::string& type : request.unknown_parts) ++unknown[type.substr(0, 40)];
   constexpr std::size_t named = 20;

@@ -18,9 +18,11 @@ struct ChatImage {
 };
 
 struct ChatRequest {
-  nlohmann::ordered_json messages = nlohmann::ordered_json::array();  // as given; each an object with a role
-  nlohmann::ordered_json tools;                                       // an array, or null
-  nlohmann::ordered_json tool_choice;                                 // as given, or null
+  // As given, each an object with a role; of the body that was read, which lives longer than this.
+  const nlohmann::ordered_json* given_messages = nullptr;
+  const nlohmann::ordered_json& messages() const { return *given_messages; }
+  nlohmann::ordered_json tools;                                         // an array, or null
+  nlohmann::ordered_json tool_choice;                                   // as given, or null
   nlohmann::ordered_json variables = nlohmann::ordered_json::object();  // chat_template_kwargs and the like
   std::vector<ChatImage> images;
   std::vector<std::string> unknown_parts;  // types of content that nobody can count here: "input_audio"

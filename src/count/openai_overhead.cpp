@@ -95,15 +95,19 @@ OpenaiCount count_openai(const Tokenizer& tokenizer, const ChatRequest& request,
   OpenaiCount counted;
   counted.format = rule.reply;
   bool system_opens = request.tools.is_array();  // tools follow the first system text, behind a line end
-  for (const Json& message : request.messages) {
+  for (const Json& message : request.messages()) {
     const std::string role = message["role"].get<std::string>();
     const std::string name = text_of(part_of(message, "name"));
-    std::string text = joined_text(part_of(message, "content"));
+    const Json& content = part_of(message, "content");
+    std::string joined;
+    if (!content.is_string()) joined = joined_text(content);
     if (system_opens && role == "system") {
-      text += '\n';
+      joined = joined_text(content) + '\n';
       counted.tools += tools_with_system;
       system_opens = false;
     }
+    const std::string& text =
+        content.is_string() && joined.empty() ? content.get_ref<const std::string&>() : joined;
     Tokens tokens = tokenizer.count(text) + tokenizer.count(name);
     const Tokens calls = calls_of(tokenizer, message);
     Tokens frame = rule.per_message + tokenizer.count(role) + (name.empty() ? 0 : rule.per_name);

@@ -55,14 +55,29 @@ Json passages_json(const Course& course) {
   return passages;
 }
 
+// Neighbours that share a reason are told as one.
 Json left_out(const Plan& plan) {
   Json gone = Json::array();
-  for (const PlannedPiece& piece : plan.pieces)
-    if (piece.fate != Fate::kept)
+  const PlannedPiece* before = nullptr;
+  for (const PlannedPiece& piece : plan.pieces) {
+    if (piece.fate == Fate::kept) {
+      before = nullptr;
+      continue;
+    }
+    if (before != nullptr && before->section == piece.section && before->reason == piece.reason) {
+      gone.back()["last"] = piece.id;
+      gone.back()["pieces"] = gone.back()["pieces"].get<std::int64_t>() + 1;
+      gone.back()["tokens"] = gone.back()["tokens"].get<Tokens>() + piece.tokens;
+    } else {
       gone.push_back({{"section", name_of(piece.section)},
-                      {"id", piece.id},
+                      {"first", piece.id},
+                      {"last", piece.id},
+                      {"pieces", 1},
                       {"tokens", piece.tokens},
                       {"reason", piece.reason}});
+    }
+    before = &piece;
+  }
   return gone;
 }
 
@@ -93,7 +108,7 @@ Json summary(const Course& course) {
   Json warnings = plan.warnings;
   for (const std::string& warning : trace.warnings) warnings.push_back(warning);
   if (!warnings.empty()) json["warnings"] = std::move(warnings);
-  if (course.parts.wishes.explain) json["plan"] = Json::parse(plan_json(plan), nullptr, false);
+  if (course.parts.wishes.explain) json["plan"] = Json::parse(plan_json_line(plan), nullptr, false);
   return json;
 }
 

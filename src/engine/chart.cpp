@@ -34,11 +34,20 @@ std::size_t make_harmless(const PlanModel& model, std::string& text) {
   return found;
 }
 
+bool is_result(const Json& message) {
+  return message["role"] == "tool" || message["role"] == "function";
+}
+
+bool holds_data(const RequestParts& parts) {
+  return !parts.passages.empty() || !parts.facts.empty() ||
+         std::ranges::any_of(parts.body["messages"], is_result);
+}
+
 // Tools' results, and passages and facts that the client brought.
 void defuse_request(const PlanModel& model, Course& course) {
   std::size_t found = 0;
   for (Json& message : course.parts.body["messages"]) {
-    if (message["role"] != "tool" && message["role"] != "function") continue;
+    if (!is_result(message)) continue;
     const auto content = message.find("content");
     if (content == message.end() || !content->is_string()) continue;
     count::Defused defused = count::defuse(model.tokenizer, content->get_ref<const std::string&>());
@@ -267,7 +276,7 @@ Result<void> chart(Engine& engine, Course& course, Deadline deadline) {
   ++course.plans;
   if (!is_chat(course)) return chart_other(engine, course, models);
   const PlanOptions options = options_for(engine, course);
-  if (course.plans == 1) {
+  if (course.plans == 1 && holds_data(course.parts)) {
     TRY(const PlanModel model, models.open(course.model));
     defuse_request(model, course);
   }

@@ -6,6 +6,7 @@
 
 #include "base/try.hpp"
 #include "count/chat_request.hpp"
+#include "render/passages.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -88,8 +89,8 @@ Result<FoundPassage> whole_document(const Findings& findings, const Candidate& c
 }
 
 Result<void> add_passages(const Findings& findings, const Evidence& evidence, const Tokenizer& tokenizer,
-                          Tokens budget, PassageOrder order, std::vector<FoundPassage>& out) {
-  SelectOptions options{.budget = budget, .order = order};
+                          Tokens budget, std::vector<FoundPassage>& out) {
+  SelectOptions options{.budget = budget};
   options.labels = false;  // each stands between marks of its own
   options.recount = tokenizer.info().name != findings.shelf->open.info.settings.tokenizer;
   Selection selection = select_passages(evidence, tokenizer, options);
@@ -102,6 +103,52 @@ Result<void> add_passages(const Findings& findings, const Evidence& evidence, co
     out.push_back({std::move(passage), distance, std::move(metadata)});
   }
   return {};
+}
+
+// Whole documents and passages, in no order yet.
+Result<Reading> chosen(const Findings& findings, const RequestParts& parts, const PlanModel& model,
+                       Tokens used, Tokens budget) {
+  Reading reading;
+  const ContentEstimate content{findings.shelf->tokens, ContentSource::counted, Exactness::calibrated};
+  reading.strategy = decide_strategy(classify(parts.query), content, model.window.tokens, used, {});
+  if (findings.evidence.stretches.empty()) return reading;
+  const Strategy strategy = reading.strategy.strategy;
+  if (strategy != Strategy::stuff) budget = std::min(budget, reading.strategy.retrieval_budget_tokens);
+
+  // Whole documents, as far as the strategy and the room go.
+  const std::vector<Candidate> documents = documents_of(findings.evidence);
+  Tokens all = 0;
+  for (const Candidate& candidate : documents) all += candidate.head.tokens;
+  const bool paste = strategy == Strategy::stuff && all <= budget;
+  std::set<DocumentId> whole;
+  if (paste || (strategy == Strategy::hybrid && documents.front().head.tokens <= budget / 2)) {
+    for (const Candidate& candidate : documents) {
+      TRY(FoundPassage found, whole_document(findings, candidate, model.tokenizer,
+                                             paste ? "pasted whole" : "the best document, whole"));
+      budget -= found.passage.tokens;
+      whole.insert(candidate.head.id);
+      reading.passages.push_back(std::move(found));
+      if (!paste) break;
+    }
+  }
+  if (paste || budget <= 0) return reading;
+  if (whole.empty()) {
+    TRY_VOID(add_passages(findings, findings.evidence, model.tokenizer, budget, reading.passages));
+    return reading;
+  }
+  Evidence rest = findings.evidence;
+  std::erase_if(rest.stretches, [&](const Stretch& stretch) { return whole.contains(stretch.document.id); });
+  TRY_VOID(add_passages(findings, rest, model.tokenizer, budget, reading.passages));
+  return reading;
+}
+
+void put_in_order(std::vector<FoundPassage>& passages, PassageOrder order) {
+  std::vector<const SelectedPassage*> found;
+  for (const FoundPassage& one : passages) found.push_back(&one.passage);
+  std::vector<FoundPassage> ordered;
+  for (const std::size_t place : render::in_order(found, order))
+    ordered.push_back(std::move(passages[place]));
+  passages = std::move(ordered);
 }
 
 }  // namespace
@@ -142,38 +189,8 @@ Result<Findings> find_in_documents(Shelf& shelf, std::string_view owner, const R
 
 Result<Reading> read_documents(const Findings& findings, const RequestParts& parts, const PlanModel& model,
                                Tokens used, Tokens budget, const ConsultRules& rules) {
-  Reading reading;
-  const ContentEstimate content{findings.shelf->tokens, ContentSource::counted, Exactness::calibrated};
-  reading.strategy = decide_strategy(classify(parts.query), content, model.window.tokens, used, {});
-  if (findings.evidence.stretches.empty()) return reading;
-  const Strategy strategy = reading.strategy.strategy;
-  if (strategy != Strategy::stuff) budget = std::min(budget, reading.strategy.retrieval_budget_tokens);
-
-  // Whole documents, as far as the strategy and the room go.
-  const std::vector<Candidate> documents = documents_of(findings.evidence);
-  Tokens all = 0;
-  for (const Candidate& candidate : documents) all += candidate.head.tokens;
-  const bool paste = strategy == Strategy::stuff && all <= budget;
-  std::set<DocumentId> whole;
-  if (paste || (strategy == Strategy::hybrid && documents.front().head.tokens <= budget / 2)) {
-    for (const Candidate& candidate : documents) {
-      TRY(FoundPassage found, whole_document(findings, candidate, model.tokenizer,
-                                             paste ? "pasted whole" : "the best document, whole"));
-      budget -= found.passage.tokens;
-      whole.insert(candidate.head.id);
-      reading.passages.push_back(std::move(found));
-      if (!paste) break;
-    }
-  }
-  if (paste || budget <= 0) return reading;
-  const PassageOrder order = rules.order.value_or(PassageOrder::document);
-  if (whole.empty()) {
-    TRY_VOID(add_passages(findings, findings.evidence, model.tokenizer, budget, order, reading.passages));
-    return reading;
-  }
-  Evidence rest = findings.evidence;
-  std::erase_if(rest.stretches, [&](const Stretch& stretch) { return whole.contains(stretch.document.id); });
-  TRY_VOID(add_passages(findings, rest, model.tokenizer, budget, order, reading.passages));
+  TRY(Reading reading, chosen(findings, parts, model, used, budget));
+  put_in_order(reading.passages, rules.order.value_or(PassageOrder::document));
   return reading;
 }
 

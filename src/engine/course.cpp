@@ -34,7 +34,7 @@ void close_course(Engine& engine, Course& course, const Result<void>& outcome) {
                          {"window", trace.window},
                          {"us", trace.total_us}});
   if (engine.traces == nullptr) return;
-  if (!course.plan.sections.empty()) trace.plan = plan_json(course.plan);
+  if (!course.plan.sections.empty()) trace.plan = plan_json_line(course.plan);
   trace.warnings.insert(trace.warnings.begin(), course.plan.warnings.begin(), course.plan.warnings.end());
   for (FoundPassage& found : course.passages) {
     TracePassage passage{found.passage.key,

@@ -247,6 +247,7 @@ FallbackDecision fallback_for(const PlanModel& model, const Draft& draft, const 
 void advise(Plan& plan, const RequestParts& parts, const Draft& draft, const PlanOptions& options) {
   const Tokens threshold = plan.window.tokens * options.compress_above_pct / 100;
   plan.pressure = ContextBudget{plan.window.tokens, plan.input, threshold, true}.pressure();
+  if (options.brief && parts.passages.empty()) return;  // nobody acts on it
   StrategyAsk ask;
   ask.query = parts.query;
   ask.counted = draft.wants.passages;

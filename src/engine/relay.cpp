@@ -156,8 +156,10 @@ Awaitable<Result<bool>> relay_stream(Engine& engine, Course& course, HttpStream&
 Awaitable<Result<bool>> relay(Engine& engine, Course& course, HttpStream& reply, AnswerSink& client,
                               Deadline deadline) {
   const std::string_view left_out = reply.head().header("x-plimsoll-left-out");
-  if (!left_out.empty())
+  if (!left_out.empty()) {
     course.trace.warnings.push_back(fmt::format("the upstream's API cannot express {}; left out", left_out));
+    course.trace.changed = true;  // so that the client is told
+  }
   const bool streams =
       reply.head().status < 400 && reply.head().header("content-type").starts_with("text/event-stream");
   if (streams) return relay_stream(engine, course, reply, client, deadline);

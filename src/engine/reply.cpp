@@ -1,47 +1,45 @@
 #include "engine/reply.hpp"
 
-#include <nlohmann/json.hpp>
-
-#include "base/json_shape.hpp"
+#include <simdjson.h>
 
 namespace plimsoll::engine {
 namespace {
 
-using Json = nlohmann::json;
+namespace dom = simdjson::dom;
 
-std::optional<Tokens> tokens_in(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_number_integer()) return std::nullopt;
-  const auto tokens = found->get<std::int64_t>();
-  return tokens < 0 ? std::nullopt : std::optional<Tokens>(tokens);
+std::optional<Tokens> tokens_in(const dom::object& object, std::string_view key) {
+  std::int64_t tokens = 0;
+  if (object[key].get(tokens) != simdjson::SUCCESS || tokens < 0) return std::nullopt;
+  return tokens;
 }
 
-const Json& part_of(const Json& object, const char* key) {
-  static const Json none = Json::object();
-  const auto found = object.find(key);
-  return found != object.end() && found->is_object() ? *found : none;
+std::optional<dom::object> part_of(const dom::object& object, std::string_view key) {
+  dom::object part;
+  return object[key].get(part) == simdjson::SUCCESS ? std::optional(part) : std::nullopt;
 }
 
 // Chat completions and completions name them one way, responses another.
-void read_usage(const Json& usage, Usage& out) {
+void read_usage(const std::optional<dom::object>& usage, Usage& out) {
+  if (!usage) return;
   for (const char* key : {"prompt_tokens", "input_tokens"})
-    if (const auto tokens = tokens_in(usage, key)) out.input = tokens;
+    if (const auto tokens = tokens_in(*usage, key)) out.input = tokens;
   for (const char* key : {"completion_tokens", "output_tokens"})
-    if (const auto tokens = tokens_in(usage, key)) out.answer = tokens;
+    if (const auto tokens = tokens_in(*usage, key)) out.answer = tokens;
   for (const char* key : {"prompt_tokens_details", "input_tokens_details"})
-    if (const auto tokens = tokens_in(part_of(usage, key), "cached_tokens")) out.cached = tokens;
+    if (const auto details = part_of(*usage, key))
+      if (const auto tokens = tokens_in(*details, "cached_tokens")) out.cached = tokens;
   for (const char* key : {"completion_tokens_details", "output_tokens_details"})
-    if (const auto tokens = tokens_in(part_of(usage, key), "reasoning_tokens")) out.thinking = tokens;
+    if (const auto details = part_of(*usage, key))
+      if (const auto tokens = tokens_in(*details, "reasoning_tokens")) out.thinking = tokens;
 }
 
-void read_choices(const Json& reply, ReplyFacts& facts) {
-  const auto choices = reply.find("choices");
-  if (choices == reply.end() || !choices->is_array()) return;
-  facts.no_choices = choices->empty();
-  for (const Json& choice : *choices) {
-    if (!choice.is_object()) continue;
-    const auto reason = choice.find("finish_reason");
-    if (reason != choice.end() && reason->is_string()) facts.finish_reason = reason->get<std::string>();
+void read_choices(const dom::object& reply, ReplyFacts& facts) {
+  dom::array choices;
+  if (reply["choices"].get(choices) != simdjson::SUCCESS) return;
+  facts.no_choices = choices.size() == 0;
+  for (const dom::element& choice : choices) {
+    std::string_view reason;
+    if (choice["finish_reason"].get(reason) == simdjson::SUCCESS) facts.finish_reason = reason;
   }
 }
 
@@ -52,15 +50,19 @@ bool has_text(std::string_view text, std::string_view needle) {
 }  // namespace
 
 ReplyFacts read_reply(std::string_view text) {
+  constexpr std::size_t largest_kept = std::size_t{1} << 20;
+  thread_local dom::parser kept;  // with its memory, but not that of a huge reply
+  dom::parser single;
   ReplyFacts facts;
-  if (!base::check_json_shape(text, "the reply")) return facts;
-  const Json reply = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!reply.is_object()) return facts;
+  dom::object reply;
+  dom::parser& parser = text.size() > largest_kept ? single : kept;
+  if (parser.parse(text.data(), text.size(), true).get(reply) != simdjson::SUCCESS) return facts;
   read_usage(part_of(reply, "usage"), facts.usage);
-  read_usage(part_of(part_of(reply, "response"), "usage"), facts.usage);  // of a stream of /v1/responses
+  if (const auto response = part_of(reply, "response"))  // of a stream of /v1/responses
+    read_usage(part_of(*response, "usage"), facts.usage);
   read_choices(reply, facts);
-  const auto error = reply.find("error");
-  facts.is_error = error != reply.end() && !error->is_null();
+  dom::element error;
+  facts.is_error = reply["error"].get(error) == simdjson::SUCCESS && !error.is_null();
   return facts;
 }
 

@@ -72,7 +72,7 @@ class Translation {
     if (!left_out_.empty() && request_.refuse_inexpressible && purpose == Purpose::answer)
       return fail(Errc::bad_input,
                   "Ollama's API cannot express {}: leave {} out of the request, or set "
-                  "inexpressible = \"warn\" for this upstream",
+                  "refuse_inexpressible = false for this upstream",
                   fmt::join(left_out_, ", "), left_out_.size() == 1 ? "it" : "them");
     return Translated{out_.dump(-1, ' ', false, Json::error_handler_t::replace), std::move(left_out_)};
   }

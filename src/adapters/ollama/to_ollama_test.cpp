@@ -102,7 +102,7 @@ TEST(ToOllama, RefusesOrNamesWhatOllamaCannotExpress) {
     ASSERT_FALSE(refused) << body;
     EXPECT_EQ(refused.error().code, Errc::bad_input);
     EXPECT_NE(refused.error().what.find(name), std::string::npos) << refused.error().what;
-    EXPECT_NE(refused.error().what.find("inexpressible = \"warn\""), std::string::npos)
+    EXPECT_NE(refused.error().what.find("refuse_inexpressible = false"), std::string::npos)
         << refused.error().what;
     const auto warned = to_ollama(asking(body, false));
     ASSERT_TRUE(warned) << warned.error().what;
