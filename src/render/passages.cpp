@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -71,32 +72,6 @@ std::vector<Draft> joined(const Evidence& evidence, const Aboard& aboard) {
   return out;
 }
 
-void put_in_order(std::vector<SelectedPassage>& passages, PassageOrder order) {
-  const auto better = [](const SelectedPassage& a, const SelectedPassage& b) { return a.score > b.score; };
-  if (order == PassageOrder::document) {
-    std::map<DocumentId, float> best;
-    for (const SelectedPassage& passage : passages)
-      best[passage.document] = std::max(best[passage.document], passage.score);
-    std::stable_sort(passages.begin(), passages.end(),
-                     [&](const SelectedPassage& a, const SelectedPassage& b) {
-                       if (a.document == b.document) return a.span.start < b.span.start;
-                       const float of_a = best[a.document], of_b = best[b.document];
-                       return of_a != of_b ? of_a > of_b : a.document < b.document;
-                     });
-    return;
-  }
-  std::stable_sort(passages.begin(), passages.end(), better);
-  if (order == PassageOrder::best_last) std::reverse(passages.begin(), passages.end());
-  if (order == PassageOrder::both_ends) {
-    // 1st, 3rd, 5th, ... 6th, 4th, 2nd.
-    std::vector<SelectedPassage> front, back;
-    for (std::size_t i = 0; i < passages.size(); ++i)
-      (i % 2 == 0 ? front : back).push_back(std::move(passages[i]));
-    std::move(back.rbegin(), back.rend(), std::back_inserter(front));
-    passages = std::move(front);
-  }
-}
-
 // The number of its document, and at its first passage the document's name and the headings above it, as far
 // as they may cost: the fullest form that fits.
 void label(std::vector<SelectedPassage>& passages, const Tokenizer& tokenizer, Tokens names) {
@@ -122,11 +97,41 @@ void label(std::vector<SelectedPassage>& passages, const Tokenizer& tokenizer, T
 
 }  // namespace
 
+std::vector<std::size_t> in_order(const std::vector<const SelectedPassage*>& passages, PassageOrder order) {
+  std::vector<std::size_t> places(passages.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  if (order == PassageOrder::document) {
+    std::map<DocumentId, float> best;
+    for (const SelectedPassage* passage : passages)
+      best[passage->document] = std::max(best[passage->document], passage->score);
+    std::ranges::stable_sort(places, [&](std::size_t at_a, std::size_t at_b) {
+      const SelectedPassage &a = *passages[at_a], &b = *passages[at_b];
+      if (a.document == b.document) return a.span.start < b.span.start;
+      const float of_a = best[a.document], of_b = best[b.document];
+      return of_a != of_b ? of_a > of_b : a.document < b.document;
+    });
+    return places;
+  }
+  std::ranges::stable_sort(places, std::greater<>(), [&](std::size_t at) { return passages[at]->score; });
+  if (order == PassageOrder::best_last) std::ranges::reverse(places);
+  if (order == PassageOrder::both_ends) {
+    // 1st, 3rd, 5th, ... 6th, 4th, 2nd.
+    std::vector<std::size_t> front, back;
+    for (std::size_t i = 0; i < places.size(); ++i) (i % 2 == 0 ? front : back).push_back(places[i]);
+    front.insert(front.end(), back.rbegin(), back.rend());
+    places = std::move(front);
+  }
+  return places;
+}
+
 Selection write_passages(const Evidence& evidence, const Aboard& aboard, const Tokenizer& tokenizer,
                          const SelectOptions& options, Tokens names) {
   Selection out;
-  for (Draft& draft : joined(evidence, aboard)) out.passages.push_back(std::move(draft.passage));
-  put_in_order(out.passages, options.order);
+  std::vector<Draft> drafts = joined(evidence, aboard);
+  std::vector<const SelectedPassage*> found;
+  for (const Draft& draft : drafts) found.push_back(&draft.passage);
+  for (const std::size_t place : in_order(found, options.order))
+    out.passages.push_back(std::move(drafts[place].passage));
   if (options.labels) label(out.passages, tokenizer, names);
   for (SelectedPassage& passage : out.passages) {
     passage.tokens = tokenizer.count(passage.text);

@@ -9,6 +9,9 @@ namespace plimsoll::render {
 
 using Aboard = std::vector<std::vector<bool>>;  // by stretch and sentence
 
+// The places of the passages in the order in which they go into a prompt.
+std::vector<std::size_t> in_order(const std::vector<const SelectedPassage*>& passages, PassageOrder order);
+
 // `names`: tokens that the names of documents and headings may take; what does not fit is left out of a
 // label, and its number stays.
 Selection write_passages(const Evidence& evidence, const Aboard& aboard, const Tokenizer& tokenizer,
