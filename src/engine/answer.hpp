@@ -8,6 +8,7 @@
 
 #include "engine/breaker.hpp"
 #include "engine/consult.hpp"
+#include "engine/counters.hpp"
 #include "engine/fleet_models.hpp"
 #include "engine/trace_writer.hpp"
 #include "plimsoll/upstream.hpp"
@@ -62,6 +63,7 @@ struct Engine {
   TraceWriter* traces = nullptr;  // null: none are kept
   Breakers& breakers;
   EngineRules rules;
+  Counters counters{};
 };
 
 // What one thread has to itself.

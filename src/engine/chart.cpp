@@ -169,6 +169,10 @@ PlanOptions options_for(const Engine& engine, const Course& course) {
 
 // So that a stream tells what was read, where the request is ours already.
 void ask_for_usage(const Engine& engine, Course& course) {
+  if (engine.models.fleet().kind_of(course.berth.member) == ServerKind::ollama) {
+    course.hides_usage = course.stream && !course.wants_usage;  // it always tells
+    return;
+  }
   const bool may = course.stream && !course.wants_usage && !course.parts.body.contains("stream_options");
   if (!may || (course.body.empty() && !engine.rules.ask_for_usage)) return;
   if (course.body.empty()) course.body = course.ask.body;

@@ -78,6 +78,7 @@ Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& cr
       engine.breakers.succeeded(course.berth.member);
     const auto pause = pause_after(reply, tries);
     if (!pause || tries == most_tries || deadline.left() <= *pause) co_return reply;
+    ++engine.counters.retries;
     log::info("asking the upstream again", {{"trace", course.trace.id},
                                             {"upstream", course.trace.upstream},
                                             {"why", course.trace.attempts.back().outcome},

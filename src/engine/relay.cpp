@@ -49,6 +49,7 @@ bool teaches(Engine& engine, Course& course, int status, std::string_view body) 
                                      {"said", overflow->said}});
   if (window <= 0 || window >= planned) return false;
   engine.models.learn_window(course.berth, window);
+  ++engine.counters.overflows;
   return course.sent == 1;
 }
 
@@ -124,10 +125,11 @@ Awaitable<Result<bool>> relay_stream(Engine& engine, Course& course, HttpStream&
     course.trace.error = said_in_error(first);
     co_return fail(Errc::upstream_failed, "the upstream answered with an error: {}", course.trace.error);
   }
-  EventRelay events({course.is_annotated(), course.hides_usage, course.wants_usage});
+  // A cut shows in the usage, behind everything else: then there is something to tell after all.
+  EventRelay events({course.is_annotated(), course.hides_usage, course.wants_usage, /*told_late=*/true});
   const EventRelay::Fields fields = [&] {
     reconcile(engine, course, events.facts());
-    return annotation(course);
+    return course.is_annotated() ? annotation(course) : std::string();
   };
   AnswerHead head = answer_head(course, reply.head());
   head.headers.push_back({"Cache-Control", "no-cache"});

@@ -103,6 +103,13 @@ void EventRelay::let_go(const Fields* fields) {
   held_.clear();
 }
 
+void EventRelay::tell_late(const std::string& fields) {
+  said_ = true;
+  if (fields.empty()) return;
+  out_ += "data: {\"object\":\"chat.completion.chunk\",\"choices\":[]," + fields + "}\n\n";
+  added_ = true;
+}
+
 void EventRelay::take_event(std::string_view event, const Fields& fields) {
   const std::string_view data = data_of(event);
   if (data == "[DONE]") {
@@ -112,6 +119,7 @@ void EventRelay::take_event(std::string_view event, const Fields& fields) {
       let_go(&fields);
     }
     let_go(nullptr);
+    if (wishes_.told_late && !said_) tell_late(fields());
     out_ += event;
     return;
   }
@@ -149,7 +157,7 @@ std::string_view EventRelay::pass(std::string_view bytes, const Fields& fields) 
     whole += size;
   }
   const bool in_rest = bytes.data() == rest_.data();
-  if (as_is && !in_rest) {  // straight from where it came
+  if (as_is && !in_rest && !added_) {  // straight from where it came
     rest_.assign(bytes.substr(whole));
     return bytes.substr(0, whole);
   }

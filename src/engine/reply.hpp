@@ -31,6 +31,7 @@ class EventRelay {
     bool annotated = false;    // fields are added to the last chunk
     bool hides_usage = false;  // the chunk that holds nothing but usage stays here
     bool wants_usage = false;  // it is the last one for the client
+    bool told_late = false;    // where not annotated, a last chunk is added if there are fields after all
   };
   explicit EventRelay(Wishes wishes) : wishes_(wishes) {}
 
@@ -47,13 +48,15 @@ class EventRelay {
  private:
   void take_event(std::string_view event, const Fields& fields);
   void let_go(const Fields* fields);
+  void tell_late(const std::string& fields);
 
   Wishes wishes_;
   ReplyFacts facts_;
   bool done_ = false;
-  bool said_ = false;  // the fields went out
-  std::string rest_;   // of an event that has not ended
-  std::string held_;   // the chunk that may be the last
+  bool said_ = false;   // the fields went out
+  bool added_ = false;  // a chunk that did not come from the server
+  std::string rest_;    // of an event that has not ended
+  std::string held_;    // the chunk that may be the last
   std::string out_;
 };
 

@@ -83,6 +83,20 @@ TEST(EventRelay, FieldsStandInTheLastChunkOnce) {
   }
 }
 
+TEST(EventRelay, WhatShowsOnlyAtTheEndIsToldInAChunkOfItsOwn) {
+  const std::string told =
+      event(R"({"object":"chat.completion.chunk","choices":[],"plimsoll":{"trace":"t"}})");
+  std::mt19937 random(11);
+  for (int round = 0; round < 100; ++round) {
+    EventRelay relay({.told_late = true});
+    EXPECT_EQ(relayed(relay, delta("a") + finish + usage + done, round == 0 ? nullptr : &random),
+              delta("a") + finish + usage + told + done);
+  }
+  EventRelay nothing({.told_late = true});
+  const std::string stream = delta("a") + finish + usage + done;
+  EXPECT_EQ(nothing.pass(stream, [] { return std::string(); }), stream);
+}
+
 TEST(EventRelay, AnErrorInTheStreamIsSeen) {
   EventRelay relay({});
   relayed(relay, delta("a") + event(R"({"error":{"message":"gone"}})"), nullptr);

@@ -32,6 +32,15 @@ TraceWriter::~TraceWriter() {
   thread_.join();
 }
 
+// Two threads may count a few too many where a stretch begins, which hurts nobody.
+bool TraceWriter::takes_plain() {
+  const std::int64_t stretch = std::chrono::steady_clock::now().time_since_epoch() / options_.patience;
+  if (stretch_.exchange(stretch, std::memory_order_relaxed) != stretch) plain_ = 0;
+  if (plain_.fetch_add(1, std::memory_order_relaxed) < options_.most_plain) return true;
+  passed_over_.fetch_add(1, std::memory_order_relaxed);
+  return false;
+}
+
 void TraceWriter::add(Trace&& trace) {
   const std::size_t weight = weight_of(trace);
   bool wake = false;

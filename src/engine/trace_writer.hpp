@@ -2,6 +2,7 @@
 // batches on a thread of its own.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -19,7 +20,10 @@ struct TraceWriterOptions {
   std::chrono::milliseconds patience{200};  // how long a trace waits for others
   std::size_t batch = 256;                  // so many are not kept waiting
   std::size_t most_waiting = 8'192;         // beyond either, traces are dropped and counted
-  std::size_t most_waiting_bytes = std::size_t{64} << 20;
+  std::size_t most_waiting_bytes = std::size_t{16} << 20;
+  // Of requests that went through untouched and were answered, so many are written in each stretch of
+  // `patience`: 500 a second. Under a load beyond that they would push all others out of the store at once.
+  std::int64_t most_plain = 100;
 };
 
 // Any thread may call at any time. Store and book outlive it.
@@ -31,6 +35,9 @@ class TraceWriter {
   // Writes what waits first.
   ~TraceWriter();
 
+  // Whether there is room for one more trace in which nothing happened; asked once for each such, before any
+  // work is done on it. False: it is passed over, and counted.
+  bool takes_plain();
   // Never waits for the store.
   void add(Trace&& trace);
   // Returns when all that was added before, and drift that was learned before, is written or was tried to be.
@@ -38,6 +45,7 @@ class TraceWriter {
 
   // Traces that no room or no store was there for.
   std::uint64_t dropped() const;
+  std::uint64_t passed_over() const { return passed_over_; }
 
  private:
   void run();
@@ -57,6 +65,10 @@ class TraceWriter {
   std::uint64_t flush_wanted_ = 0, flushed_ = 0;  // numbers of flushes
   std::uint64_t dropped_ = 0;
   bool stopping_ = false;
+
+  std::atomic<std::int64_t> stretch_ = 0;  // of time, that plain_ counts in
+  std::atomic<std::int64_t> plain_ = 0;
+  std::atomic<std::uint64_t> passed_over_ = 0;
 
   // The thread's own.
   std::vector<DriftHistory> unwritten_drift_;

@@ -174,5 +174,18 @@ TEST(TraceWriter, TakesFromManyThreads) {
   EXPECT_EQ(store.kept.size(), 2'000U);
 }
 
+TEST(TraceWriter, PassesOverWhatIsPlainBeyondSoManyInAStretchOfTime) {
+  FakeStore store;
+  ledger::DriftBook book;
+  TraceWriter writer(store, book, {.patience = std::chrono::milliseconds(50), .most_plain = 10});
+  int taken = 0;
+  for (int i = 0; i < 1'000; ++i) taken += writer.takes_plain() ? 1 : 0;
+  EXPECT_GE(taken, 10);
+  EXPECT_LE(taken, 200);  // the loop may see several stretches
+  EXPECT_EQ(writer.passed_over(), 1'000U - static_cast<unsigned>(taken));
+  std::this_thread::sleep_for(std::chrono::milliseconds(110));
+  EXPECT_TRUE(writer.takes_plain());
+}
+
 }  // namespace
 }  // namespace plimsoll::engine
