@@ -84,6 +84,25 @@ class Native(unittest.TestCase):
             self.assertEqual(reply.ours["upstream_cut_tokens"], planned - 2048)
             self.upstream.deaf = 0
 
+    def test_a_cut_that_shows_at_the_end_of_a_stream_is_told_there(self):
+        with serving(self.upstream, ollama_num_ctx_max=4096) as fresh:
+            for asked in (True, False):
+                self.upstream.deaf = 1
+                reply = fresh.chat("qwen2.5:7b", long_history(12), max_tokens=400, stream=True,
+                                   **({"stream_options": {"include_usage": True}} if asked else {}))
+                planned = int(reply.headers["x-plimsoll-input-tokens"])
+                self.assertEqual(reply.events[-1]["plimsoll"]["upstream_cut_tokens"], planned - 2048)
+                self.assertEqual(any(event.get("usage") for event in reply.events), asked)
+
+    def test_usage_comes_in_a_stream_for_those_who_asked(self):
+        for asked in (True, False):
+            reply = self.gateway.chat("qwen2.5:7b", user("Ahoy"), stream=True,
+                                      **({"stream_options": {"include_usage": True}} if asked else {}))
+            self.assertEqual([bool(event["choices"]) for event in reply.events][-1], not asked)
+            self.assertEqual(any(event.get("usage") for event in reply.events), asked)
+            trace = self.gateway.inspect(reply.headers["x-plimsoll-trace"])
+            self.assertEqual((trace["drift"], trace["usage"]["input"]), (0, trace["input_tokens"]))
+
     def test_what_cannot_be_said_is_refused_or_left_out_by_setting(self):
         fields = {"n": 2, "logit_bias": {"1": 5}}
         reply = self.gateway.chat("qwen2.5:7b", user("Ahoy"), **fields)
