@@ -3,10 +3,7 @@
 #include <array>
 
 #include <fmt/format.h>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
 
 #include "base/try.hpp"
 
@@ -73,12 +70,12 @@ Awaitable<Result<void>> SocketReply::write(std::string_view bytes, bool as_chunk
   if (as_chunk)
     size_length =
         static_cast<std::size_t>(fmt::format_to_n(size.data(), size.size(), "{:x}\r\n", bytes.size()).size);
-  const std::array<asio::const_buffer, 4> parts{
-      asio::buffer(waiting_), asio::buffer(size.data(), size_length),
-      asio::buffer(bytes.data(), bytes.size()), asio::buffer("\r\n", as_chunk ? 2 : 0)};
-  stream_.expires_after(idle_);
-  const auto [error, written] =
-      co_await asio::async_write(stream_, parts, asio::as_tuple(asio::use_awaitable));
+  const ClientLine::Parts parts{asio::buffer(waiting_), asio::buffer(size.data(), size_length),
+                                asio::buffer(bytes.data(), bytes.size()),
+                                asio::buffer("\r\n", as_chunk ? 2 : 0)};
+  line_.expires_after(idle_);
+  const auto error = co_await line_.write(parts);
+  line_.expires_never();
   waiting_.clear();
   if (!error) co_return Result<void>();
   failed_ = true;

@@ -3,8 +3,7 @@
 
 #include <string>
 
-#include <boost/beast/core/tcp_stream.hpp>
-
+#include "gateway/client_line.hpp"
 #include "gateway/crew.hpp"
 
 namespace plimsoll::gateway {
@@ -16,9 +15,8 @@ class SocketReply final : public ClientReply {
     bool is_head = false;   // a HEAD request: no body
     bool old_http = false;  // HTTP/1.0 knows no chunks
   };
-  SocketReply(boost::beast::tcp_stream& stream, ThreadCrew& crew, std::chrono::milliseconds idle,
-              Manner manner)
-      : stream_(stream), crew_(crew), idle_(idle), manner_(manner) {}
+  SocketReply(ClientLine& line, ThreadCrew& crew, std::chrono::milliseconds idle, Manner manner)
+      : line_(line), crew_(crew), idle_(idle), manner_(manner) {}
 
   // Goes out with the first bytes of the body.
   Awaitable<Result<void>> head(const engine::AnswerHead& head) override;
@@ -34,7 +32,7 @@ class SocketReply final : public ClientReply {
  private:
   Awaitable<Result<void>> write(std::string_view bytes, bool as_chunk);
 
-  boost::beast::tcp_stream& stream_;
+  ClientLine& line_;
   ThreadCrew& crew_;
   std::chrono::milliseconds idle_;
   Manner manner_;

@@ -1,10 +1,12 @@
 #include "gateway/http_server.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>
 
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -58,6 +60,8 @@ class Server final : public HttpServer {
     if (error) return refused("listen on");
     port_ = acceptor_->local_endpoint().port();
     asio::co_spawn(crews_.front()->loop(), accept(), asio::detached);
+    for (std::size_t i = 0; i < crews_.size(); ++i)
+      asio::co_spawn(crews_[i]->loop(), sweep(*crews_[i], *berths_[i]), asio::detached);
     for (const auto& crew : crews_) threads_.emplace_back([&loop = crew->loop()] { loop.run(); });
     return {};
   }
@@ -107,8 +111,6 @@ class Server final : public HttpServer {
       }
       if (connections_.load() >= options_.max_connections) continue;  // closed at once: nothing is read
       connections_.fetch_add(1);
-      boost::system::error_code ignored;
-      socket.set_option(tcp::no_delay(true), ignored);
       asio::post(crews_[turn]->loop(), [this, turn, held = std::make_shared<tcp::socket>(std::move(socket))] {
         begin(turn, *held);
       });
@@ -117,7 +119,25 @@ class Server final : public HttpServer {
 
   void begin(std::size_t turn, tcp::socket& socket) {
     auto session = std::make_unique<Session>(std::move(socket), *berths_[turn]);
-    asio::co_spawn(crews_[turn]->loop(), run(std::move(session)), asio::detached);
+    // The signal outlives the coroutine that is bound to it, to its very last step: hence one turn more.
+    auto& loop = crews_[turn]->loop();
+    auto line = session->line();
+    auto gone = line->gone().slot();
+    asio::co_spawn(loop, run(std::move(session)),
+                   asio::bind_cancellation_slot(gone, [&loop, line = std::move(line)](std::exception_ptr) {
+                     asio::post(loop, [line] {});
+                   }));
+  }
+
+  // Ends what clients have kept waiting for too long; a quarter of a deadline late at most.
+  static Awaitable<void> sweep(ThreadCrew& crew, Berths& berths) {
+    const auto step =
+        std::clamp(berths.options.idle / 4, std::chrono::milliseconds(10), std::chrono::milliseconds(1'000));
+    while (true) {
+      co_await crew.pause(step);
+      const auto now = ClientLine::Clock::now();
+      for (Session* session : berths.sessions) session->sweep(now);
+    }
   }
 
   static Awaitable<void> run(std::unique_ptr<Session> session) {

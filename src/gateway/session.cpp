@@ -1,16 +1,8 @@
 #include "gateway/session.hpp"
 
-#include <sys/socket.h>
-
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/experimental/awaitable_operators.hpp>
-#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/read.hpp>
-#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/core/string.hpp>
 
 #include "base/log.hpp"
 #include "engine/annotate.hpp"
@@ -22,15 +14,17 @@ namespace {
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
-using asio::as_tuple;
-using asio::use_awaitable;
+
+// A body is read in steps of this size.
+constexpr std::size_t body_step = std::size_t{64} << 10;
+
+constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
 
 // Why a request could not be read, as a status; 0: the client is gone, and nobody is there to be told.
 int status_for(const beast::error_code& error, bool begun) {
   if (error == http::error::header_limit) return 431;
   if (error == http::error::body_limit) return 413;
-  if (error == beast::error::timeout) return begun ? 408 : 0;
-  if (error == http::error::end_of_stream || error == http::error::partial_message) return 0;
+  if (error == asio::error::timed_out) return begun ? 408 : 0;
   return error.category() == http::make_error_code(http::error::bad_method).category() ? 400 : 0;
 }
 
@@ -61,19 +55,19 @@ ClientRequest taken(http::request<http::string_body>& message) {
 
 }  // namespace
 
-Session::Session(asio::ip::tcp::socket socket, Berths& berths) : stream_(std::move(socket)), berths_(berths) {
+Session::Session(asio::ip::tcp::socket socket, Berths& berths)
+    : line_(std::make_shared<ClientLine>(std::move(socket))), berths_(berths) {
   berths_.sessions.insert(this);
 }
 
 Session::~Session() {
+  line_->close();
   berths_.sessions.erase(this);
   berths_.connections.fetch_sub(1);
 }
 
 void Session::close() {
-  beast::error_code ignored;
-  stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
-  stream_.socket().close(ignored);
+  line_->close();
 }
 
 void Session::close_if_idle() {
@@ -81,14 +75,13 @@ void Session::close_if_idle() {
 }
 
 Awaitable<void> Session::run() {
-  while (co_await serve_one() == Next::request && !berths_.draining) {
-  }
-  beast::error_code ignored;
-  stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  co_await asio::this_coro::throw_if_cancelled(false);
+  for (Next next = Next::request; next == Next::request && !berths_.draining;) next = co_await serve_one();
+  line_->shut_down_sending();
 }
 
 Awaitable<void> Session::refuse(int status, const std::string& what) {
-  SocketReply reply(stream_, berths_.crew, berths_.options.idle, {.keeps_open = false});
+  SocketReply reply(*line_, berths_.crew, berths_.options.idle, {.keeps_open = false});
   const Error error{Errc::bad_input, what};
   const std::string body = engine::error_body(error);
   engine::AnswerHead head;
@@ -98,46 +91,55 @@ Awaitable<void> Session::refuse(int status, const std::string& what) {
   (void)co_await reply.body(body);
 }
 
+// Whether a whole request is there; what can be said of one that is not is said. A connection may be quiet
+// for long between requests; one that has begun has `idle` for its header and as much for its body.
+Awaitable<bool> Session::read(RequestParser& parser) {
+  const ServerOptions& options = berths_.options;
+  boost::beast::flat_buffer& held = line_->held();
+  busy_ = held.size() > 0;
+  line_->expires_after(busy_ ? options.idle : options.kept_open);
+  for (bool in_body = false;;) {
+    beast::error_code error;
+    if (held.size() > 0) held.consume(parser.put(held.data(), error));
+    if (!error && parser.is_done()) co_return true;
+    if (error == http::error::need_more) error = {};
+    if (!error && parser.is_header_done() && !in_body) {
+      in_body = true;
+      line_->expires_after(options.idle);
+      if (beast::iequals(parser.get()[http::field::expect], "100-continue")) {
+        const ClientLine::Parts parts{asio::buffer(go_on)};
+        error = co_await line_->write(parts);
+      }
+    }
+    if (!error) error = co_await line_->read_more(in_body ? body_step : 0);
+    if (error) {
+      if (const int status = status_for(error, busy_))
+        co_await refuse(status, explain(status, error, options));
+      co_return false;
+    }
+    if (!busy_) line_->expires_after(options.idle);
+    busy_ = true;
+  }
+}
+
 Awaitable<Session::Next> Session::serve_one() {
   const ServerOptions& options = berths_.options;
-  http::request_parser<http::string_body> parser;
+  RequestParser parser;
+  parser.eager(true);
   parser.header_limit(static_cast<std::uint32_t>(options.max_header_bytes));
   parser.body_limit(options.max_request_bytes);
-  busy_ = false;
-  stream_.expires_after(buffer_.size() > 0 ? options.idle : options.kept_open);
-  if (const auto [error, n] =
-          co_await http::async_read_header(stream_, buffer_, parser, as_tuple(use_awaitable));
-      error) {
-    if (const int status = status_for(error, parser.got_some()))
-      co_await refuse(status, explain(status, error, options));
-    co_return Next::nothing;
-  }
-  busy_ = true;
-  if (!parser.is_done()) {
-    if (beast::iequals(parser.get()[http::field::expect], "100-continue"))
-      co_await asio::async_write(stream_, asio::buffer("HTTP/1.1 100 Continue\r\n\r\n", 25),
-                                 as_tuple(use_awaitable));
-    stream_.expires_after(options.idle);
-    if (const auto [error, n] = co_await http::async_read(stream_, buffer_, parser, as_tuple(use_awaitable));
-        error) {
-      if (const int status = status_for(error, true))
-        co_await refuse(status, explain(status, error, options));
-      co_return Next::nothing;
-    }
-  }
-  stream_.expires_never();
+  if (!co_await read(parser)) co_return Next::nothing;
+  line_->expires_never();
+  line_->read_ahead();
   http::request<http::string_body> message = parser.release();
   SocketReply::Manner manner;
   manner.keeps_open = message.keep_alive() && !berths_.draining;
   manner.is_head = message.method() == http::verb::head;
   manner.old_http = message.version() < 11;
-  SocketReply reply(stream_, berths_.crew, options.idle, manner);
+  SocketReply reply(*line_, berths_.crew, options.idle, manner);
   ClientRequest request = taken(message);
   if (manner.is_head) request.method = "GET";
-  {
-    using namespace asio::experimental::awaitable_operators;
-    co_await (handle(request, reply) || until_gone());
-  }
+  co_await handle(request, reply);
   (void)co_await reply.finish();
   co_return reply.keeps_open() && reply.is_begun() ? Next::request : Next::nothing;
 }
@@ -145,7 +147,6 @@ Awaitable<Session::Next> Session::serve_one() {
 // Cancelled when the client goes away: then nothing throws, every wait ends with an error, and the upstream's
 // connection is closed on the way out.
 Awaitable<void> Session::handle(ClientRequest& request, SocketReply& reply) {
-  co_await asio::this_coro::throw_if_cancelled(false);
   try {
     co_await berths_.handler(berths_.crew, request, reply);
   } catch (const std::exception& bug) {
@@ -160,19 +161,6 @@ Awaitable<void> Session::handle(ClientRequest& request, SocketReply& reply) {
   head.length = body.size();
   (void)co_await reply.head(head);
   (void)co_await reply.body(body);
-}
-
-// Ends when the client has closed its side. Bytes of a next request say nothing: then nobody can tell.
-Awaitable<void> Session::until_gone() {
-  co_await asio::this_coro::throw_if_cancelled(false);
-  asio::ip::tcp::socket& socket = stream_.socket();
-  const auto [error] = co_await socket.async_wait(asio::ip::tcp::socket::wait_read, as_tuple(use_awaitable));
-  if (error) co_return;
-  char byte = 0;
-  const auto got = ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (got <= 0) co_return;
-  asio::steady_timer never(socket.get_executor(), asio::steady_timer::time_point::max());
-  co_await never.async_wait(as_tuple(use_awaitable));
 }
 
 }  // namespace plimsoll::gateway

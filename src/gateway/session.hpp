@@ -6,8 +6,8 @@
 #include <unordered_set>
 
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
 
 #include "gateway/client_reply.hpp"
 
@@ -32,22 +32,26 @@ class Session {
   Session& operator=(const Session&) = delete;
   ~Session();
 
-  // Until the client or we have enough.
+  // Until the client or we have enough. To be spawned with the line's `gone` as its cancellation slot.
   Awaitable<void> run();
+  std::shared_ptr<ClientLine> line() const { return line_; }
+  // Ends what waits beyond its deadline.
+  void sweep(ClientLine::Clock::time_point now) { line_->sweep(now); }
   // Closes it unless a request is under way.
   void close_if_idle();
   void close();
 
  private:
+  using RequestParser = boost::beast::http::request_parser<boost::beast::http::string_body>;
   enum class Next { request, nothing };
   Awaitable<Next> serve_one();
+  Awaitable<bool> read(RequestParser& parser);
   Awaitable<void> handle(ClientRequest& request, SocketReply& reply);
-  Awaitable<void> until_gone();
   Awaitable<void> refuse(int status, const std::string& what);
 
-  boost::beast::tcp_stream stream_;
+  // Outlives the session by the read that is under way when it ends.
+  std::shared_ptr<ClientLine> line_;
   Berths& berths_;
-  boost::beast::flat_buffer buffer_;
   bool busy_ = false;
 };
 
