@@ -64,6 +64,7 @@ const std::vector<Api::Route>& Api::routes() {
       {"POST", "/admin/models/refresh", &Api::refresh_models},
       {"GET", "/health", &Api::health},
       {"GET", "/ready", &Api::ready},
+      {"GET", "/metrics", &Api::metrics},
       {"GET", "/", &Api::root},
   };
   return all;
@@ -116,7 +117,8 @@ Awaitable<void> Api::plan(Call call) const {
 }
 
 // A tool's arguments as a body, its result as the reply.
-Awaitable<void> Api::use_tool(Call call, std::string_view name) const {
+Awaitable<void> Api::use_tool(Call call, std::string_view name,
+                              const std::function<void(Json&)>& mend) const {
   Result<Json> result = fail(Errc::not_found, "no tool is called '{}'", name);
   std::function<void()> work = [&] {
     const auto arguments = read_json(call.request.body);
@@ -134,6 +136,7 @@ Awaitable<void> Api::use_tool(Call call, std::string_view name) const {
       const Json given = without_nulls(*arguments, tool.input_schema);
       const auto checked = check_schema(given, tool.input_schema);
       result = checked ? tool.call(given) : tl::unexpected(checked.error());
+      if (result && mend) mend(*result);
     }
   };
   co_await call.crew.elsewhere(std::move(work));
@@ -144,11 +147,21 @@ Awaitable<void> Api::use_tool(Call call, std::string_view name) const {
 }
 
 Awaitable<void> Api::count(Call call) const {
-  co_await use_tool(call, "count_tokens");
+  // The window that is served stands above the catalogue's.
+  const std::function<void(Json&)> served = [&](Json& result) {
+    const std::string name = result.value("model", std::string());
+    const auto berth =
+        name.empty() || !context_.fleet.has(name) ? tl::unexpected(Error{}) : context_.fleet.find(name);
+    const auto model = berth ? context_.engine.models.open(*berth, call.deadline) : tl::unexpected(Error{});
+    if (!model) return;
+    result["window"] = model->window.tokens;
+    result["window_source"] = name_of(model->window.source);
+  };
+  co_await use_tool(call, "count_tokens", served);
 }
 
 Awaitable<void> Api::strategy(Call call) const {
-  co_await use_tool(call, "context_strategy");
+  co_await use_tool(call, "context_strategy", {});
 }
 
 Awaitable<void> Api::models(Call call) const {

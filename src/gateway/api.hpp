@@ -55,9 +55,11 @@ class Api {
   Awaitable<void> refresh_models(Call call) const;
   Awaitable<void> health(Call call) const;
   Awaitable<void> ready(Call call) const;
+  Awaitable<void> metrics(Call call) const;
   Awaitable<void> root(Call call) const;
 
-  Awaitable<void> use_tool(Call call, std::string_view name) const;
+  // `mend`: what is known better here, put into the result.
+  Awaitable<void> use_tool(Call call, std::string_view name, const std::function<void(Json&)>& mend) const;
 
   ApiContext context_;
 };
