@@ -159,8 +159,8 @@ class Gateway {
   std::unique_ptr<UpstreamLink> link(HttpStreams& streams, std::size_t member) {
     const engine::Upstream& server = fleet_.members()[member].server;
     if (fleet_.kind_of(member) == ServerKind::ollama)
-      return ollama::make_ollama(streams, {.root = server.root, .shown = server.shown, .key = server.key});
-    return openai::make_upstream(streams, {.root = server.root, .shown = server.shown, .key = server.key});
+      return ollama::make_ollama(streams, {.root = server.root, .key = server.key});
+    return openai::make_upstream(streams, {.root = server.root, .key = server.key});
   }
 
   Result<std::unique_ptr<engine::ShelvedIndex>> shelve(const IndexInfo& info) {

@@ -65,7 +65,7 @@ TEST(Upstreams, OllamaStreamsAsOpenAi) {
   {
     boost::asio::io_context io;
     const auto streams = adapters::make_streams(io.get_executor(), {});
-    const auto link = ollama::make_ollama(*streams, {server.url(""), {}, {}});
+    const auto link = ollama::make_ollama(*streams, {server.url(""), {}});
     const auto answers = answers_of(io, *link);
     ASSERT_EQ(answers.size(), 2U) << answers[0];
     EXPECT_NE(answers[1].find(R"("content":"Hello")"), std::string::npos) << answers[1];
@@ -89,7 +89,7 @@ TEST(Upstreams, OpenAiIsPassedThroughByteForByte) {
   {
     boost::asio::io_context io;
     const auto streams = adapters::make_streams(io.get_executor(), {});
-    const auto link = openai::make_upstream(*streams, {server.url("/v1"), {}, base::Secret("k")});
+    const auto link = openai::make_upstream(*streams, {server.url("/v1"), base::Secret("k")});
     const auto answers = answers_of(io, *link);
     ASSERT_EQ(answers.size(), 2U) << answers[0];
     EXPECT_EQ(answers[1], events);

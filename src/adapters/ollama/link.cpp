@@ -111,7 +111,7 @@ Identity new_identity(std::string model) {
 class Link final : public OllamaLink {
  public:
   Link(HttpStreams& streams, OllamaConfig config)
-      : streams_(streams), root_(root_of(std::move(config.root))), shown_(std::move(config.shown)) {
+      : streams_(streams), root_(root_of(std::move(config.root))) {
     if (!config.key.empty()) headers_.push_back({"Authorization", "Bearer " + config.key.reveal()});
     headers_.push_back({"Content-Type", "application/json"});
   }
@@ -152,13 +152,11 @@ class Link final : public OllamaLink {
   Awaitable<Opened> ask(std::string method, std::string_view route, std::string body, Deadline deadline) {
     HttpRequest request{std::move(method), root_ + std::string(route), headers_, std::move(body)};
     auto reply = co_await streams_.open(std::move(request), deadline);
-    if (!reply && !shown_.empty()) co_return fail(reply.error().code, "{}: {}", shown_, reply.error().what);
     co_return reply;
   }
 
   HttpStreams& streams_;
   std::string root_;
-  std::string shown_;
   std::vector<HttpHeader> headers_;
 };
 

@@ -12,7 +12,6 @@ namespace plimsoll::ollama {
 
 struct OllamaConfig {
   std::string root;   // "http://127.0.0.1:11434"
-  std::string shown;  // what messages call it; may be empty
   base::Secret key;   // may be empty; for one that stands behind a proxy
 };
 

@@ -78,7 +78,7 @@ constexpr const char* last_line =
 TEST(OllamaLink, HandsOutTogetherWhatArrivedTogether) {
   FakeStreams streams(200, {std::string(first_line) + "\n" + second_line + "\n{\"mess",
                             std::string(last_line).substr(6) + "\n"});
-  const auto link = make_ollama(streams, {"http://host:11434/v1/", {}, {}});
+  const auto link = make_ollama(streams, {"http://host:11434/v1/", {}});
   auto reply = wait_for(link->send(chat(true), soon()));
   ASSERT_TRUE(reply) << reply.error().what;
   EXPECT_EQ(streams.asked.url, "http://host:11434/api/chat");
@@ -97,7 +97,7 @@ TEST(OllamaLink, HandsOutTogetherWhatArrivedTogether) {
 
 TEST(OllamaLink, SaysThatAStreamBrokeOff) {
   FakeStreams streams(200, {std::string(first_line) + "\n"});
-  const auto link = make_ollama(streams, {"http://host", {}, {}});
+  const auto link = make_ollama(streams, {"http://host", {}});
   auto reply = wait_for(link->send(chat(true), soon()));
   ASSERT_TRUE(reply) << reply.error().what;
   EXPECT_TRUE(wait_for((*reply)->read(soon())));
@@ -108,13 +108,13 @@ TEST(OllamaLink, SaysThatAStreamBrokeOff) {
 
 TEST(OllamaLink, AnswersAndErrsInOneObject) {
   FakeStreams good(200, {std::string(last_line)});
-  auto reply = wait_for(make_ollama(good, {"http://host", {}, {}})->send(chat(false), soon()));
+  auto reply = wait_for(make_ollama(good, {"http://host", {}})->send(chat(false), soon()));
   ASSERT_TRUE(reply) << reply.error().what;
   EXPECT_EQ(Json::parse(*wait_for((*reply)->read(soon())))["object"], "chat.completion");
   EXPECT_EQ(wait_for((*reply)->read(soon())).value_or("?"), "");
   for (const bool stream : {false, true}) {
     FakeStreams bad(400, {R"({"error":"the input length)", R"( exceeds the context length"})"});
-    reply = wait_for(make_ollama(bad, {"http://host", {}, {}})->send(chat(stream), soon()));
+    reply = wait_for(make_ollama(bad, {"http://host", {}})->send(chat(stream), soon()));
     ASSERT_TRUE(reply) << reply.error().what;
     EXPECT_EQ((*reply)->head().status, 400);
     EXPECT_EQ((*reply)->head().header("content-type"), "application/json");
@@ -125,7 +125,7 @@ TEST(OllamaLink, AnswersAndErrsInOneObject) {
 
 TEST(OllamaLink, SendsOtherRoutesAsTheyAre) {
   FakeStreams streams(200, {"{}"});
-  const auto link = make_ollama(streams, {"http://host", {}, {}});
+  const auto link = make_ollama(streams, {"http://host", {}});
   UpstreamRequest request;
   request.route = "/v1/embeddings";
   request.body = R"({ "input" : "x" })";
@@ -137,11 +137,11 @@ TEST(OllamaLink, SendsOtherRoutesAsTheyAre) {
 
 TEST(OllamaLink, ShowsThePrompt) {
   FakeStreams streams(200, {R"({"_debug_info":{"rendered_template":"<s>hi"}})"});
-  const auto link = make_ollama(streams, {"http://host", {}, {}});
+  const auto link = make_ollama(streams, {"http://host", {}});
   EXPECT_EQ(wait_for(link->rendered(chat(true), soon())).value_or("?"), "<s>hi");
   EXPECT_EQ(Json::parse(streams.asked.body)["_debug_render_only"], true);
   FakeStreams bad(404, {R"({"error":"model 'm' not found"})"});
-  const auto none = wait_for(make_ollama(bad, {"http://host", {}, {}})->rendered(chat(true), soon()));
+  const auto none = wait_for(make_ollama(bad, {"http://host", {}})->rendered(chat(true), soon()));
   ASSERT_FALSE(none);
   EXPECT_NE(none.error().what.find("not found"), std::string::npos) << none.error().what;
 }

@@ -16,7 +16,7 @@ std::string root_of(std::string root) {
 class Upstream final : public UpstreamLink {
  public:
   Upstream(HttpStreams& streams, OpenAiConfig config)
-      : streams_(streams), root_(root_of(std::move(config.root))), shown_(std::move(config.shown)) {
+      : streams_(streams), root_(root_of(std::move(config.root))) {
     if (!config.key.empty()) headers_.push_back({"Authorization", "Bearer " + config.key.reveal()});
   }
 
@@ -25,14 +25,12 @@ class Upstream final : public UpstreamLink {
     if (!sent.body.empty()) sent.headers.push_back({"Content-Type", "application/json"});
     sent.headers.push_back({"Accept", request.stream ? "text/event-stream" : "application/json"});
     auto reply = co_await streams_.open(std::move(sent), deadline);
-    if (!reply && !shown_.empty()) co_return fail(reply.error().code, "{}: {}", shown_, reply.error().what);
     co_return reply;
   }
 
  private:
   HttpStreams& streams_;
   std::string root_;
-  std::string shown_;
   std::vector<HttpHeader> headers_;
 };
 

@@ -11,7 +11,6 @@ namespace plimsoll::openai {
 
 struct OpenAiConfig {
   std::string root;   // "https://api.openai.com", with or without "/v1"
-  std::string shown;  // what messages call it; may be empty
   base::Secret key;   // may be empty
 };
 

@@ -60,7 +60,7 @@ UpstreamRequest chat(bool stream) {
 TEST(OpenAi, SendsTheBodyByteForByteWithTheKey) {
   for (const char* root : {"http://host", "http://host/", "http://host/v1", "http://host/v1/"}) {
     FakeStreams streams;
-    const auto link = make_upstream(streams, {root, "mine", base::Secret("geheim")});
+    const auto link = make_upstream(streams, {root, base::Secret("geheim")});
     const Sent reply = send(*link, chat(true));
     ASSERT_TRUE(reply) << reply.error().what;
     EXPECT_EQ((*reply)->head().status, 429);
@@ -76,21 +76,21 @@ TEST(OpenAi, SendsTheBodyByteForByteWithTheKey) {
 
 TEST(OpenAi, SendsNoKeyWhereThereIsNone) {
   FakeStreams streams;
-  const auto link = make_upstream(streams, {"http://host/api", {}, {}});
+  const auto link = make_upstream(streams, {"http://host/api", {}});
   ASSERT_TRUE(send(*link, chat(false)));
   EXPECT_EQ(streams.asked.url, "http://host/api/v1/chat/completions");
   EXPECT_EQ(header(streams.asked, "Authorization"), "none");
   EXPECT_EQ(header(streams.asked, "Accept"), "application/json");
 }
 
-TEST(OpenAi, SaysWhichServerFailed) {
+TEST(OpenAi, GivesBackWhatFailed) {
   FakeStreams streams;
   streams.broken = true;
-  const auto link = make_upstream(streams, {"http://host", "mine", {}});
+  const auto link = make_upstream(streams, {"http://host", {}});
   const Sent reply = send(*link, chat(false));
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, Errc::unreachable);
-  EXPECT_EQ(reply.error().what, "mine: nobody answers there");
+  EXPECT_EQ(reply.error().what, "nobody answers there");
 }
 
 }  // namespace
