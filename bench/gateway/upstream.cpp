@@ -127,8 +127,8 @@ asio::awaitable<void> serve(tcp::socket socket) {
           co_await socket.async_read_some(asio::buffer(held.data() + before, 65'536), token);
       held.resize(before + n);
       if (error) co_return;
-      if (head == std::string::npos && (head = held.find("\r\n\r\n")) != std::string::npos)
-        whole = head + 4 + length_of(std::string_view(held).substr(0, head + 2));
+      if (head == std::string::npos) head = held.find("\r\n\r\n");
+      if (head != std::string::npos) whole = head + 4 + length_of(std::string_view(held).substr(0, head + 2));
     }
     const std::string_view body = std::string_view(held).substr(head + 4, whole - head - 4);
     bool open = false;
