@@ -43,18 +43,30 @@ bool holds_data(const RequestParts& parts) {
          std::ranges::any_of(parts.body["messages"], is_result);
 }
 
+std::size_t defuse_text(const PlanModel& model, Json& text) {
+  if (!text.is_string() || model.chat.specials != Specials::parsed) return 0;
+  count::Defused defused = count::defuse(model.tokenizer, text.get_ref<const std::string&>());
+  if (defused.found > 0) text = std::move(defused.text);
+  return defused.found;
+}
+
+// Text, or parts of it.
+std::size_t defuse_content(const PlanModel& model, Json& content) {
+  if (!content.is_array()) return defuse_text(model, content);
+  std::size_t found = 0;
+  for (Json& part : content)
+    if (const auto text = part.find("text"); text != part.end()) found += defuse_text(model, *text);
+  return found;
+}
+
 // Tools' results, and passages and facts that the client brought.
 void defuse_request(const PlanModel& model, Course& course) {
   std::size_t found = 0;
   for (Json& message : course.parts.body["messages"]) {
     if (!is_result(message)) continue;
     const auto content = message.find("content");
-    if (content == message.end() || !content->is_string()) continue;
-    count::Defused defused = count::defuse(model.tokenizer, content->get_ref<const std::string&>());
-    if (defused.found == 0 || model.chat.specials != Specials::parsed) continue;
-    *content = std::move(defused.text);
-    course.parts.altered = true;
-    found += defused.found;
+    if (content != message.end()) found += defuse_content(model, *content);
+    course.parts.altered = course.parts.altered || found > 0;
   }
   for (render::Passage& passage : course.parts.passages) found += make_harmless(model, passage.text);
   for (render::Fact& fact : course.parts.facts) found += make_harmless(model, fact.text);
@@ -235,8 +247,8 @@ Result<void> read_request(Engine& engine, Course& course) {
   const auto stream = body.find("stream");
   course.stream = stream != body.end() && stream->is_boolean() && stream->get<bool>();
   const auto streaming = body.find("stream_options");
-  course.wants_usage =
-      streaming != body.end() && streaming->is_object() && streaming->value("include_usage", false);
+  course.wants_usage = streaming != body.end() && streaming->is_object() &&
+                       streaming->contains("include_usage") && (*streaming)["include_usage"] == true;
   if (const auto ratio = course.parts.context_ratio; ratio && !(*ratio >= 0.2 && *ratio <= 0.8))
     return fail(Errc::bad_input, "Invalid context_token_ratio: {}. Must be between 0.2 and 0.8.", *ratio);
 

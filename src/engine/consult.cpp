@@ -163,7 +163,8 @@ std::string why_not_documents(const Json& body) {
     const auto content = message.find("content");
     if (role != "user" || content == message.end() || !content->is_array()) continue;
     for (const Json& part : *content)
-      if (!part.is_object() || part.value("type", "") != "text") return "a user's message is not text alone";
+      if (const auto type = part.find("type"); type == part.end() || *type != "text")
+        return "a user's message is not text alone";
   }
   return {};
 }

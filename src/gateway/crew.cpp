@@ -1,6 +1,7 @@
 #include "gateway/crew.hpp"
 
 #include <ctime>
+#include <exception>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/post.hpp>
@@ -25,13 +26,19 @@ UpstreamLink& ThreadCrew::link(std::size_t member) {
 
 // Not to be cancelled in between: the work uses what belongs to the one who waits.
 Awaitable<void> ThreadCrew::elsewhere(std::function<void()> work) {
-  auto initiate = [this, &work](auto handler) {
-    asio::post(workers_, [this, &work, handler = std::move(handler)]() mutable {
-      work();
+  std::exception_ptr thrown;  // goes on here: on a worker's thread it would end the program
+  auto initiate = [this, &work, &thrown](auto handler) {
+    asio::post(workers_, [this, &work, &thrown, handler = std::move(handler)]() mutable {
+      try {
+        work();
+      } catch (...) {
+        thrown = std::current_exception();
+      }
       asio::post(loop_, std::move(handler));
     });
   };
   co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(initiate, asio::use_awaitable);
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 Awaitable<void> ThreadCrew::pause(std::chrono::milliseconds time) {
