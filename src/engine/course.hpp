@@ -59,6 +59,9 @@ Result<void> chart(Engine& engine, Course& course, Deadline deadline);
 // Whether that costs no more than a few bytes would.
 bool is_quickly_charted(const Engine& engine, const Course& course);
 
+// A wait that has ended for this reason ends with an error, and no later one does: who goes on asks first.
+Awaitable<bool> client_is_gone();
+
 // Sends it, again where nothing came back and that may help.
 Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& crew, Course& course,
                                                         Deadline deadline);

@@ -40,9 +40,9 @@ std::optional<milliseconds> pause_after(const Result<std::unique_ptr<HttpStream>
   if (asked.empty()) return status == 429 ? std::nullopt : std::optional(pause);
   double seconds = 0;
   const auto [end, error] = std::from_chars(asked.data(), asked.data() + asked.size(), seconds);
-  const milliseconds wait(static_cast<std::int64_t>(seconds * 1000));
-  if (error != std::errc() || seconds < 0 || wait > longest_asked_pause) return std::nullopt;
-  return std::max(wait, first_pause);
+  const bool is_short = seconds >= 0 && std::chrono::duration<double>(seconds) <= longest_asked_pause;
+  if (error != std::errc() || !is_short) return std::nullopt;
+  return std::max(milliseconds(static_cast<std::int64_t>(seconds * 1000)), first_pause);
 }
 
 void note_attempt(Course& course, const Result<std::unique_ptr<HttpStream>>& reply, std::int64_t begin) {
@@ -55,13 +55,23 @@ void note_attempt(Course& course, const Result<std::unique_ptr<HttpStream>>& rep
   course.trace.attempts.push_back(std::move(attempt));
 }
 
+tl::unexpected<Error> nobody_waits() {
+  return fail(Errc::unreachable, "the client went away before there was an answer");
+}
+
 }  // namespace
+
+Awaitable<bool> client_is_gone() {
+  const auto state = co_await boost::asio::this_coro::cancellation_state;
+  co_return state.cancelled() != boost::asio::cancellation_type::none;
+}
 
 Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& crew, Course& course,
                                                         Deadline deadline) {
   UpstreamLink& link = crew.link(course.berth.member);
   ++course.sent;
   for (int tries = 1;; ++tries) {
+    if (co_await client_is_gone()) co_return nobody_waits();
     if (const auto closed = engine.breakers.closed_for(course.berth.member, Breakers::Clock::now()))
       co_return fail(Errc::unreachable,
                      "the upstream '{}' has failed again and again; it is asked again in {:.1f} s",
@@ -71,6 +81,7 @@ Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& cr
     auto reply =
         co_await link.send(std::move(request), sooner(deadline, Deadline::after(engine.rules.first_byte)));
     note_attempt(course, reply, begin);
+    if (co_await client_is_gone()) co_return nobody_waits();  // which is not the server's fault
     const bool broken = reply ? (*reply)->head().status >= 500 : reply.error().code != Errc::bad_input;
     if (broken)
       engine.breakers.failed(course.berth.member, Breakers::Clock::now());

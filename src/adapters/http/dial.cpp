@@ -142,6 +142,7 @@ Awaitable<Result<std::unique_ptr<Wire>>> Dialer::connect(const Route& route, Dea
     auto wire = std::make_unique<Wire>(executor_, watch_);
     last = co_await wire->connect(endpoints[i], Deadline::after(share));
     if (!last) co_return wire;
+    if (last == asio::error::operation_aborted && !wire->timed_out()) break;  // nobody waits for it any more
     if (wire->timed_out() && deadline.left() <= std::chrono::milliseconds(1))
       co_return fail(Errc::timed_out, "{}: no connection in time", route.origin.shown());
   }

@@ -144,7 +144,8 @@ class Stream final : public HttpStream {
     const std::size_t written = wire_->write_now(head, body);
     if (written < head.size() + body.size()) {
       // A server may refuse a long request by answering before it has read it: what it says is read below.
-      static_cast<void>(co_await wire_->write_rest(head, body, written, deadline));
+      const IoError error = co_await wire_->write_rest(head, body, written, deadline);
+      if (error == asio::error::operation_aborted) co_return no_head(error, patience);  // late, or given up
     }
     HeadReader reader(pool_->options().header_limit_bytes, to_head);
     std::size_t used = 0;
