@@ -7,6 +7,11 @@
 #include "base/try.hpp"
 
 namespace plimsoll::engine {
+namespace {
+
+constexpr std::size_t most_models = 10'000;  // names come from clients
+
+}  // namespace
 
 Tokens ollama_reach(Tokens served, Tokens maximum, std::optional<Tokens> limit) {
   constexpr Tokens fits_a_laptop = 16'384;
@@ -63,7 +68,6 @@ Result<PlanModel> FleetModels::open(const Berth& berth, Deadline deadline) const
     TRY(PlanModel made, make(berth, *found));
     known = std::make_shared<const Known>(Known{found, std::move(made)});
     const std::lock_guard lock(mutex_);
-    constexpr std::size_t most_models = 10'000;  // names come from clients
     if (known_.size() >= most_models) known_.clear();
     known_.insert_or_assign(key_of(berth), known);
   }
@@ -93,14 +97,19 @@ void FleetModels::learn_window(const Berth& berth, Tokens window) {
   report.window.tokens = window;
   report.window.source = WindowSource::served;
   report.window.confidence = Confidence::high;
-  if (report.served.maximum > 0) report.served.maximum = window;  // else an Ollama would be asked for more
+  const bool ours_to_choose = fleet_.kind_of(berth.member) == ServerKind::ollama;
+  if (report.served.maximum > 0 || ours_to_choose) report.served.maximum = window;  // else more is asked for
   finder_.cache().put(server.cache_key, berth.model, std::make_shared<const ModelReport>(std::move(report)));
 }
 
 void FleetModels::learn_format(const Berth& berth, ServedFormat format) {
   const std::lock_guard lock(mutex_);
+  if (formats_.size() >= most_models) formats_.clear();
+  const auto known = known_.find(key_of(berth));
+  const bool other =
+      known != known_.end() && !format.name.empty() && known->second->model.chat.chat_template != format.name;
+  if (other) known_.erase(known);
   formats_.insert_or_assign(key_of(berth), std::move(format));
-  known_.erase(key_of(berth));
 }
 
 std::optional<ServedFormat> FleetModels::format_of(const Berth& berth) const {
@@ -109,7 +118,9 @@ std::optional<ServedFormat> FleetModels::format_of(const Berth& berth) const {
   return found == formats_.end() ? std::nullopt : std::optional(found->second);
 }
 
+// No less than what plans are made for, also where a setting says how much that is.
 FleetModels::Reach FleetModels::reach_of(const Berth& berth) const {
+  if (const auto known = this->known(berth)) return {known->found->window.tokens, known->model.window.tokens};
   const Upstream& server = fleet_.members()[berth.member].server;
   const auto found = finder_.cache().find(server.cache_key, berth.model);
   if (!found) return {0, ollama_reach(0, 0, rules_.ollama_num_ctx_max)};
@@ -117,10 +128,17 @@ FleetModels::Reach FleetModels::reach_of(const Berth& berth) const {
           ollama_reach(found->window.tokens, found->served.maximum, rules_.ollama_num_ctx_max)};
 }
 
+Tokens FleetModels::unasked_window(const Berth& berth, Tokens planned) const {
+  if (fleet_.kind_of(berth.member) != ServerKind::ollama) return planned;
+  const Tokens served = reach_of(berth).served;
+  return served > 0 ? std::min(planned, served) : planned;
+}
+
 std::optional<Tokens> FleetModels::num_ctx_for(const Berth& berth, Tokens needed) {
   if (fleet_.kind_of(berth.member) != ServerKind::ollama) return std::nullopt;
   const Reach reach = reach_of(berth);
   const std::lock_guard lock(mutex_);
+  if (loaded_.size() >= most_models) loaded_.clear();
   const auto place = loaded_.try_emplace(key_of(berth), std::min(reach.served, reach.most)).first;
   place->second = ollama_num_ctx(needed, place->second, reach.most);
   return place->second;

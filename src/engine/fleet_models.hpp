@@ -53,6 +53,8 @@ class FleetModels {
   // None: nobody has looked yet.
   std::optional<ServedFormat> format_of(const Berth& berth) const;
 
+  // Of the window that chats are planned for: what requests have that cannot ask for one.
+  Tokens unasked_window(const Berth& berth, Tokens planned) const;
   // The window to load an Ollama model with for a plan that needs so much. None: the server does not let us
   // choose.
   std::optional<Tokens> num_ctx_for(const Berth& berth, Tokens needed);

@@ -55,6 +55,14 @@ const char* limit_field(const Course& course) {
   return course.ask.route == "/v1/responses" ? "max_output_tokens" : "max_tokens";
 }
 
+// None where the request leaves it open; what is below 0 is for the server to understand.
+std::optional<Tokens> asked_limit(const Course& course) {
+  const Json& asked = part_of(course.parts.body, limit_field(course));
+  if (!asked.is_number_unsigned()) return std::nullopt;
+  constexpr auto most = static_cast<std::uint64_t>(budget::most_tokens);
+  return static_cast<Tokens>(std::min(asked.get<std::uint64_t>(), most));
+}
+
 // The same bytes but for one number.
 std::string with_limit(Json body, const char* field, Tokens limit) {
   body[field] = limit;
@@ -130,10 +138,10 @@ Result<void> chart_other(Engine& engine, Course& course, const PlanModels& model
     course.body = course.parts.body.dump(-1, ' ', false, Json::error_handler_t::replace);
     trace.changed = true;
   }
-  trace.window = model.window.tokens;
+  trace.window = engine.models.unasked_window(course.berth, model.window.tokens);
   if (course.ask.route == "/v1/embeddings") return {};
   TRY(const Counted counted, count_other(course, model));
-  const Json& asked = part_of(course.parts.body, limit_field(course));
+  const std::optional<Tokens> asked = asked_limit(course);
   trace.input = counted.input;
   trace.exactness = counted.exactness;
   trace.margin = budget::margin_for(model.drift);
@@ -146,13 +154,12 @@ Result<void> chart_other(Engine& engine, Course& course, const PlanModels& model
         with_thousands(trace.input), name_of(counted.exactness), with_thousands(trace.margin), trace.model,
         with_thousands(trace.window), name_of(model.window.source));
   constexpr Tokens by_default = 16;  // as OpenAI's completions have it
-  trace.answer = std::min(room, asked.is_number_integer() ? asked.get<Tokens>() : by_default);
-  if (asked.is_number_integer() && asked.get<Tokens>() > room) {
+  trace.answer = std::min(room, asked.value_or(by_default));
+  if (asked && *asked > room) {
     course.body = with_limit(course.parts.body, limit_field(course), room);
     trace.changed = true;
     trace.warnings.push_back(fmt::format("{} is REDUCED from {} to {}: the window has no more",
-                                         limit_field(course), with_thousands(asked.get<Tokens>()),
-                                         with_thousands(room)));
+                                         limit_field(course), with_thousands(*asked), with_thousands(room)));
   }
   return {};
 }

@@ -5,6 +5,7 @@
 #include "base/try.hpp"
 #include "engine/annotate.hpp"
 #include "engine/course.hpp"
+#include "engine/protect.hpp"
 #include "engine/reply.hpp"
 #include "ledger/reconcile.hpp"
 #include "window/overflow.hpp"
@@ -16,15 +17,18 @@ Deadline soon(const Engine& engine, Deadline deadline) {
   return sooner(deadline, Deadline::after(engine.rules.idle));
 }
 
+tl::unexpected<Error> too_long(const Engine& engine) {
+  return fail(Errc::upstream_failed, "the answer of the upstream is longer than {} (max_answer_bytes)",
+              base::human_bytes(engine.rules.max_answer_bytes));
+}
+
 // The rest of a reply, no more of it than the limit.
 Awaitable<Result<std::string>> read_all(const Engine& engine, HttpStream& reply, Deadline deadline) {
   std::string body;
   while (true) {
     CO_TRY(const std::string_view bytes, co_await reply.read(soon(engine, deadline)));
     if (bytes.empty()) co_return body;
-    if (body.size() + bytes.size() > engine.rules.max_answer_bytes)
-      co_return fail(Errc::upstream_failed, "the answer of the upstream is longer than {} (max_answer_bytes)",
-                     base::human_bytes(engine.rules.max_answer_bytes));
+    if (body.size() + bytes.size() > engine.rules.max_answer_bytes) co_return too_long(engine);
     body += bytes;
   }
 }
@@ -47,6 +51,11 @@ bool teaches(Engine& engine, Course& course, int status, std::string_view body) 
                                      {"planned_window", planned},
                                      {"window", window},
                                      {"said", overflow->said}});
+  // An Ollama means the window that it was asked to load, and can be asked for a larger one.
+  if (is_chat(course) && engine.models.raise_window(course.berth)) {
+    ++engine.counters.overflows;
+    return course.sent == 1;
+  }
   if (window <= 0 || window >= planned) return false;
   engine.models.learn_window(course.berth, window);
   ++engine.counters.overflows;
@@ -91,7 +100,7 @@ Awaitable<Result<bool>> relay_plain(Engine& engine, Course& course, HttpStream& 
     co_return co_await hand_over(course, reply.head(), std::move(body), client);
   }
   reconcile(engine, course, read_reply(body));
-  if (course.trace.cut > 0 && !course.raised && engine.models.raise_window(course.berth)) {
+  if (course.trace.cut > 0 && !course.raised && is_chat(course) && engine.models.raise_window(course.berth)) {
     course.raised = true;
     course.trace.attempts.back().outcome =
         fmt::format("the upstream cut {} tokens", base::with_thousands(course.trace.cut));
@@ -140,6 +149,7 @@ Awaitable<Result<bool>> relay_stream(Engine& engine, Course& course, HttpStream&
     const std::string_view out = events.pass(*bytes, fields);
     if (!out.empty()) CO_TRY_VOID(co_await client.body(out));
     bytes = co_await reply.read(soon(engine, deadline));
+    if (events.waiting() > engine.rules.max_answer_bytes) bytes = too_long(engine);
   }
   if (!bytes) {  // the head is out: all that can be said is said in the stream
     course.trace.error = bytes.error().what;

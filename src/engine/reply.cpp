@@ -77,8 +77,8 @@ std::string with_fields(std::string_view text, std::string_view fields) {
   return out;
 }
 
-std::size_t first_event_end(std::string_view bytes) {
-  for (std::size_t at = bytes.find('\n'); at != std::string_view::npos; at = bytes.find('\n', at + 1)) {
+std::size_t first_event_end(std::string_view bytes, std::size_t from) {
+  for (std::size_t at = bytes.find('\n', from); at != std::string_view::npos; at = bytes.find('\n', at + 1)) {
     if (at + 1 < bytes.size() && bytes[at + 1] == '\n') return at + 2;
     if (at + 2 < bytes.size() && bytes[at + 1] == '\r' && bytes[at + 2] == '\n') return at + 3;
   }
@@ -146,15 +146,18 @@ void EventRelay::take_event(std::string_view event, const Fields& fields) {
 
 std::string_view EventRelay::pass(std::string_view bytes, const Fields& fields) {
   out_.clear();
+  constexpr std::size_t of_an_end = 2;  // so much of what ends an event may wait for its last byte
+  std::size_t looked = rest_.size() > of_an_end ? rest_.size() - of_an_end : 0;
   if (!rest_.empty()) {
     rest_.append(bytes);
     bytes = rest_;
   }
   const bool as_is = !wishes_.annotated && !wishes_.hides_usage;
   std::size_t whole = 0;
-  while (const std::size_t size = first_event_end(bytes.substr(whole))) {
+  while (const std::size_t size = first_event_end(bytes.substr(whole), looked)) {
     take_event(bytes.substr(whole, size), fields);
     whole += size;
+    looked = 0;
   }
   const bool in_rest = bytes.data() == rest_.data();
   if (as_is && !in_rest && !added_) {  // straight from where it came

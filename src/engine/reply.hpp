@@ -60,8 +60,8 @@ class EventRelay {
   std::string out_;
 };
 
-// Where the first whole event of the bytes ends; 0: it has not.
-std::size_t first_event_end(std::string_view bytes);
+// Where the first whole event of the bytes ends; 0: it has not. Before `from` it is known not to end.
+std::size_t first_event_end(std::string_view bytes, std::size_t from = 0);
 // The data of an event: what stands behind "data: ", without the line end; empty for a comment.
 std::string_view data_of(std::string_view event);
 

@@ -43,6 +43,7 @@ UpstreamRequest to_render(const Course& course, std::string_view body) {
 struct Shown {
   std::array<std::string, probes.size()> texts;
   bool tells = false;
+  bool broke_off = false;  // there may be more to see another time
 };
 
 Awaitable<Shown> ask_for_renderings(Crew& crew, const Course& course, Deadline deadline) {
@@ -53,6 +54,8 @@ Awaitable<Shown> ask_for_renderings(Crew& crew, const Course& course, Deadline d
     UpstreamRequest request = to_render(course, body.dump());
     auto text = co_await crew.link(course.berth.member).rendered(std::move(request), deadline);
     if (text) shown.texts[i] = *std::move(text);
+    if (!text && (text.error().code == Errc::unreachable || text.error().code == Errc::timed_out))
+      shown.broke_off = true;
     if (!text && i == 0) co_return shown;
     shown.tells = true;
   }
@@ -127,7 +130,11 @@ Awaitable<bool> differs_from_the_servers(Engine& engine, Crew& crew, Course& cou
                                          {"chats", format->chats},
                                          {"tools", format->tools},
                                          {"told", shown.tells}});
-    engine.models.learn_format(course.berth, *format);
+    const bool gone = co_await client_is_gone();
+    if (shown.broke_off || gone)
+      format = ServedFormat{};
+    else
+      engine.models.learn_format(course.berth, *format);
     if (format->chats && format->name != model->chat.chat_template) co_return true;
   }
   if (has_tools(course) ? format->tools : format->chats) co_return false;
