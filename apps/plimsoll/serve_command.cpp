@@ -85,6 +85,36 @@ TraceLimits limits_of(const base::Settings& settings) {
   return {settings.trace_count, settings.trace_days * 24 * 3600 * 1000, settings.trace_bytes};
 }
 
+// What a server speaks is asked for each time: one that was silent when we started may turn out to be an
+// Ollama.
+class MemberLink final : public UpstreamLink {
+ public:
+  MemberLink(HttpStreams& streams, const engine::Fleet& fleet, std::size_t member)
+      : streams_(streams), fleet_(fleet), member_(member) {}
+
+  Awaitable<Result<std::unique_ptr<HttpStream>>> send(UpstreamRequest request, Deadline deadline) override {
+    return link().send(std::move(request), deadline);
+  }
+  Awaitable<Result<std::string>> rendered(UpstreamRequest request, Deadline deadline) override {
+    return link().rendered(std::move(request), deadline);
+  }
+
+ private:
+  UpstreamLink& link() {
+    const engine::Upstream& server = fleet_.members()[member_].server;
+    const bool ollama = fleet_.kind_of(member_) == ServerKind::ollama;
+    std::unique_ptr<UpstreamLink>& link = ollama ? ollama_ : openai_;  // requests may still use the other
+    if (!link && ollama) link = ollama::make_ollama(streams_, {.root = server.root, .key = server.key});
+    if (!link) link = openai::make_upstream(streams_, {.root = server.root, .key = server.key});
+    return *link;
+  }
+
+  HttpStreams& streams_;
+  const engine::Fleet& fleet_;
+  std::size_t member_;
+  std::unique_ptr<UpstreamLink> ollama_, openai_;
+};
+
 // Everything that answers requests, in the order in which it stands on each other.
 class Gateway {
  public:
@@ -101,13 +131,15 @@ class Gateway {
   }
 
   Result<void> listen(const ListenAddress& address) {
-    const gateway::CrewMaker maker{
-        [](boost::asio::any_io_executor executor) {
-          return adapters::make_streams(std::move(executor), {.agent = "plimsoll/" PLIMSOLL_VERSION,
-                                                              .certificates = trusted_certificates()});
-        },
-        [this](HttpStreams& streams, std::size_t member) { return link(streams, member); },
-        fleet_.members().size()};
+    const gateway::CrewMaker maker{[](boost::asio::any_io_executor executor) {
+                                     return adapters::make_streams(std::move(executor),
+                                                                   {.agent = "plimsoll/" PLIMSOLL_VERSION,
+                                                                    .certificates = trusted_certificates()});
+                                   },
+                                   [this](HttpStreams& streams, std::size_t member) {
+                                     return std::make_unique<MemberLink>(streams, fleet_, member);
+                                   },
+                                   fleet_.members().size()};
     TRY(server_, gateway::HttpServer::start(
                      server_options(settings_, address), maker,
                      [this](engine::Crew& crew, gateway::ClientRequest& request,
@@ -154,13 +186,6 @@ class Gateway {
     context.version = PLIMSOLL_VERSION;
     context.request_timeout = milliseconds_of(settings_.request_timeout_seconds);
     return context;
-  }
-
-  std::unique_ptr<UpstreamLink> link(HttpStreams& streams, std::size_t member) {
-    const engine::Upstream& server = fleet_.members()[member].server;
-    if (fleet_.kind_of(member) == ServerKind::ollama)
-      return ollama::make_ollama(streams, {.root = server.root, .key = server.key});
-    return openai::make_upstream(streams, {.root = server.root, .key = server.key});
   }
 
   Result<std::unique_ptr<engine::ShelvedIndex>> shelve(const IndexInfo& info) {
