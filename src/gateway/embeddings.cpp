@@ -14,6 +14,7 @@ constexpr std::size_t most_texts = 2'048;  // as OpenAI has it
 struct EmbeddingAsk {
   std::string model;
   std::vector<std::string> texts;
+  bool all_texts = true;  // none of it are tokens
   bool base64 = false;
 };
 
@@ -27,8 +28,10 @@ Result<EmbeddingAsk> read_ask(const std::string& body) {
   const Json input = json.contains("input") ? json["input"] : Json();
   if (input.is_string()) ask.texts.push_back(input.get<std::string>());
   if (input.is_array())
-    for (const Json& text : input)
+    for (const Json& text : input) {
       if (text.is_string()) ask.texts.push_back(text.get<std::string>());
+      ask.all_texts = ask.all_texts && text.is_string();
+    }
   return ask;
 }
 
@@ -79,7 +82,7 @@ Awaitable<void> Api::embeddings(Call call) const {
     co_await ask_model(call);
     co_return;
   }
-  if (ask->texts.empty() || ask->texts.size() > most_texts) {
+  if (!ask->all_texts || ask->texts.empty() || ask->texts.size() > most_texts) {
     const Error error{Errc::bad_input,
                       fmt::format("input is not a text or a list of 1 to {} texts", most_texts)};
     co_await send_error(call.reply, error);

@@ -154,8 +154,8 @@ class Server final : public HttpServer {
   std::atomic<std::size_t> connections_ = 0;
   std::atomic<bool> draining_ = false;
   asio::thread_pool workers_;
+  std::vector<std::unique_ptr<Berths>> berths_;  // before the loops, which may end with sessions in them
   std::vector<std::unique_ptr<ThreadCrew>> crews_;
-  std::vector<std::unique_ptr<Berths>> berths_;
   std::unique_ptr<tcp::acceptor> acceptor_;
   std::uint16_t port_ = 0;
   std::vector<std::thread> threads_;
