@@ -214,6 +214,7 @@ class Clients(Faults):
         line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         line.close()
         self.assertTrue(self.upstream.last().gone.wait(0.4 * SLOW), "the upstream works for nobody")
+        time.sleep(0.4 * SLOW)  # longer than the pause before another try
         self.assertEqual(len(self.upstream.to()), 1)
 
     def test_one_that_does_not_read_holds_up_nobody(self):
@@ -287,6 +288,16 @@ class Clients(Faults):
         for cut in range(1, len(good)):
             self.assert_error(self.gateway.ask(CHAT, good[:cut]), 400)
         self.assertEqual(self.upstream.to(), [])
+
+    def test_values_of_other_types_than_they_should_be(self):
+        fields = [{"stream_options": {"include_usage": "yes"}}, {"stream_options": []}, {"stream": "yes"}, {"n": {}},
+                  {"tool_choice": 1}, {"user": []}, {"stop": {}}, {"response_format": 1}, {"reasoning": "high"},
+                  {"messages": [{"role": "user", "content": [{"type": 1, "text": 2}]}]},
+                  {"messages": [{"role": "tool", "content": [{"type": "text", "text": []}]}]}]
+        for words in (1, 8000):  # planned here, and by a worker
+            for wrong in fields:
+                body = {"model": "gpt-4o", "messages": user("ship " * words), "user": "sailor " * words} | wrong
+                self.assertLess(self.gateway.ask(CHAT, json.dumps(body).encode()).status, 500, wrong)
 
 
 class Apart(WithGateway):
