@@ -138,6 +138,8 @@ Result<void> plan_with_documents(Engine& engine, Course& course, const PlanOptio
   if (!wished && wished.error().code == Errc::bad_input) return tl::unexpected(wished.error());
   ConsultRules rules = engine.rules.consult;
   rules.order = order_for(engine, course, wished);
+  // Who names a share or a budget knows why; else passages get what holds the evidence, and not all there is.
+  if (course.parts.wishes.budget || course.parts.context_ratio) rules.passages = budget::most_tokens;
   course.parts.passages.clear();
   course.parts.score.clear();
   TRY(Plan without, plan_parts(course.parts, course.model, options, models));

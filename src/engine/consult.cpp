@@ -107,13 +107,14 @@ Result<void> add_passages(const Findings& findings, const Evidence& evidence, co
 
 // Whole documents and passages, in no order yet.
 Result<Reading> chosen(const Findings& findings, const RequestParts& parts, const PlanModel& model,
-                       Tokens used, Tokens budget) {
+                       Tokens used, Tokens budget, const ConsultRules& rules) {
   Reading reading;
   const ContentEstimate content{findings.shelf->tokens, ContentSource::counted, Exactness::calibrated};
   reading.strategy = decide_strategy(classify(parts.query), content, model.window.tokens, used, {});
   if (findings.evidence.stretches.empty()) return reading;
   const Strategy strategy = reading.strategy.strategy;
-  if (strategy != Strategy::stuff) budget = std::min(budget, reading.strategy.retrieval_budget_tokens);
+  if (strategy != Strategy::stuff)
+    budget = std::min({budget, reading.strategy.retrieval_budget_tokens, rules.passages});
 
   // Whole documents, as far as the strategy and the room go.
   const std::vector<Candidate> documents = documents_of(findings.evidence);
@@ -179,7 +180,8 @@ Result<Findings> find_in_documents(Shelf& shelf, std::string_view owner, const R
   retrieve::GatherOptions options;
   constexpr Tokens least_candidates = 100, most_candidates = 1'000;
   options.candidates = static_cast<std::size_t>(
-      std::clamp(room / std::max<Tokens>(1, rules.node_approximation), least_candidates, most_candidates));
+      std::clamp(std::min(room, rules.passages) / std::max<Tokens>(1, rules.node_approximation),
+                 least_candidates, most_candidates));
   TRY(findings.evidence, find_evidence(findings.shelf->open, parts.query, options, deadline));
   findings.candidates = findings.evidence.candidates;
   findings.notes = findings.shelf->notes;
@@ -190,7 +192,7 @@ Result<Findings> find_in_documents(Shelf& shelf, std::string_view owner, const R
 
 Result<Reading> read_documents(const Findings& findings, const RequestParts& parts, const PlanModel& model,
                                Tokens used, Tokens budget, const ConsultRules& rules) {
-  TRY(Reading reading, chosen(findings, parts, model, used, budget));
+  TRY(Reading reading, chosen(findings, parts, model, used, budget, rules));
   put_in_order(reading.passages, rules.order.value_or(PassageOrder::document));
   return reading;
 }

@@ -15,6 +15,7 @@ namespace plimsoll::engine {
 struct ConsultRules {
   double similarity_threshold = 0.85;  // squared distance; 0: everything is near enough
   Tokens node_approximation = 500;     // K3: what a candidate is taken to cost
+  Tokens passages = 4'000;             // what passages may have where the request does not say
   std::optional<PassageOrder> order;   // none: by the request, else the documents' own
 };
 

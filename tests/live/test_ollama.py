@@ -133,9 +133,11 @@ class RealOllama(unittest.TestCase):
         address = f"127.0.0.1:{free_port()}"
         sets = [part for one in (f"store_file={root / name}.db", f"models_file={root / 'models.toml'}",
                                  "first_byte_timeout_seconds=300", *settings) for part in ("--set", one)]
-        env = os.environ | {"XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")}
-        self.start([PROGRAM, *sets, "serve", "--listen", address, "--upstream", self.ollama_url], env, root / f"{name}.log")
-        wait_for(f"http://{address}/health", self.ollama)
+        env = {key: value for key, value in os.environ.items() if not key.startswith("PLIMSOLL_")}
+        log = root / f"{name}.log"
+        process = self.start([PROGRAM, *sets, "serve", "--listen", address, "--upstream", self.ollama_url], env, log)
+        self.addCleanup(lambda: print(log.read_text()[-3000:], file=sys.stderr) if os.environ.get("LIVE_LOGS") else None)
+        wait_for(f"http://{address}/health", process)
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             with urllib.request.urlopen(f"http://{address}/ready") as reply:
