@@ -53,10 +53,13 @@ Awaitable<Shown> ask_for_renderings(Crew& crew, const Course& course, Deadline d
     body["model"] = course.berth.model;
     UpstreamRequest request = to_render(course, body.dump());
     auto text = co_await crew.link(course.berth.member).rendered(std::move(request), deadline);
-    if (text) shown.texts[i] = *std::move(text);
-    if (!text && (text.error().code == Errc::unreachable || text.error().code == Errc::timed_out))
-      shown.broke_off = true;
-    if (!text && i == 0) co_return shown;
+    if (text) {
+      shown.texts[i] = *std::move(text);
+    } else {
+      const Errc code = text.error().code;
+      shown.broke_off = shown.broke_off || code == Errc::unreachable || code == Errc::timed_out;
+      if (i == 0) co_return shown;
+    }
     shown.tells = true;
   }
   co_return shown;

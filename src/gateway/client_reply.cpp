@@ -83,10 +83,15 @@ Awaitable<Result<void>> SocketReply::write(std::string_view bytes, bool as_chunk
 }
 
 Awaitable<Result<void>> SocketReply::body(std::string_view bytes) {
-  if (bytes.empty() || manner_.is_head) co_return Result<void>();
-  if (chunked_ || manner_.old_http) co_return co_await write(bytes, chunked_);
+  if (manner_.is_head) co_return Result<void>();
   left_ -= std::min(left_, bytes.size());
-  co_return co_await write(bytes, false);
+  // In slices, each with its own patience: a client that takes its time, but takes, is not let go.
+  constexpr std::size_t slice = std::size_t{256} << 10;
+  while (!bytes.empty()) {
+    CO_TRY_VOID(co_await write(bytes.substr(0, slice), chunked_));
+    bytes.remove_prefix(std::min(slice, bytes.size()));
+  }
+  co_return Result<void>();
 }
 
 Awaitable<Result<void>> SocketReply::finish() {
