@@ -11,7 +11,7 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "plim
 LITELLM = CACHE / "venv-bench-gateway" / "bin" / "litellm"
 
 # As an admin of streams has it: connections to the upstream are kept, and nothing is held back. Without a log, which
-# costs nginx about as much again as the rest; the gateway's traces stay on.
+# is not what is compared; the gateway's traces stay on.
 NGINX = """
 daemon off;
 worker_processes {workers};

@@ -108,7 +108,7 @@ Identity new_identity(std::string model) {
           std::chrono::duration_cast<std::chrono::seconds>(now).count(), std::move(model)};
 }
 
-class Link final : public OllamaLink {
+class Link final : public UpstreamLink {
  public:
   Link(HttpStreams& streams, OllamaConfig config)
       : streams_(streams), root_(root_of(std::move(config.root))) {
@@ -162,7 +162,7 @@ class Link final : public OllamaLink {
 
 }  // namespace
 
-std::unique_ptr<OllamaLink> make_ollama(HttpStreams& streams, OllamaConfig config) {
+std::unique_ptr<UpstreamLink> make_ollama(HttpStreams& streams, OllamaConfig config) {
   return std::make_unique<Link>(streams, std::move(config));
 }
 

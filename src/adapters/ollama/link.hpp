@@ -11,18 +11,11 @@
 namespace plimsoll::ollama {
 
 struct OllamaConfig {
-  std::string root;   // "http://127.0.0.1:11434"
-  base::Secret key;   // may be empty; for one that stands behind a proxy
-};
-
-class OllamaLink : public UpstreamLink {
- public:
-  // The prompt as the model would see it, for templates that nobody here can render. unsupported: this
-  // Ollama does not tell; upstream_failed: it has an error instead.
-  virtual Awaitable<Result<std::string>> rendered(UpstreamRequest request, Deadline deadline) = 0;
+  std::string root;  // "http://127.0.0.1:11434"
+  base::Secret key;  // may be empty; for one that stands behind a proxy
 };
 
 // `streams` outlives it.
-std::unique_ptr<OllamaLink> make_ollama(HttpStreams& streams, OllamaConfig config);
+std::unique_ptr<UpstreamLink> make_ollama(HttpStreams& streams, OllamaConfig config);
 
 }  // namespace plimsoll::ollama

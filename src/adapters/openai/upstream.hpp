@@ -10,8 +10,8 @@
 namespace plimsoll::openai {
 
 struct OpenAiConfig {
-  std::string root;   // "https://api.openai.com", with or without "/v1"
-  base::Secret key;   // may be empty
+  std::string root;  // "https://api.openai.com", with or without "/v1"
+  base::Secret key;  // may be empty
 };
 
 // `streams` outlives it.
