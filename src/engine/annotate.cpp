@@ -173,16 +173,16 @@ std::string annotation(const Course& course) {
 }
 
 std::string said_in_error(std::string_view body) {
-  constexpr std::size_t longest = 2'000;
+  constexpr std::size_t longest = 2'000;  // a server may repeat the whole prompt
   const Json json = Json::parse(body, nullptr, false);
   if (json.is_object()) {
     const auto error = json.find("error");
-    if (error != json.end() && error->is_string()) return error->get<std::string>();
+    if (error != json.end() && error->is_string()) return error->get<std::string>().substr(0, longest);
     if (error != json.end() && error->is_object() && error->contains("message") &&
         (*error)["message"].is_string())
-      return (*error)["message"].get<std::string>();
+      return (*error)["message"].get<std::string>().substr(0, longest);
     for (const char* key : {"detail", "message"})
-      if (json.contains(key) && json[key].is_string()) return json[key].get<std::string>();
+      if (json.contains(key) && json[key].is_string()) return json[key].get<std::string>().substr(0, longest);
   }
   return std::string(body.substr(0, longest));
 }

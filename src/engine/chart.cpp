@@ -135,7 +135,6 @@ Result<void> plan_with_documents(Engine& engine, Course& course, const PlanOptio
                                  const PlanModels& models, Deadline deadline) {
   const auto begin = Deadline::Clock::now();
   const auto wished = order_wished(course.parts.wishes);
-  if (!wished && wished.error().code == Errc::bad_input) return tl::unexpected(wished.error());
   ConsultRules rules = engine.rules.consult;
   rules.order = order_for(engine, course, wished);
   // Who names a share or a budget knows why; else passages get what holds the evidence, and not all there is.
@@ -253,6 +252,9 @@ Result<void> read_request(Engine& engine, Course& course) {
                        streaming->contains("include_usage") && (*streaming)["include_usage"] == true;
   if (const auto ratio = course.parts.context_ratio; ratio && !(*ratio >= 0.2 && *ratio <= 0.8))
     return fail(Errc::bad_input, "Invalid context_token_ratio: {}. Must be between 0.2 and 0.8.", *ratio);
+
+  if (const auto order = order_wished(wishes); !order && order.error().code == Errc::bad_input)
+    return tl::unexpected(order.error());
 
   // MODEL+INDEX, for clients that can only choose a model.
   const std::size_t plus = course.model.rfind('+');

@@ -75,6 +75,10 @@ bool Fleet::has(std::string_view model) const {
 
 Result<Berth> Fleet::find(std::string_view model) const {
   const std::shared_ptr<const Models> models = this->models();
+  constexpr std::size_t longest_name = 512;  // names are kept by whoever remembers windows
+  if (model.size() > longest_name)
+    return fail(Errc::bad_input, "the name of the model has {} bytes; the longest may have {}", model.size(),
+                longest_name);
   if (members_.empty())
     return fail(
         Errc::unreachable,
