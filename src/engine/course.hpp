@@ -42,7 +42,8 @@ struct Course {
   std::string_view outgoing() const {
     return body.empty() ? std::string_view(ask.body) : std::string_view(body);
   }
-  bool uses_documents() const { return findings.has_value(); }
+  // What the plan takes of the window.
+  Tokens needs() const { return trace.input + trace.thinking + trace.answer + trace.margin; }
   // Whether the client is told more than the upstream says.
   bool is_annotated() const {
     return trace.changed || parts.wishes.explain || !trace.index.empty() || trace.cut > 0;

@@ -20,9 +20,7 @@ UpstreamRequest request_for(Engine& engine, const Course& course) {
   request.model = course.berth.model;
   request.stream = course.stream;
   request.refuse_inexpressible = engine.rules.refuse_inexpressible;
-  const Trace& plan = course.trace;
-  request.num_ctx =
-      engine.models.num_ctx_for(course.berth, plan.input + plan.thinking + plan.answer + plan.margin);
+  request.num_ctx = engine.models.num_ctx_for(course.berth, course.needs());
   return request;
 }
 

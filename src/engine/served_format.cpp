@@ -30,12 +30,14 @@ constexpr std::array<Probe, 4> probes{{
      R"({"messages":[{"role":"user","content":"How deep?"},{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"sound","arguments":"{\"side\": \"port\"}"}}]},{"role":"tool","tool_call_id":"c1","content":"12 fathoms"},{"role":"user","content":"And now?"}],"tools":[{"type":"function","function":{"name":"sound","description":"Depth below the keel.","parameters":{"type":"object","properties":{"side":{"type":"string","description":"port or starboard"}},"required":["side"]}}}]})"},
 }};
 
-UpstreamRequest to_render(const Course& course, std::string_view body) {
+// With the window that the answer will be asked for in, or the server would load the model twice.
+UpstreamRequest to_render(Engine& engine, const Course& course, std::string_view body) {
   UpstreamRequest request;
   request.route = course.ask.route;
   request.body = body;
   request.model = course.berth.model;
   request.refuse_inexpressible = false;
+  request.num_ctx = engine.models.num_ctx_for(course.berth, course.needs());
   return request;
 }
 
@@ -46,12 +48,12 @@ struct Shown {
   bool broke_off = false;  // there may be more to see another time
 };
 
-Awaitable<Shown> ask_for_renderings(Crew& crew, const Course& course, Deadline deadline) {
+Awaitable<Shown> ask_for_renderings(Engine& engine, Crew& crew, const Course& course, Deadline deadline) {
   Shown shown;
   for (std::size_t i = 0; i < probes.size(); ++i) {
     Json body = Json::parse(probes[i].body);
     body["model"] = course.berth.model;
-    UpstreamRequest request = to_render(course, body.dump());
+    UpstreamRequest request = to_render(engine, course, body.dump());
     auto text = co_await crew.link(course.berth.member).rendered(std::move(request), deadline);
     if (text) {
       shown.texts[i] = *std::move(text);
@@ -105,9 +107,9 @@ bool has_images(const Course& course) {
 }
 
 // The server's own words, counted.
-Awaitable<std::optional<Tokens>> rendered_tokens(Crew& crew, const Course& course, const PlanModel& model,
-                                                 Deadline deadline) {
-  UpstreamRequest request = to_render(course, course.outgoing());
+Awaitable<std::optional<Tokens>> rendered_tokens(Engine& engine, Crew& crew, const Course& course,
+                                                 const PlanModel& model, Deadline deadline) {
+  UpstreamRequest request = to_render(engine, course, course.outgoing());
   const auto text = co_await crew.link(course.berth.member).rendered(std::move(request), deadline);
   if (!text) co_return std::nullopt;
   const TokenizerInfo& info = model.tokenizer.info();
@@ -125,7 +127,7 @@ Awaitable<bool> differs_from_the_servers(Engine& engine, Crew& crew, Course& cou
   if (!model) co_return false;
   auto format = engine.models.format_of(course.berth);
   if (!format) {
-    const Shown shown = co_await ask_for_renderings(crew, course, soon);
+    const Shown shown = co_await ask_for_renderings(engine, crew, course, soon);
     format = shown.tells ? recognised(*model, shown) : ServedFormat{};
     const std::string name = format->chats ? format->name : std::string("none of ours");
     log::info("chat format of a model", {{"model", course.berth.model},
@@ -142,7 +144,7 @@ Awaitable<bool> differs_from_the_servers(Engine& engine, Crew& crew, Course& cou
   }
   if (has_tools(course) ? format->tools : format->chats) co_return false;
   if (has_images(course)) co_return false;
-  const auto tokens = co_await rendered_tokens(crew, course, *model, soon);
+  const auto tokens = co_await rendered_tokens(engine, crew, course, *model, soon);
   Trace& trace = course.trace;
   if (!tokens) {
     trace.exactness = worse(trace.exactness, Exactness::calibrated);

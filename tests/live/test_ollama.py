@@ -112,7 +112,7 @@ class RealOllama(unittest.TestCase):
         root = Path(cls.folder.name)
         cls.ollama_url = f"http://127.0.0.1:{free_port()}"
         env = os.environ | {"OLLAMA_HOST": cls.ollama_url, "OLLAMA_MODELS": str(root / "models"), "HOME": str(root),
-                            "OLLAMA_NUM_PARALLEL": "1", "OLLAMA_KEEP_ALIVE": "10m", "OLLAMA_CONTEXT_LENGTH": "2048"}
+                            "OLLAMA_NUM_PARALLEL": "1", "OLLAMA_MAX_LOADED_MODELS": "2", "OLLAMA_KEEP_ALIVE": "10m", "OLLAMA_CONTEXT_LENGTH": "2048"}
         cls.ollama = cls.start([OLLAMA, "serve"], env, root / "ollama.log")
         wait_for(cls.ollama_url + "/api/version", cls.ollama)
         for name, modelfile in (("smollm2:135m", PLAIN), ("deckhand", TOOLS)):
