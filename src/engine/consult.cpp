@@ -178,10 +178,13 @@ Result<Findings> find_in_documents(Shelf& shelf, std::string_view owner, const R
   if (parts.query.empty() || last == "assistant")
     return fail(Errc::bad_input, "There must be a user prompt since the latest assistant message.");
   retrieve::GatherOptions options;
+  // K3 where the request names a share or a budget; else as many as searching for so much takes.
+  const bool bounded = rules.passages < budget::most_tokens;
   constexpr Tokens least_candidates = 100, most_candidates = 1'000;
-  options.candidates = static_cast<std::size_t>(
-      std::clamp(std::min(room, rules.passages) / std::max<Tokens>(1, rules.node_approximation),
-                 least_candidates, most_candidates));
+  options.candidates =
+      bounded ? retrieve::candidates_for(rules.passages, findings.shelf->open.info.settings.chunk_tokens)
+              : static_cast<std::size_t>(std::clamp(room / std::max<Tokens>(1, rules.node_approximation),
+                                                    least_candidates, most_candidates));
   TRY(findings.evidence, find_evidence(findings.shelf->open, parts.query, options, deadline));
   findings.candidates = findings.evidence.candidates;
   findings.notes = findings.shelf->notes;

@@ -123,10 +123,11 @@ class Server final : public HttpServer {
     auto& loop = crews_[turn]->loop();
     auto line = session->line();
     auto gone = line->gone().slot();
-    asio::co_spawn(loop, run(std::move(session)),
-                   asio::bind_cancellation_slot(gone, [&loop, line = std::move(line)](std::exception_ptr) {
-                     asio::post(loop, [line] {});
-                   }));
+    asio::co_spawn(
+        loop, run(std::move(session)),
+        asio::bind_cancellation_slot(gone, [&loop, line = std::move(line)](const std::exception_ptr&) {
+          asio::post(loop, [line] {});
+        }));
   }
 
   // Ends what clients have kept waiting for too long; a quarter of a deadline late at most.
@@ -148,9 +149,9 @@ class Server final : public HttpServer {
     }
   }
 
-  const ServerOptions options_;
-  const CrewMaker maker_;
-  const Handler handler_;
+  ServerOptions options_;
+  CrewMaker maker_;
+  Handler handler_;
   std::atomic<std::size_t> connections_ = 0;
   std::atomic<bool> draining_ = false;
   asio::thread_pool workers_;
