@@ -131,15 +131,15 @@ class Gateway {
   }
 
   Result<void> listen(const ListenAddress& address) {
-    const gateway::CrewMaker maker{[](boost::asio::any_io_executor executor) {
-                                     return adapters::make_streams(std::move(executor),
-                                                                   {.agent = "plimsoll/" PLIMSOLL_VERSION,
-                                                                    .certificates = trusted_certificates()});
-                                   },
-                                   [this](HttpStreams& streams, std::size_t member) {
-                                     return std::make_unique<MemberLink>(streams, fleet_, member);
-                                   },
-                                   fleet_.members().size()};
+    const gateway::CrewMaker maker{
+        [](const boost::asio::any_io_executor& executor) {
+          return adapters::make_streams(
+              executor, {.agent = "plimsoll/" PLIMSOLL_VERSION, .certificates = trusted_certificates()});
+        },
+        [this](HttpStreams& streams, std::size_t member) {
+          return std::make_unique<MemberLink>(streams, fleet_, member);
+        },
+        fleet_.members().size()};
     TRY(server_, gateway::HttpServer::start(
                      server_options(settings_, address), maker,
                      [this](engine::Crew& crew, gateway::ClientRequest& request,

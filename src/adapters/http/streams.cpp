@@ -317,7 +317,7 @@ class Streams final : public HttpStreams {
 
 }  // namespace
 
-std::unique_ptr<HttpStreams> make_streams(asio::any_io_executor executor, StreamOptions options) {
+std::unique_ptr<HttpStreams> make_streams(const asio::any_io_executor& executor, StreamOptions options) {
   return std::make_unique<Streams>(executor, std::move(options));
 }
 

@@ -26,6 +26,7 @@ struct StreamOptions {
 };
 
 // For the one thread that runs `executor`. Reads the environment now.
-std::unique_ptr<HttpStreams> make_streams(boost::asio::any_io_executor executor, StreamOptions options);
+std::unique_ptr<HttpStreams> make_streams(const boost::asio::any_io_executor& executor,
+                                          StreamOptions options);
 
 }  // namespace plimsoll::adapters

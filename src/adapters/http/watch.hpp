@@ -34,7 +34,7 @@ class Watched {
 
 class Watch : public std::enable_shared_from_this<Watch> {
  public:
-  explicit Watch(boost::asio::any_io_executor executor) : timer_(std::move(executor)) {}
+  explicit Watch(const boost::asio::any_io_executor& executor) : timer_(executor) {}
 
   void add(Watched& watched, Deadline deadline);  // or moves its deadline
   void remove(Watched& watched);

@@ -33,8 +33,8 @@ std::array<asio::const_buffer, 2> rest_of(std::string_view head, std::string_vie
 
 }  // namespace
 
-Wire::Wire(asio::any_io_executor executor, std::shared_ptr<Watch> watch)
-    : socket_(std::move(executor)), watch_(std::move(watch)) {}
+Wire::Wire(const asio::any_io_executor& executor, std::shared_ptr<Watch> watch)
+    : socket_(executor), watch_(std::move(watch)) {}
 
 Wire::~Wire() {
   watch_->remove(*this);

@@ -21,7 +21,7 @@ using IoError = boost::system::error_code;
 
 class Wire final : public Watched {
  public:
-  Wire(boost::asio::any_io_executor executor, std::shared_ptr<Watch> watch);
+  Wire(const boost::asio::any_io_executor& executor, std::shared_ptr<Watch> watch);
   ~Wire();
 
   Awaitable<IoError> connect(boost::asio::ip::tcp::endpoint endpoint, Deadline deadline);
