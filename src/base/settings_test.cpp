@@ -94,8 +94,11 @@ TEST(Settings, EverySettingIsTakenFromFileAndFlagInBothSpellings) {
       if (known.key == setting.key) value = known.another;
     if (const auto* choice = std::get_if<Choice>(&setting.binding)) value = choice->words.back();
     if (setting.environment.empty() && std::holds_alternative<Real>(setting.binding)) value = "2.5";
-    if (setting.environment.empty() && std::holds_alternative<Flag>(setting.binding)) value = "true";
-    if (const auto* whole = std::get_if<Whole>(&setting.binding); whole && setting.environment.empty())
+    if (const auto* flag = std::get_if<Flag>(&setting.binding);
+        flag != nullptr && setting.environment.empty())
+      value = defaults.*flag->member ? "false" : "true";
+    if (const auto* whole = std::get_if<Whole>(&setting.binding);
+        whole != nullptr && setting.environment.empty())
       value = whole->least < 64 ? "64" : "2048";
     const bool quoted =
         !std::holds_alternative<Whole>(setting.binding) && !std::holds_alternative<Real>(setting.binding) &&
