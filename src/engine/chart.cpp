@@ -16,14 +16,16 @@ using base::with_thousands;
 
 // ---- What is data stays data (U4) ----
 
+std::size_t defuse_text(const PlanModel& model, std::string& text) {
+  if (model.chat.specials != Specials::parsed) return 0;
+  count::Defused defused = count::defuse(model.tokenizer, text);
+  if (defused.found > 0) text = std::move(defused.text);
+  return defused.found;
+}
+
 // Also what would end the block that passages stand in.
 std::size_t make_harmless(const PlanModel& model, std::string& text) {
-  std::size_t found = 0;
-  if (model.chat.specials == Specials::parsed) {
-    count::Defused defused = count::defuse(model.tokenizer, text);
-    if (defused.found > 0) text = std::move(defused.text);
-    found += defused.found;
-  }
+  std::size_t found = defuse_text(model, text);
   for (std::size_t at = text.find("passage"); at != std::string::npos; at = text.find("passage", at + 1)) {
     const bool closes = at >= 2 && text.compare(at - 2, 2, "</") == 0;
     const bool opens = at >= 1 && text[at - 1] == '<';
@@ -44,10 +46,7 @@ bool holds_data(const RequestParts& parts) {
 }
 
 std::size_t defuse_text(const PlanModel& model, Json& text) {
-  if (!text.is_string() || model.chat.specials != Specials::parsed) return 0;
-  count::Defused defused = count::defuse(model.tokenizer, text.get_ref<const std::string&>());
-  if (defused.found > 0) text = std::move(defused.text);
-  return defused.found;
+  return text.is_string() ? defuse_text(model, text.get_ref<std::string&>()) : 0;
 }
 
 // Text, or parts of it.

@@ -135,7 +135,7 @@ Awaitable<Result<bool>> relay_stream(Engine& engine, Course& course, HttpStream&
     co_return fail(Errc::upstream_failed, "the upstream answered with an error: {}", course.trace.error);
   }
   // A cut shows in the usage, behind everything else: then there is something to tell after all.
-  EventRelay events({course.is_annotated(), course.hides_usage, course.wants_usage, /*told_late=*/true});
+  EventRelay events({course.is_annotated(), course.hides_usage, /*told_late=*/true});
   const EventRelay::Fields fields = [&] {
     reconcile(engine, course, events.facts());
     return course.is_annotated() ? annotation(course) : std::string();

@@ -30,7 +30,6 @@ class EventRelay {
   struct Wishes {
     bool annotated = false;    // fields are added to the last chunk
     bool hides_usage = false;  // the chunk that holds nothing but usage stays here
-    bool wants_usage = false;  // it is the last one for the client
     bool told_late = false;    // where not annotated, a last chunk is added if there are fields after all
   };
   explicit EventRelay(Wishes wishes) : wishes_(wishes) {}

@@ -73,7 +73,7 @@ TEST(EventRelay, FieldsStandInTheLastChunkOnce) {
   };
   std::mt19937 random(9);
   for (int round = 0; round < 100; ++round) {
-    EventRelay asked({.annotated = true, .wants_usage = true});
+    EventRelay asked({.annotated = true});
     EXPECT_EQ(relayed(asked, delta("a") + finish + usage + done, &random),
               delta("a") + finish + last(usage) + done);
     EventRelay hidden({.annotated = true, .hides_usage = true});

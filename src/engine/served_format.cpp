@@ -156,8 +156,7 @@ Awaitable<bool> differs_from_the_servers(Engine& engine, Crew& crew, Course& cou
   trace.exactness = model->exactness;
   course.plan.input = *tokens;
   course.plan.margin = trace.margin = trace.margin - course.rendered_longer;  // the rest was for this
-  const Tokens needed = trace.input + trace.thinking + trace.answer + trace.margin;
-  if (needed <= trace.window || more <= course.rendered_longer) co_return false;
+  if (course.needs() <= trace.window || more <= course.rendered_longer) co_return false;
   course.rendered_longer = more;  // the next plan keeps so much free
   co_return true;
 }
