@@ -76,17 +76,10 @@ void defuse_request(const PlanModel& model, Course& course) {
 
 // ---- Documents ----
 
-PassageOrder order_for(const Engine& engine, const Course& course, Result<PassageOrder> wanted) {
-  if (wanted) return *wanted;
+PassageOrder order_for(const Engine& engine, const Course& course) {
+  if (course.parts.wishes.order) return *course.parts.wishes.order;
   const bool ollama = engine.models.fleet().kind_of(course.berth.member) == ServerKind::ollama;
   return ollama && engine.rules.best_last_for_ollama ? PassageOrder::best_last : PassageOrder::document;
-}
-
-Result<PassageOrder> order_wished(const RequestWishes& wishes) {
-  if (!wishes.order) return fail(Errc::not_found, "none");
-  if (const auto order = passage_order_named(*wishes.order)) return *order;
-  return fail(Errc::bad_input,
-              "plimsoll.order is '{}', not one of document, best-first, best-last, both-ends", *wishes.order);
 }
 
 void put_aboard(Course& course, const PlanModel& model, std::vector<FoundPassage> found) {
@@ -133,9 +126,8 @@ Tokens first_budget(const Course& course, const Plan& without) {
 Result<void> plan_with_documents(Engine& engine, Course& course, const PlanOptions& options,
                                  const PlanModels& models, Deadline deadline) {
   const auto begin = Deadline::Clock::now();
-  const auto wished = order_wished(course.parts.wishes);
   ConsultRules rules = engine.rules.consult;
-  rules.order = order_for(engine, course, wished);
+  rules.order = order_for(engine, course);
   // Who names a share or a budget knows why; else passages get what holds the evidence, and not all there is.
   if (course.parts.wishes.budget || course.parts.context_ratio) rules.passages = budget::most_tokens;
   course.parts.passages.clear();
@@ -251,9 +243,6 @@ Result<void> read_request(Engine& engine, Course& course) {
                        streaming->contains("include_usage") && (*streaming)["include_usage"] == true;
   if (const auto ratio = course.parts.context_ratio; ratio && !(*ratio >= 0.2 && *ratio <= 0.8))
     return fail(Errc::bad_input, "Invalid context_token_ratio: {}. Must be between 0.2 and 0.8.", *ratio);
-
-  if (const auto order = order_wished(wishes); !order && order.error().code == Errc::bad_input)
-    return tl::unexpected(order.error());
 
   // MODEL+INDEX, for clients that can only choose a model.
   const std::size_t plus = course.model.rfind('+');

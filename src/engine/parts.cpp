@@ -199,7 +199,11 @@ Result<void> read_wishes(const Json& body, RequestWishes& wishes) {
     wishes.explain = explain.get<bool>();
   }
   if (const Json& order = part_of(ours, "order"); !order.is_null()) {
-    TRY(wishes.order, text_of(ours, "order", "plimsoll.order"));
+    TRY(const std::string name, text_of(ours, "order", "plimsoll.order"));
+    wishes.order = passage_order_named(name);
+    if (!wishes.order)
+      return fail(Errc::bad_input,
+                  "plimsoll.order is '{}', not one of document, best-first, best-last, both-ends", name);
   }
   return read_fallback(part_of(ours, "fallback"), wishes);
 }

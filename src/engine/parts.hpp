@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "plimsoll/budget.hpp"
+#include "plimsoll/passage.hpp"
 #include "plimsoll/result.hpp"
 #include "render/assemble.hpp"
 
@@ -20,7 +21,7 @@ struct RequestWishes {
   std::string index;  // whose documents are to be looked into; empty: none
   bool explain = false;
   std::optional<Tokens> budget;  // the most that passages may take
-  std::optional<std::string> order;
+  std::optional<PassageOrder> order;
   std::optional<bool> fallback;
   std::vector<std::string> fallback_models;
   std::string session;
