@@ -81,7 +81,7 @@ format:
 	@python3 tools/lint.py mend
 
 fuzz: build
-	@tools/setup fuzz refs
+	@tools/setup clang refs
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) python3 tools/run_tests.py fuzz
 	@$(REFS) tools/fuzz_references.py --seconds $(FUZZ_SECONDS)
 

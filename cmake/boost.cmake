@@ -10,10 +10,6 @@ target_link_libraries(plimsoll_awaitable INTERFACE Boost::headers Threads::Threa
 # Nothing here is for programs that were written against older Asio; io_uring and the like stay off.
 target_compile_definitions(plimsoll_awaitable INTERFACE BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION
   BOOST_ASIO_NO_DEPRECATED)
-# GCC 12 warns of a fence in Asio that ThreadSanitizer does not follow.
-if(PLIMSOLL_SANITIZE MATCHES thread)
-  target_compile_options(plimsoll_awaitable INTERFACE -Wno-tsan)
-endif()
 
 add_library(plimsoll_asio STATIC cmake/boost/asio.cpp cmake/boost/beast.cpp)
 add_library(plimsoll::asio ALIAS plimsoll_asio)

@@ -1,3 +1,18 @@
+# plimsoll_test(NAME_test LIBRARY...): makes a program of gtest's cases the test NAME, and a part of `unit_tests`.
+if(PLIMSOLL_TESTS)
+  add_custom_target(unit_tests)
+endif()
+function(plimsoll_test TARGET)
+  target_link_libraries(${TARGET} PRIVATE ${ARGN} plimsoll_warnings GTest::gtest GTest::gtest_main)
+  target_compile_definitions(${TARGET} PRIVATE PLIMSOLL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  if(PLIMSOLL_SANITIZE)
+    target_compile_options(${TARGET} PRIVATE -O0)  # a test's own code runs once; compiling it would take most of the time
+  endif()
+  string(REGEX REPLACE "_test$" "" TEST ${TARGET})
+  add_test(NAME ${TEST} COMMAND ${TARGET})
+  add_dependencies(unit_tests ${TARGET})
+endfunction()
+
 # plimsoll_room(NAME SOURCES ... [TESTS ...] [SLOW_TESTS ...] [BENCHES ...] [FUZZERS ...] DEPENDS ...)
 #
 # One library per room, `plimsoll::NAME`, from the sources of the folder it is called in. Its tests
@@ -23,11 +38,7 @@ function(plimsoll_room NAME)
     endforeach()
     foreach(TARGET ${NAME}_test ${ROOM_SLOW})
       if(TARGET ${TARGET})
-        target_link_libraries(${TARGET} PRIVATE plimsoll::${NAME} ${ROOM_TEST_DEPENDS} plimsoll_warnings
-          GTest::gtest GTest::gtest_main)
-        target_compile_definitions(${TARGET} PRIVATE PLIMSOLL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-        string(REGEX REPLACE "_test$" "" TEST ${TARGET})
-        add_test(NAME ${TEST} COMMAND ${TARGET})
+        plimsoll_test(${TARGET} plimsoll::${NAME} ${ROOM_TEST_DEPENDS})
       endif()
     endforeach()
   endif()

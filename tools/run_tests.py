@@ -137,7 +137,7 @@ def ctest(step, folder, arguments=(), env=None):
 def preset(name):
     def run(step):
         step.run(["cmake", "--preset", name, "--log-level=WARNING"])
-        step.run(["cmake", "--build", BUILD / name])
+        step.run(["cmake", "--build", BUILD / name, "--target", "unit_tests"])
         ctest(step, BUILD / name)
     return run
 

