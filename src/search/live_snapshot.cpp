@@ -64,6 +64,7 @@ void LiveIndex::load_lexical() {
   snapshot_size_ = header.chunks;
   has_snapshot_ = true;
   State next = *state();
+  next.revision = header.revision;  // vectors of another are caught up with before anyone asks
   next.lexical = std::make_shared<const Lexical>(
       Parts{std::make_shared<const LivingPart>(*std::move(segment), nullptr)});
   publish(std::move(next));
