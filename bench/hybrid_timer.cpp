@@ -115,7 +115,8 @@ int run(char** arguments) {
   (void)derived->snapshot();
   const std::chrono::duration<double> opened = std::chrono::steady_clock::now() - opening;
 
-  const engine::OpenIndex open{info, *store, *derived, {&embedder}};
+  retrieve::ChunkCache chunks(*store);
+  const engine::OpenIndex open{info, *store, chunks, *derived, {&embedder}};
   retrieve::GatherOptions gather;
   gather.candidates = retrieve::candidates_for(4'000, info.settings.chunk_tokens);
   std::vector<double> times;

@@ -95,7 +95,7 @@ Result<Documents::Searchable> Documents::open_index(std::string_view name) {
       if (!found) notes.push_back(found.error().what);
     }
   }
-  engine::OpenIndex open{std::move(info), *store_, *index, std::move(embedders)};
+  engine::OpenIndex open{std::move(info), *store_, chunks_, *index, std::move(embedders)};
   return Searchable{std::move(index), std::move(open), std::move(notes)};
 }
 

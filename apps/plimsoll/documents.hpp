@@ -63,6 +63,7 @@ class Documents {
   const base::Settings& settings_;
   TokenizerLibrary tokenizers_;
   std::unique_ptr<Store> store_;
+  retrieve::ChunkCache chunks_{*store_};
   adapters::CurlClient http_;
   std::mutex making_;  // of embedders: requests come on several threads
   std::map<std::string, std::unique_ptr<Embedder>> embedders_;

@@ -42,6 +42,12 @@ struct IndexInfo {
   std::int64_t created_ms = 0, updated_ms = 0;  // UTC
 };
 
+// Which index stands under a name, and how far it is.
+struct IndexStamp {
+  IndexId id = 0;
+  Revision revision = 0;
+};
+
 // A vector in eight bits a dimension: value = byte * scale.
 struct PackedVector {
   float scale = 0;
@@ -114,6 +120,8 @@ class Store {
   virtual Result<IndexInfo> create_index(std::string_view owner, std::string_view name,
                                          const IndexSettings& settings) = 0;
   virtual Result<IndexInfo> find_index(std::string_view owner, std::string_view name) = 0;
+  // The same without its totals, however large it is: for asking at every request.
+  virtual Result<IndexStamp> find_stamp(std::string_view owner, std::string_view name) = 0;
   virtual Result<std::vector<IndexInfo>> indexes(std::string_view owner) = 0;  // in the order of their making
   virtual Result<void> remove_index(IndexId index) = 0;
 

@@ -15,6 +15,7 @@ namespace plimsoll::engine {
 struct OpenIndex {
   IndexInfo info;
   Store& store;
+  retrieve::ChunkCache& chunks;
   const Index& index;
   std::vector<Embedder*> embedders;  // by place in the index; null: not at hand
 };

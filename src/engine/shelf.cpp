@@ -3,34 +3,23 @@
 #include "base/try.hpp"
 
 namespace plimsoll::engine {
-namespace {
-
-Result<std::int64_t> tokens_of(Store& store, std::string_view owner, IndexId id) {
-  TRY(const auto all, store.indexes(owner));
-  for (const IndexInfo& info : all)
-    if (info.id == id) return info.tokens;
-  return 0;
-}
-
-}  // namespace
 
 Result<std::shared_ptr<const ShelvedIndex>> Shelf::take(std::string_view owner, std::string_view name) {
-  auto info = store_.find_index(owner, name);
-  if (!info && info.error().code == Errc::not_found)
+  const auto stamp = store_.find_stamp(owner, name);
+  if (!stamp && stamp.error().code == Errc::not_found)
     return fail(Errc::not_found, "No such index: '{}' exists.", name);
-  if (!info) return tl::unexpected(info.error());
+  if (!stamp) return tl::unexpected(stamp.error());
   const std::lock_guard lock(mutex_);
   std::shared_ptr<ShelvedIndex>& place = open_[{std::string(owner), std::string(name)}];
-  if (!place || place->open.info.id != info->id) {
-    TRY(auto opened, opener_(*info));
-    TRY(const std::int64_t tokens, tokens_of(store_, owner, info->id));
-    opened->tokens = tokens;
-    place = std::move(opened);
-  } else if (place->index->revision() != info->revision) {
+  if (place && place->open.info.id == stamp->id && place->index->revision() == stamp->revision) return place;
+  TRY(const IndexInfo info, store_.find_index(owner, name));
+  if (!place || place->open.info.id != info.id) {
+    TRY(place, opener_(info));
+  } else {
     TRY_VOID(place->index->refresh());
-    TRY(const std::int64_t tokens, tokens_of(store_, owner, info->id));
-    place->tokens = tokens;
+    place->open.chunks.forget(info.id);  // what was removed shall not stay in memory
   }
+  place->tokens = info.tokens;
   return place;
 }
 

@@ -34,7 +34,7 @@ class Shelf {
   Result<std::shared_ptr<const ShelvedIndex>> take(std::string_view owner, std::string_view name);
 
   bool has(std::string_view owner, std::string_view name) {
-    return store_.find_index(owner, name).has_value();
+    return store_.find_stamp(owner, name).has_value();
   }
 
  private:

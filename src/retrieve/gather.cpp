@@ -38,12 +38,13 @@ std::vector<ChunkId> with_neighbours(const std::set<ChunkId>& chunks, const Docu
 // A stretch with what scoring needs of it; the chunks own what the input points into.
 struct Loaded {
   Stretch stretch;
-  std::vector<StoredChunk> chunks;
+  ChunkCache::Chunks chunks;
 };
 
-void append(std::vector<Loaded>& out, const DocumentHead& document, StoredChunk chunk) {
+void append(std::vector<Loaded>& out, const DocumentHead& document, std::shared_ptr<const ReadChunk> read) {
+  const StoredChunk& chunk = read->stored;
   const bool goes_on = !out.empty() && out.back().stretch.document.id == document.id &&
-                       out.back().chunks.back().id + 1 == chunk.id;
+                       out.back().chunks.back()->stored.id + 1 == chunk.id;
   if (!goes_on) {
     out.emplace_back();
     out.back().stretch.document = document;
@@ -52,21 +53,18 @@ void append(std::vector<Loaded>& out, const DocumentHead& document, StoredChunk 
   Stretch& stretch = out.back().stretch;
   stretch.text += chunk.text;
   stretch.chunks.push_back({chunk.id, chunk.path, chunk.chunk.lead, chunk.chunk.page});
-  out.back().chunks.push_back(std::move(chunk));
+  out.back().chunks.push_back(std::move(read));
 }
 
 StretchInput input_of(const Loaded& loaded, std::span<const std::size_t> embedders) {
-  StretchInput out{.text = loaded.stretch.text,
-                   .start = loaded.stretch.start,
-                   .sentences = {},
-                   .chunk_of = {},
-                   .chunks = loaded.chunks.size(),
-                   .vectors = {}};
+  StretchInput out;
+  out.chunks = loaded.chunks.size();
   out.vectors.resize(embedders.size());
   for (std::size_t c = 0; c < loaded.chunks.size(); ++c) {
-    const StoredChunk& stored = loaded.chunks[c];
+    const StoredChunk& stored = loaded.chunks[c]->stored;
     for (std::size_t i = 0; i < stored.chunk.sentences.size(); ++i) {
       out.sentences.push_back(stored.chunk.sentences[i]);
+      out.words.push_back(loaded.chunks[c]->words.of(i));
       out.chunk_of.push_back(static_cast<std::uint32_t>(c));
       for (std::size_t e = 0; e < embedders.size(); ++e)
         out.vectors[e].push_back(stored.vectors[embedders[e]].sentence(i));
@@ -75,23 +73,33 @@ StretchInput input_of(const Loaded& loaded, std::span<const std::size_t> embedde
   return out;
 }
 
-Result<std::vector<Loaded>> load(Store& store, IndexId index, const Candidates& candidates,
+// `cache`: null where they are not those that every query asks for.
+void add_norms(StretchInput& input, const Loaded& loaded, ChunkCache* cache, IndexId index,
+               const Weights& weights) {
+  const ChunkId first = loaded.chunks.front()->stored.id;
+  if (cache != nullptr) input.norms = cache->norms(index, first, loaded.chunks.size());
+  if (input.norms) return;
+  input.norms = std::make_shared<const ChunkCache::Norms>(norms_of(input, weights));
+  if (cache != nullptr) cache->keep_norms(index, first, loaded.chunks.size(), input.norms);
+}
+
+Result<std::vector<Loaded>> load(ChunkCache& cache, IndexId index, const Candidates& candidates,
                                  std::size_t neighbours) {
   std::vector<DocumentId> ids;
   for (const auto& [id, chunks] : candidates.by_document) ids.push_back(id);
-  TRY(const auto heads, store.heads(ids));
+  TRY(const auto heads, cache.heads(index, ids));
   std::vector<ChunkId> wanted;
   std::map<DocumentId, const DocumentHead*> by_id;
-  for (const DocumentHead& head : heads) {
-    by_id[head.id] = &head;
-    const auto chunks = with_neighbours(candidates.by_document.at(head.id), head, neighbours);
+  for (const auto& head : heads) {
+    by_id[head->id] = head.get();
+    const auto chunks = with_neighbours(candidates.by_document.at(head->id), *head, neighbours);
     wanted.insert(wanted.end(), chunks.begin(), chunks.end());
   }
   std::sort(wanted.begin(), wanted.end());
-  TRY(auto chunks, store.chunks(index, wanted));
+  TRY(auto chunks, cache.chunks(index, wanted));
   std::vector<Loaded> out;
-  for (StoredChunk& chunk : chunks) {
-    const auto head = by_id.find(chunk.document);
+  for (auto& chunk : chunks) {
+    const auto head = by_id.find(chunk->stored.document);
     if (head != by_id.end()) append(out, *head->second, std::move(chunk));
   }
   return out;
@@ -99,8 +107,9 @@ Result<std::vector<Loaded>> load(Store& store, IndexId index, const Candidates& 
 
 }  // namespace
 
-Result<Evidence> gather(Store& store, const IndexInfo& info, const Index& index, std::string_view query,
-                        std::span<const std::vector<float>> query_vectors, const GatherOptions& options) {
+Result<Evidence> gather(Store& store, ChunkCache& cache, const IndexInfo& info, const Index& index,
+                        std::string_view query, std::span<const std::vector<float>> query_vectors,
+                        const GatherOptions& options) {
   Evidence out;
   std::vector<DocumentId> allowed;
   if (!options.filter.empty()) {
@@ -127,10 +136,14 @@ Result<Evidence> gather(Store& store, const IndexInfo& info, const Index& index,
   out.candidates = candidates.chunks;
   for (const QueryTerm& term : input.terms) out.words.push_back(term.term);
 
-  TRY(auto loaded, load(store, info.id, candidates, options.neighbours));
+  TRY(auto loaded, load(cache, info.id, candidates, options.neighbours));
+  const bool as_ever = embedders.size() == info.settings.embedders.size() && options.weights == Weights{};
   std::vector<StretchInput> inputs;
   inputs.reserve(loaded.size());
-  for (const Loaded& each : loaded) inputs.push_back(input_of(each, embedders));
+  for (const Loaded& each : loaded) {
+    inputs.push_back(input_of(each, embedders));
+    add_norms(inputs.back(), each, as_ever ? &cache : nullptr, info.id, options.weights);
+  }
   auto scores = score_sentences(input, inputs, options.weights);
   for (std::size_t s = 0; s < loaded.size(); ++s) {
     loaded[s].stretch.sentences = std::move(scores[s]);

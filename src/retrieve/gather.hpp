@@ -8,6 +8,7 @@
 
 #include "plimsoll/index.hpp"
 #include "plimsoll/passage.hpp"
+#include "retrieve/chunk_cache.hpp"
 #include "retrieve/score.hpp"
 
 namespace plimsoll::retrieve {
@@ -27,7 +28,8 @@ constexpr std::size_t candidates_for(Tokens budget, Tokens chunk_tokens) {
 }
 
 // `query_vectors`: by embedder of the index; an empty one is not compared.
-Result<Evidence> gather(Store& store, const IndexInfo& info, const Index& index, std::string_view query,
-                        std::span<const std::vector<float>> query_vectors, const GatherOptions& options);
+Result<Evidence> gather(Store& store, ChunkCache& cache, const IndexInfo& info, const Index& index,
+                        std::string_view query, std::span<const std::vector<float>> query_vectors,
+                        const GatherOptions& options);
 
 }  // namespace plimsoll::retrieve

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "base/words.hpp"
+#include "retrieve/chunk_cache.hpp"
+#include "retrieve/vector_loops.hpp"
 
 namespace plimsoll::retrieve {
 namespace {
@@ -50,18 +51,15 @@ struct WordCounts {
   std::vector<float> length;  // words that are no stop words
 };
 
-WordCounts count_words(const StretchInput& stretch,
-                       const std::unordered_map<std::string_view, std::size_t>& terms) {
+using Terms = std::unordered_map<std::uint64_t, std::size_t>;  // stem_hash to place in the query
+
+WordCounts count_words(const StretchInput& stretch, const Terms& terms) {
   WordCounts out{Matrix(stretch.sentences.size(), terms.size()),
                  std::vector<float>(stretch.sentences.size())};
   for (std::size_t i = 0; i < stretch.sentences.size(); ++i) {
-    const Span span = stretch.sentences[i].span;
-    base::WordScanner words(stretch.text.substr(span.start - stretch.start, span.size()));
-    while (words.next()) {
-      const base::StemmedWord word = base::stem_word(words.folded());
-      if (word.stop) continue;
-      ++out.length[i];
-      const auto term = terms.find(word.stem);
+    out.length[i] = static_cast<float>(stretch.words[i].size());
+    for (const std::uint64_t word : stretch.words[i]) {
+      const auto term = terms.find(word);
       if (term != terms.end()) ++out.by_term.row(i)[term->second];
     }
   }
@@ -72,21 +70,13 @@ WordCounts count_words(const StretchInput& stretch,
 Matrix smoothed(const Matrix& counts, std::span<const float> gap, float reach, float after) {
   Matrix out = counts;
   std::vector<float> carried(counts.columns());
-  for (std::size_t i = 1; i < gap.size(); ++i) {
-    const float fade = std::exp(-gap[i] / reach);
-    for (std::size_t t = 0; t < carried.size(); ++t) {
-      carried[t] = (carried[t] + counts.row(i - 1)[t]) * fade;
-      out.row(i)[t] += carried[t];
-    }
-  }
+  for (std::size_t i = 1; i < gap.size(); ++i)
+    loops().carry(carried.data(), counts.row(i - 1), std::exp(-gap[i] / reach), 1, out.row(i),
+                  carried.size());
   std::fill(carried.begin(), carried.end(), 0.0F);
-  for (std::size_t i = gap.size(); i-- > 1;) {
-    const float fade = std::exp(-gap[i] / reach);
-    for (std::size_t t = 0; t < carried.size(); ++t) {
-      carried[t] = (carried[t] + counts.row(i)[t]) * fade;
-      out.row(i - 1)[t] += after * carried[t];
-    }
-  }
+  for (std::size_t i = gap.size(); i-- > 1;)
+    loops().carry(carried.data(), counts.row(i), std::exp(-gap[i] / reach), after, out.row(i - 1),
+                  carried.size());
   return out;
 }
 
@@ -115,8 +105,7 @@ TermWeights term_weights(const QueryInput& query) {
 }
 
 void score_words(const QueryInput& query, const TermWeights& weight, const StretchInput& stretch,
-                 const std::unordered_map<std::string_view, std::size_t>& terms, const Weights& weights,
-                 Parts& parts) {
+                 const Terms& terms, const Weights& weights, Parts& parts) {
   const std::size_t sentences = stretch.sentences.size();
   const WordCounts counts = count_words(stretch, terms);
   const Matrix nearby = smoothed(counts.by_term, gaps(stretch), weights.words_reach, weights.word_after);
@@ -144,48 +133,34 @@ void score_words(const QueryInput& query, const TermWeights& weight, const Stret
   for (std::size_t i = 0; i < sentences; ++i) parts.chunk_words.push_back(of_chunk[stretch.chunk_of[i]]);
 }
 
-// In sixteen sums side by side: added up one after the other, the processor would wait for each.
-float dot(const float* a, const float* b, std::size_t n) {
-  constexpr std::size_t lanes = 16;
-  float sums[lanes] = {};
-  std::size_t d = 0;
-  for (; d + lanes <= n; d += lanes) {
-    for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += a[d + lane] * b[d + lane];
-  }
-  for (; d < n; ++d) sums[0] += a[d] * b[d];
-  float sum = 0;
-  for (const float lane : sums) sum += lane;
-  return sum;
+std::vector<float> lengths(const Matrix& vectors, std::size_t rows) {
+  std::vector<float> out(rows);
+  for (std::size_t i = 0; i < rows; ++i)
+    out[i] = std::sqrt(loops().dot(vectors.row(i), vectors.row(i), vectors.columns()));
+  return out;
+}
+
+void divide(std::vector<float>& values, const std::vector<float>& by) {
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = by[i] > 0 ? values[i] / by[i] : 0;
 }
 
 // Cosine of the query with each sentence's surroundings: the vectors around it, fading with their distance.
-std::vector<float> surroundings(const Matrix& vectors, std::span<const float> query,
-                                std::span<const float> gap, float reach) {
-  const std::size_t n = query.size();
-  Matrix sums = smoothed(vectors, gap, reach, 1);
-  std::vector<float> out(gap.size());
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const float norm = std::sqrt(dot(sums.row(i), sums.row(i), n));
-    out[i] = norm > 0 ? dot(sums.row(i), query.data(), n) / norm : 0;
-  }
+// The product of a sum with the query is the sum of the products.
+std::vector<float> surroundings(const Matrix& products, std::span<const float> gap, float reach,
+                                const std::vector<float>& norms) {
+  const Matrix sums = smoothed(products, gap, reach, 1);
+  std::vector<float> out(sums.row(0), sums.row(0) + gap.size());
+  divide(out, norms);
   return out;
 }
 
 // The chunk's vector is the mean of its sentences', by their tokens.
-std::vector<float> chunk_cosines(const Matrix& vectors, std::span<const float> query,
-                                 const StretchInput& stretch) {
-  const std::size_t n = query.size();
-  Matrix sums(stretch.chunks, n);
-  for (std::size_t i = 0; i < stretch.sentences.size(); ++i) {
-    const auto tokens = static_cast<float>(stretch.sentences[i].tokens);
-    float* sum = sums.row(stretch.chunk_of[i]);
-    for (std::size_t d = 0; d < n; ++d) sum[d] += tokens * vectors.row(i)[d];
-  }
+std::vector<float> chunk_cosines(const Matrix& products, const StretchInput& stretch,
+                                 const std::vector<float>& norms) {
   std::vector<float> cosine(stretch.chunks);
-  for (std::size_t c = 0; c < stretch.chunks; ++c) {
-    const float norm = std::sqrt(dot(sums.row(c), sums.row(c), n));
-    cosine[c] = norm > 0 ? dot(sums.row(c), query.data(), n) / norm : 0;
-  }
+  for (std::size_t i = 0; i < stretch.sentences.size(); ++i)
+    cosine[stretch.chunk_of[i]] += static_cast<float>(stretch.sentences[i].tokens) * *products.row(i);
+  divide(cosine, norms);
   std::vector<float> out;
   for (const std::uint32_t chunk : stretch.chunk_of) out.push_back(cosine[chunk]);
   return out;
@@ -200,21 +175,22 @@ void score_meaning(const QueryInput& query, const StretchInput& stretch, const W
                    Parts& parts) {
   const std::vector<float> gap = gaps(stretch);
   const float share = 1 / static_cast<float>(query.vectors.size());
+  const auto known = stretch.norms ? *stretch.norms : norms_of(stretch, weights);
   for (std::size_t e = 0; e < query.vectors.size(); ++e) {
     const auto vector = query.vectors[e];
-    Matrix vectors(stretch.sentences.size(), vector.size());
-    std::vector<float> own(stretch.sentences.size());
-    for (std::size_t i = 0; i < own.size(); ++i) {
+    const StretchNorms& norms = known[e];
+    std::vector<float> unpacked(vector.size());
+    Matrix own(stretch.sentences.size(), 1);
+    for (std::size_t i = 0; i < stretch.sentences.size(); ++i) {
       const PackedVector packed = stretch.vectors[e][i];
-      float* row = vectors.row(i);
-      for (std::size_t d = 0; d < packed.values.size(); ++d)
-        row[d] = packed.scale * static_cast<float>(packed.values[d]);
-      own[i] = dot(row, vector.data(), vector.size());
+      loops().unpack(packed.values.data(), packed.scale, unpacked.data(),
+                     std::min(packed.values.size(), unpacked.size()));
+      *own.row(i) = loops().dot(unpacked.data(), vector.data(), vector.size());
     }
-    add(parts.own_meaning, own, share);
-    add(parts.near_meaning, surroundings(vectors, vector, gap, weights.near_reach), share);
-    add(parts.far_meaning, surroundings(vectors, vector, gap, weights.far_reach), share);
-    add(parts.chunk_meaning, chunk_cosines(vectors, vector, stretch), share);
+    add(parts.own_meaning, {own.row(0), own.row(0) + stretch.sentences.size()}, share);
+    add(parts.near_meaning, surroundings(own, gap, weights.near_reach, norms.near), share);
+    add(parts.far_meaning, surroundings(own, gap, weights.far_reach, norms.far), share);
+    add(parts.chunk_meaning, chunk_cosines(own, stretch, norms.chunk), share);
   }
 }
 
@@ -251,11 +227,33 @@ void share_with_neighbours(std::vector<ScoredSentence>& sentences, float share, 
 
 }  // namespace
 
+std::vector<StretchNorms> norms_of(const StretchInput& stretch, const Weights& weights) {
+  const std::vector<float> gap = gaps(stretch);
+  const std::size_t sentences = stretch.sentences.size();
+  std::vector<StretchNorms> out;
+  for (const std::vector<PackedVector>& packed : stretch.vectors) {
+    const std::size_t n = packed.empty() ? 0 : packed.front().values.size();
+    Matrix vectors(sentences, n);
+    Matrix by_chunk(stretch.chunks, n);
+    for (std::size_t i = 0; i < sentences; ++i) {
+      float* row = vectors.row(i);
+      loops().unpack(packed[i].values.data(), packed[i].scale, row, std::min(packed[i].values.size(), n));
+      const auto tokens = static_cast<float>(stretch.sentences[i].tokens);
+      float* sum = by_chunk.row(stretch.chunk_of[i]);
+      for (std::size_t d = 0; d < n; ++d) sum[d] += tokens * row[d];
+    }
+    out.push_back({lengths(smoothed(vectors, gap, weights.near_reach, 1), sentences),
+                   lengths(smoothed(vectors, gap, weights.far_reach, 1), sentences),
+                   lengths(by_chunk, stretch.chunks)});
+  }
+  return out;
+}
+
 std::vector<std::vector<ScoredSentence>> score_sentences(const QueryInput& query,
                                                          std::span<const StretchInput> stretches,
                                                          const Weights& weights) {
-  std::unordered_map<std::string_view, std::size_t> terms;
-  for (const QueryTerm& term : query.terms) terms.emplace(term.term, terms.size());
+  Terms terms;
+  for (const QueryTerm& term : query.terms) terms.emplace(stem_hash(term.term), terms.size());
   const TermWeights weight = term_weights(query);
 
   std::vector<Parts> parts(stretches.size());

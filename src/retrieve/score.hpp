@@ -1,6 +1,7 @@
 // How much a sentence has to say to a query, judged with what stands around it.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "plimsoll/document.hpp"
 #include "plimsoll/index.hpp"
 #include "plimsoll/passage.hpp"
+#include "retrieve/chunk_cache.hpp"
 
 namespace plimsoll::retrieve {
 
@@ -26,18 +28,25 @@ struct Weights {
   float near_reach = 100;
   float far_reach = 200;
   float word_after = 0.4F;  // what a word after the sentence counts beside one before it: "it" looks back
+
+  bool operator==(const Weights&) const = default;
 };
 
 // A stretch as it is scored: sentences of consecutive chunks.
 struct StretchInput {
-  std::string_view text;
-  std::uint64_t start = 0;              // of the text in the document
-  std::vector<Sentence> sentences;      // all of them, in order
+  std::vector<Sentence> sentences;  // all of them, in order
+  std::vector<std::span<const std::uint64_t>>
+      words;                            // by sentence: stem_hash of those that are no stop words
   std::vector<std::uint32_t> chunk_of;  // by sentence: which of the chunks
   std::size_t chunks = 0;
   // By embedder that is compared, then by sentence.
   std::vector<std::vector<PackedVector>> vectors;
+  std::shared_ptr<const std::vector<StretchNorms>>
+      norms;  // by embedder that is compared; null: made when scored
 };
+
+// Of the vectors of a stretch. They do not depend on a query, and cost more than all that does.
+std::vector<StretchNorms> norms_of(const StretchInput& stretch, const Weights& weights);
 
 struct QueryInput {
   std::vector<QueryTerm> terms;                 // at most 64

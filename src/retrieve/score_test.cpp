@@ -1,8 +1,11 @@
 #include "retrieve/score.hpp"
 
 #include <cmath>
+#include <random>
 
 #include <gtest/gtest.h>
+
+#include "retrieve/chunk_cache.hpp"
 
 namespace plimsoll::retrieve {
 namespace {
@@ -17,13 +20,15 @@ struct Text {
       input.sentences.push_back({.span = {at, text.size()}, .tokens = 10, .opens_block = false});
       input.chunk_of.push_back(static_cast<std::uint32_t>(input.chunk_of.size()));
     }
-    input.text = text;
+    words = words_of(text, 0, input.sentences);
+    for (std::size_t i = 0; i < sentences.size(); ++i) input.words.push_back(words.of(i));
     input.chunks = sentences.size();
   }
   Text(const Text&) = delete;
   Text& operator=(const Text&) = delete;
 
   std::string text;
+  SentenceWords words;
   StretchInput input;
 };
 
@@ -99,6 +104,42 @@ TEST(Score, TwoEmbeddersAreAveraged) {
   const auto got = score_sentences(query, std::span(&text.input, 1), {}).at(0);
   EXPECT_NEAR(got[0].meaning, 0.5F, 1e-3);
   EXPECT_NEAR(got[1].meaning, 0.0F, 1e-3);
+}
+
+// What is scored from products and lengths against the sum of vectors that they stand for.
+TEST(Score, TheMeaningOfSurroundingsIsTheCosineOfTheirSum) {
+  Text text({"First.", "Second.", "Third.", "Fourth.", "Fifth."});
+  std::minstd_rand random(1876);
+  std::uniform_int_distribution<int> byte(-127, 127);
+  constexpr std::size_t dimensions = 37;
+  std::vector<std::vector<std::int8_t>> rows(5, std::vector<std::int8_t>(dimensions));
+  std::vector<float> vector(dimensions);
+  for (auto& row : rows)
+    for (std::int8_t& value : row) value = static_cast<std::int8_t>(byte(random));
+  for (float& value : vector) value = static_cast<float>(byte(random)) / 127;
+  text.input.vectors.resize(1);
+  for (const auto& row : rows) text.input.vectors[0].push_back({0.25F, row});
+  QueryInput query = query_of({});
+  query.vectors = {vector};
+  Weights only;
+  only.own_meaning = only.far_meaning = only.chunk_meaning = only.neighbour = 0;
+  only.nearby_words = only.own_words = only.chunk_words = 0;
+  const auto got = scores(query, text, only);
+
+  std::vector<double> cosine;
+  for (int i = 0; i < 5; ++i) {
+    std::vector<double> sum(dimensions);
+    double product = 0, length = 0;
+    for (std::size_t d = 0; d < dimensions; ++d) {
+      for (int j = 0; j < 5; ++j)
+        sum[d] += std::exp(-10.0 * std::abs(i - j) / only.near_reach) * rows[static_cast<std::size_t>(j)][d];
+      product += sum[d] * vector[d];
+      length += sum[d] * sum[d];
+    }
+    cosine.push_back(product / std::sqrt(length));
+  }
+  const auto [least, most] = std::minmax_element(cosine.begin(), cosine.end());
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(got[i], (cosine[i] - *least) / (*most - *least), 1e-4);
 }
 
 TEST(Score, NothingToCompareGivesNoScoreAndNoNan) {

@@ -1,4 +1,5 @@
 #include "search/open.hpp"
+#include "base/testing_store.hpp"
 
 #include <cmath>
 #include <fstream>
@@ -11,7 +12,6 @@
 
 #include "base/log.hpp"
 #include "search/lexical.hpp"
-#include "search/testing.hpp"
 
 namespace plimsoll::search {
 namespace {
@@ -114,7 +114,7 @@ class OpenIndex : public testing::Test {
   }
 
   std::mt19937 rng_{31};
-  MemoryStore store_;
+  base::MemoryStore store_;
   IndexInfo info_;
   OpenOptions options_;
   std::filesystem::path folder_ =
@@ -189,6 +189,17 @@ TEST_F(OpenIndex, AgreesWithTheStoreAfterAnyChanges) {
   EXPECT_GT(found_, 3000U);
 }
 
+TEST_F(OpenIndex, StandsAtTheRevisionOfItsSnapshotAndHasNothingToDo) {
+  put_many(20);
+  ASSERT_TRUE(open()->snapshot());
+  const auto again = open();
+  EXPECT_GT(store_.info.revision, 0);
+  EXPECT_EQ(again->revision(), store_.info.revision);
+  const auto changed = again->refresh();
+  ASSERT_TRUE(changed) << changed.error().what;
+  EXPECT_FALSE(*changed);
+}
+
 TEST_F(OpenIndex, IsBuiltAnewWhereASnapshotIsMissingDamagedOrOfAnother) {
   put_many(150);
   ASSERT_TRUE(open()->snapshot());
@@ -237,7 +248,7 @@ TEST_F(OpenIndex, CatchesUpWhereFilesAreOfDifferentRevisions) {
 TEST_F(OpenIndex, NoticesAStoreWithAnotherPast) {
   put_many(100);
   ASSERT_TRUE(open()->snapshot());
-  MemoryStore other;
+  base::MemoryStore other;
   IndexSettings settings = info_.settings;
   const IndexInfo info = *other.create_index("local", "books", settings);
   for (int i = 0; i < 100; ++i) {

@@ -48,6 +48,26 @@ Result<void> add_totals(Connection& connection, IndexInfo& info) {
   return {};
 }
 
+// Why there is no index of that name.
+tl::unexpected<Error> no_such_index(Connection& connection, std::string_view owner, std::string_view name) {
+  auto others = connection.prepare("SELECT name FROM indexes WHERE owner = ? ORDER BY id LIMIT 20");
+  if (!others) return tl::unexpected(others.error());
+  others->bind(owner);
+  std::vector<std::string> names;
+  while (true) {
+    const auto more = others->step();
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) break;
+    names.emplace_back(others->text(0));
+  }
+  if (names.empty()) {
+    return fail(Errc::not_found,
+                "no index is called '{}', and there is none yet: `plimsoll index add {} PATH...` makes it",
+                name, name);
+  }
+  return fail(Errc::not_found, "no index is called '{}'; there are: {}", name, fmt::join(names, ", "));
+}
+
 }  // namespace
 
 std::int64_t now_ms() {
@@ -90,20 +110,14 @@ Result<IndexInfo> index_named(Connection& connection, std::string_view owner, st
     TRY_VOID(add_totals(connection, info));
     return info;
   }
-  TRY(auto others, connection.prepare("SELECT name FROM indexes WHERE owner = ? ORDER BY id LIMIT 20"));
-  others.bind(owner);
-  std::vector<std::string> names;
-  while (true) {
-    TRY(const bool more, others.step());
-    if (!more) break;
-    names.emplace_back(others.text(0));
-  }
-  if (names.empty()) {
-    return fail(Errc::not_found,
-                "no index is called '{}', and there is none yet: `plimsoll index add {} PATH...` makes it",
-                name, name);
-  }
-  return fail(Errc::not_found, "no index is called '{}'; there are: {}", name, fmt::join(names, ", "));
+  return no_such_index(connection, owner, name);
+}
+
+Result<IndexStamp> stamp_named(Connection& connection, std::string_view owner, std::string_view name) {
+  TRY(auto row, connection.prepare("SELECT id, revision FROM indexes WHERE owner = ? AND name = ?"));
+  TRY(const bool found, row.bind(owner).bind(name).step());
+  if (!found) return no_such_index(connection, owner, name);
+  return IndexStamp{row.integer(0), row.integer(1)};
 }
 
 Result<IndexInfo> index_numbered(Connection& connection, IndexId id) {

@@ -12,6 +12,7 @@ Result<IndexInfo> insert_index(Connection& connection, std::string_view owner, s
                                const IndexSettings& settings);
 // Without its totals. not_found names the indexes that there are.
 Result<IndexInfo> index_named(Connection& connection, std::string_view owner, std::string_view name);
+Result<IndexStamp> stamp_named(Connection& connection, std::string_view owner, std::string_view name);
 Result<IndexInfo> index_numbered(Connection& connection, IndexId id);
 Result<std::vector<IndexInfo>> all_indexes(Connection& connection, std::string_view owner);
 Result<void> delete_index(Connection& connection, IndexId id);

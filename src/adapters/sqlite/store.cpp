@@ -28,6 +28,10 @@ class SqliteStore final : public Store {
     return read([&](Connection& connection) { return index_named(connection, owner, name); });
   }
 
+  Result<IndexStamp> find_stamp(std::string_view owner, std::string_view name) override {
+    return read([&](Connection& connection) { return stamp_named(connection, owner, name); });
+  }
+
   Result<std::vector<IndexInfo>> indexes(std::string_view owner) override {
     return read([&](Connection& connection) { return all_indexes(connection, owner); });
   }

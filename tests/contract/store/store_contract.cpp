@@ -107,6 +107,9 @@ TEST_P(StoreContract, NamesAreTakenOncePerOwnerAndListedInOrder) {
   const auto missing = store_->find_index("local", "c");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, Errc::not_found);
+  const auto nowhere = store_->find_stamp("local", "c");
+  ASSERT_FALSE(nowhere);
+  EXPECT_EQ(nowhere.error().what, missing.error().what);
 }
 
 TEST_P(StoreContract, ADocumentComesBackAsItWasPut) {
@@ -208,6 +211,10 @@ TEST_P(StoreContract, TellsWhatWasRemovedBetweenRevisions) {
   EXPECT_EQ((**gone)[0].last, ids[1]);
   const Revision now = store_->find_index("local", "i")->revision;
   EXPECT_GT(now, then);
+  const auto stamp = store_->find_stamp("local", "i");
+  ASSERT_TRUE(stamp);
+  EXPECT_EQ(stamp->id, index->id);
+  EXPECT_EQ(stamp->revision, now);
   const auto nothing = store_->removed_since(index->id, now);
   ASSERT_TRUE(nothing && *nothing);
   EXPECT_TRUE((*nothing)->empty());

@@ -1,14 +1,15 @@
-// For the tests of this room: a store in memory that keeps what the port promises of ids, revisions and
+// For tests: a store in memory that keeps what the port promises of ids, revisions and
 // removals.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <set>
 
 #include "plimsoll/store.hpp"
 
-namespace plimsoll::search {
+namespace plimsoll::base {
 
 class MemoryStore : public Store {
  public:
@@ -25,6 +26,11 @@ class MemoryStore : public Store {
     IndexInfo now = info;
     now.chunks = static_cast<std::int64_t>(chunks_.size());
     return now;
+  }
+
+  Result<IndexStamp> find_stamp(std::string_view, std::string_view) override {
+    const std::lock_guard lock(mutex_);
+    return IndexStamp{info.id, info.revision};
   }
 
   Result<std::vector<DocumentId>> put(IndexId, std::span<const DocumentWithVectors> documents) override {
@@ -87,6 +93,26 @@ class MemoryStore : public Store {
     return ids;
   }
 
+  Result<std::vector<StoredChunk>> chunks(IndexId, std::span<const ChunkId> ids) override {
+    const std::lock_guard lock(mutex_);
+    std::vector<StoredChunk> out;
+    for (const ChunkId id : ids)
+      if (const auto found = chunks_.find(id); found != chunks_.end()) out.push_back(found->second.chunk);
+    chunks_read += out.size();
+    return out;
+  }
+  // Of those that still have chunks; no more than their ids.
+  Result<std::vector<DocumentHead>> heads(std::span<const DocumentId> ids) override {
+    const std::lock_guard lock(mutex_);
+    std::vector<DocumentHead> out;
+    for (const DocumentId id : ids) {
+      const auto has = [id](const auto& chunk) { return chunk.second.chunk.document == id; };
+      if (std::any_of(chunks_.begin(), chunks_.end(), has)) out.emplace_back().id = id;
+    }
+    heads_read += out.size();
+    return out;
+  }
+
   Result<std::vector<IndexInfo>> indexes(std::string_view) override { return not_here(); }
   Result<void> remove_index(IndexId) override { return not_here(); }
   Result<std::optional<DocumentHead>> head(IndexId, std::string_view) override { return not_here(); }
@@ -99,14 +125,13 @@ class MemoryStore : public Store {
   Result<std::vector<DocumentId>> matching(IndexId, const Filter&) override { return not_here(); }
   Result<DocumentWithVectors> document(DocumentId) override { return not_here(); }
   Result<std::vector<Origin>> origins(DocumentId) override { return not_here(); }
-  Result<std::vector<DocumentHead>> heads(std::span<const DocumentId>) override { return not_here(); }
-  Result<std::vector<StoredChunk>> chunks(IndexId, std::span<const ChunkId>) override { return not_here(); }
   Result<std::vector<std::string>> verify(IndexId) override { return not_here(); }
 
   IndexInfo info;
   std::string heading;
   Revision removals_since = 0;  // what went before is no longer known
   ChunkId fail_at = 0;          // reading ends with an error at this chunk
+  std::size_t chunks_read = 0, heads_read = 0;
 
  private:
   struct Kept {
@@ -132,4 +157,4 @@ class MemoryStore : public Store {
   DocumentId next_document_ = 1;
 };
 
-}  // namespace plimsoll::search
+}  // namespace plimsoll::base

@@ -1,0 +1,157 @@
+#include "retrieve/chunk_cache.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "base/try.hpp"
+#include "base/words.hpp"
+
+namespace plimsoll::retrieve {
+namespace {
+
+// About what an entry takes, with the allocator's and the containers' share.
+constexpr std::size_t entry_bytes = 256;
+
+std::size_t bytes_of(const ReadChunk& chunk) {
+  std::size_t bytes = entry_bytes + chunk.stored.text.size() + chunk.stored.path.size() +
+                      chunk.stored.chunk.lead.size() +
+                      chunk.stored.chunk.sentences.size() * sizeof(Sentence) +
+                      chunk.words.stems.size() * sizeof(std::uint64_t);
+  for (const ChunkVectors& vectors : chunk.stored.vectors)
+    bytes += sizeof(ChunkVectors) + vectors.whole.size() * sizeof(std::uint16_t) +
+             vectors.scales.size() * sizeof(float) + vectors.sentences.size();
+  return bytes;
+}
+
+std::size_t bytes_of(const DocumentHead& head) {
+  std::size_t bytes = entry_bytes + sizeof(DocumentHead) + head.key.size() + head.source_hash.size();
+  for (const auto& [key, value] : head.metadata) bytes += entry_bytes + key.size() + value.size();
+  return bytes;
+}
+
+}  // namespace
+
+std::uint64_t stem_hash(std::string_view stem) {
+  return std::hash<std::string_view>()(stem);
+}
+
+SentenceWords words_of(std::string_view text, std::uint64_t start, std::span<const Sentence> sentences) {
+  SentenceWords out;
+  out.ends.reserve(sentences.size());
+  for (const Sentence& sentence : sentences) {
+    base::WordScanner words(text.substr(sentence.span.start - start, sentence.span.size()));
+    while (words.next()) {
+      const base::StemmedWord word = base::stem_word(words.folded());
+      if (!word.stop) out.stems.push_back(stem_hash(word.stem));
+    }
+    out.ends.push_back(static_cast<std::uint32_t>(out.stems.size()));
+  }
+  return out;
+}
+
+std::size_t ChunkCache::KeyHash::operator()(const Key& key) const {
+  constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
+  std::uint64_t hash = static_cast<std::uint64_t>(key.id);
+  for (const std::uint64_t part :
+       {static_cast<std::uint64_t>(key.index), static_cast<std::uint64_t>(key.kind),
+        static_cast<std::uint64_t>(key.count)})
+    hash = (hash ^ part) * golden;
+  return hash ^ hash >> 32;
+}
+
+void ChunkCache::keep(Entry entry) {
+  if (places_.contains(entry.key)) return;  // another thread was first
+  bytes_ += entry.bytes;
+  entries_.push_front(std::move(entry));
+  places_[entries_.front().key] = entries_.begin();
+  while (bytes_ > most_bytes_) {
+    bytes_ -= entries_.back().bytes;
+    places_.erase(entries_.back().key);
+    entries_.pop_back();
+  }
+}
+
+Result<ChunkCache::Chunks> ChunkCache::chunks(IndexId index, std::span<const ChunkId> ids) {
+  Chunks out;
+  std::vector<ChunkId> missing;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const ChunkId id : ids) {
+      if (auto known = find<ReadChunk>({index, Kind::chunk, id}))
+        out.push_back(std::move(known));
+      else
+        missing.push_back(id);
+    }
+  }
+  if (missing.empty()) return out;
+  TRY(auto read, store_.chunks(index, missing));
+  Chunks fresh;
+  for (StoredChunk& stored : read) {
+    SentenceWords words = words_of(stored.text, stored.chunk.span.start, stored.chunk.sentences);
+    fresh.push_back(std::make_shared<const ReadChunk>(std::move(stored), std::move(words)));
+  }
+  const std::lock_guard lock(mutex_);
+  for (auto& chunk : fresh) {
+    keep({{index, Kind::chunk, chunk->stored.id}, bytes_of(*chunk), chunk});
+    out.push_back(std::move(chunk));
+  }
+  std::ranges::sort(out, {}, [](const auto& chunk) { return chunk->stored.id; });
+  return out;
+}
+
+Result<ChunkCache::Heads> ChunkCache::heads(IndexId index, std::span<const DocumentId> ids) {
+  Heads out;
+  std::vector<DocumentId> missing;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const DocumentId id : ids) {
+      if (auto known = find<DocumentHead>({index, Kind::head, id}))
+        out.push_back(std::move(known));
+      else
+        missing.push_back(id);
+    }
+  }
+  if (missing.empty()) return out;
+  TRY(auto read, store_.heads(missing));
+  const std::lock_guard lock(mutex_);
+  for (DocumentHead& head : read) {
+    out.push_back(std::make_shared<const DocumentHead>(std::move(head)));
+    keep({{index, Kind::head, out.back()->id}, bytes_of(*out.back()), out.back()});
+  }
+  std::ranges::sort(out, {}, [](const auto& head) { return head->id; });
+  return out;
+}
+
+std::shared_ptr<const ChunkCache::Norms> ChunkCache::norms(IndexId index, ChunkId first, std::size_t count) {
+  const std::lock_guard lock(mutex_);
+  return find<Norms>({index, Kind::norms, first, count});
+}
+
+void ChunkCache::keep_norms(IndexId index, ChunkId first, std::size_t count,
+                            std::shared_ptr<const Norms> norms) {
+  std::size_t bytes = entry_bytes;
+  for (const StretchNorms& one : *norms)
+    bytes += sizeof(StretchNorms) + sizeof(float) * (one.near.size() + one.far.size() + one.chunk.size());
+  const std::lock_guard lock(mutex_);
+  keep({{index, Kind::norms, first, count}, bytes, std::move(norms)});
+}
+
+void ChunkCache::forget(IndexId index) {
+  const std::lock_guard lock(mutex_);
+  for (auto entry = entries_.begin(); entry != entries_.end();) {
+    if (entry->key.index != index) {
+      ++entry;
+      continue;
+    }
+    bytes_ -= entry->bytes;
+    places_.erase(entry->key);
+    entry = entries_.erase(entry);
+  }
+}
+
+std::size_t ChunkCache::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
+}
+
+}  // namespace plimsoll::retrieve

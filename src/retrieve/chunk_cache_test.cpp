@@ -1,0 +1,102 @@
+#include "retrieve/chunk_cache.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/testing_store.hpp"
+
+namespace plimsoll::retrieve {
+namespace {
+
+constexpr IndexId index = 7;
+
+// Documents of one chunk with one sentence each; the ids of documents and chunks count from 1.
+class Cached : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (int i = 0; i < 10; ++i) put("d" + std::to_string(i), "The anchors of ship " + std::to_string(i));
+  }
+  void put(const std::string& key, const std::string& text) {
+    DocumentWithVectors one;
+    one.document.key = key;
+    one.document.text = text;
+    Chunk chunk;
+    chunk.span = {0, text.size()};
+    chunk.sentences.push_back({.span = chunk.span, .tokens = 5, .opens_block = true});
+    one.document.chunks.push_back(chunk);
+    ASSERT_TRUE(store_.put(index, std::span(&one, 1)));
+  }
+  static std::vector<ChunkId> ids(const ChunkCache::Chunks& chunks) {
+    std::vector<ChunkId> out;
+    for (const auto& chunk : chunks) out.push_back(chunk->stored.id);
+    return out;
+  }
+
+  base::MemoryStore store_;
+};
+
+TEST_F(Cached, ReadsAChunkOnceAndGivesThemInOrder) {
+  ChunkCache cache(store_);
+  const std::vector<ChunkId> some{2, 5, 8}, more{1, 2, 5, 6, 8, 9}, docs{3, 4};
+  EXPECT_EQ(ids(*cache.chunks(index, some)), some);
+  EXPECT_EQ(ids(*cache.chunks(index, more)), more);
+  EXPECT_EQ(store_.chunks_read, 6U);
+  EXPECT_EQ(cache.heads(index, docs)->size(), 2U);
+  EXPECT_EQ(cache.heads(index, docs)->at(1)->id, 4);
+  EXPECT_EQ(store_.heads_read, 2U);
+}
+
+TEST_F(Cached, KnowsTheWordsOfEachSentenceByTheirStems) {
+  ChunkCache cache(store_);
+  const std::vector<ChunkId> first{1};
+  const auto chunks = cache.chunks(index, first);
+  ASSERT_TRUE(chunks);
+  const auto words = chunks->at(0)->words.of(0);  // "the" and "of" say nothing
+  ASSERT_EQ(words.size(), 3U);
+  EXPECT_EQ(words[0], stem_hash("anchor"));
+  EXPECT_EQ(words[1], stem_hash("ship"));
+}
+
+TEST_F(Cached, LeavesOutWhatIsGoneAndNeverMistakesADocumentForAChunk) {
+  ChunkCache cache(store_);
+  const std::vector<ChunkId> some{1, 2, 99};
+  const std::vector<std::string> gone{"d0"};
+  ASSERT_TRUE(store_.remove(index, gone));
+  EXPECT_EQ(ids(*cache.chunks(index, some)), std::vector<ChunkId>{2});
+  const std::vector<DocumentId> docs{1, 2};
+  ASSERT_EQ(cache.heads(index, docs)->size(), 1U);
+  EXPECT_EQ(cache.heads(index, docs)->at(0)->id, 2);
+}
+
+TEST_F(Cached, KeepsNoMoreThanItMayAndDropsTheLongestUnused) {
+  ChunkCache probe(store_);
+  const std::vector<ChunkId> first{1};
+  ASSERT_TRUE(probe.chunks(index, first));
+  const std::size_t one_chunk = probe.bytes();
+  store_.chunks_read = 0;
+  ChunkCache cache(store_, 3 * one_chunk);
+  const auto read = [&](ChunkId id) { ASSERT_TRUE(cache.chunks(index, std::span(&id, 1))); };
+  for (const ChunkId id : {1, 2, 3, 1, 4}) read(id);
+  EXPECT_LE(cache.bytes(), 3 * one_chunk);
+  EXPECT_EQ(store_.chunks_read, 4U);
+  read(1);
+  EXPECT_EQ(store_.chunks_read, 4U);
+  read(2);
+  EXPECT_EQ(store_.chunks_read, 5U);
+}
+
+TEST_F(Cached, ForgetsAnIndexAndKeepsTheOthers) {
+  ChunkCache cache(store_);
+  const std::vector<ChunkId> some{1, 2};
+  ASSERT_TRUE(cache.chunks(index, some));
+  ASSERT_TRUE(cache.chunks(index + 1, some));
+  const std::size_t both = cache.bytes();
+  cache.forget(index);
+  EXPECT_EQ(2 * cache.bytes(), both);
+  ASSERT_TRUE(cache.chunks(index + 1, some));
+  EXPECT_EQ(store_.chunks_read, 4U);
+  ASSERT_TRUE(cache.chunks(index, some));
+  EXPECT_EQ(store_.chunks_read, 6U);
+}
+
+}  // namespace
+}  // namespace plimsoll::retrieve

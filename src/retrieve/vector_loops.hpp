@@ -1,0 +1,18 @@
+// The loops over the dimensions of vectors, for the widest registers that this processor has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace plimsoll::retrieve {
+
+struct VectorLoops {
+  float (*dot)(const float* a, const float* b, std::size_t n);
+  // carried = (carried + row) * fade; out += share * carried
+  void (*carry)(float* carried, const float* row, float fade, float share, float* out, std::size_t n);
+  // out = scale * in
+  void (*unpack)(const std::int8_t* in, float scale, float* out, std::size_t n);
+};
+const VectorLoops& loops();
+
+}  // namespace plimsoll::retrieve
