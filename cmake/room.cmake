@@ -1,10 +1,16 @@
 # plimsoll_test(NAME_test LIBRARY...): makes a program of gtest's cases the test NAME, and a part of `unit_tests`.
+# Where the tree stands is compiled into one file alone: what does not name it comes from the compiler's cache in any clone.
 if(PLIMSOLL_TESTS)
   add_custom_target(unit_tests)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/source_dir.cpp @ONLY CONTENT
+"#include \"base/source_dir.hpp\"
+std::filesystem::path plimsoll::base::source_dir() { return \"@PROJECT_SOURCE_DIR@\"; }
+")
+  add_library(plimsoll_source_dir STATIC ${PROJECT_BINARY_DIR}/source_dir.cpp)
+  target_include_directories(plimsoll_source_dir PRIVATE ${PROJECT_SOURCE_DIR}/src)
 endif()
 function(plimsoll_test TARGET)
-  target_link_libraries(${TARGET} PRIVATE ${ARGN} plimsoll_warnings GTest::gtest GTest::gtest_main)
-  target_compile_definitions(${TARGET} PRIVATE PLIMSOLL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${TARGET} PRIVATE ${ARGN} plimsoll_source_dir plimsoll_warnings GTest::gtest GTest::gtest_main)
   if(PLIMSOLL_SANITIZE)
     target_compile_options(${TARGET} PRIVATE -O0)  # a test's own code runs once; compiling it would take most of the time
   endif()

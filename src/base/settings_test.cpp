@@ -10,6 +10,7 @@
 
 #include "base/files.hpp"
 #include "base/settings_table.hpp"
+#include "base/source_dir.hpp"
 #include "base/text.hpp"
 
 namespace plimsoll::base {
@@ -380,7 +381,7 @@ std::string row_of(const Setting& setting) {
 }
 
 TEST(SettingsManual, HasOneTrueRowForEverySetting) {
-  const auto manual = read_file(std::filesystem::path(PLIMSOLL_SOURCE_DIR) / "docs/settings.md", 1'000'000);
+  const auto manual = read_file(source_dir() / "docs/settings.md", 1'000'000);
   ASSERT_TRUE(manual) << manual.error().what;
   std::string expected;
   for (const Setting& setting : all_settings()) {

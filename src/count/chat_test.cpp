@@ -8,6 +8,7 @@
 #include "base/files.hpp"
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
+#include "base/source_dir.hpp"
 #include "count/chat_request.hpp"
 #include "count/openai_overhead.hpp"
 #include "plimsoll/tokenizers.hpp"
@@ -75,8 +76,7 @@ void check_case(const Tokenizer& tokenizer, const Json& vector, const std::strin
 }
 
 TEST(CountChat, EqualsTheReferencesOverEveryTemplate) {
-  const auto text =
-      base::read_file(std::filesystem::path(PLIMSOLL_SOURCE_DIR) / "tests/vectors/chat.json", 10'000'000);
+  const auto text = base::read_file(base::source_dir() / "tests/vectors/chat.json", 10'000'000);
   ASSERT_TRUE(text) << text.error().what;
   const Json vectors = Json::parse(*text);
   std::map<std::string, std::optional<Tokenizer>> tokenizers;

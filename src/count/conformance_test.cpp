@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/paths.hpp"
+#include "base/source_dir.hpp"
 #include "count/scan.hpp"
 #include "count/tokenizer_impl.hpp"
 #include "plimsoll/tokenizers.hpp"
@@ -62,7 +63,7 @@ std::string expand(const Json& entry) {
 
 fs::path vectors_folder() {
   const char* other = std::getenv("PLIMSOLL_VECTORS");
-  return other != nullptr ? fs::path(other) : fs::path(PLIMSOLL_SOURCE_DIR) / "tests" / "vectors";
+  return other != nullptr ? fs::path(other) : base::source_dir() / "tests" / "vectors";
 }
 
 const std::vector<std::string>& all_texts() {

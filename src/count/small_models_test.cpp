@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "base/source_dir.hpp"
 #include "plimsoll/tokenizers.hpp"
 
 namespace plimsoll {
@@ -17,7 +18,7 @@ namespace fs = std::filesystem;
 class SmallModel : public testing::TestWithParam<const char*> {};
 
 TEST_P(SmallModel, CountsAsHuggingFaceDoes) {
-  const fs::path folder = fs::path(PLIMSOLL_SOURCE_DIR) / "tests" / "vectors" / "small";
+  const fs::path folder = base::source_dir() / "tests" / "vectors" / "small";
   const fs::path cache = fs::temp_directory_path() / ("plimsoll-small-" + std::to_string(::getpid()));
   const TokenizerLibrary library(cache / "assets", cache / "compiled");
   const auto tokenizer = library.open_file(folder / (std::string(GetParam()) + ".json"));

@@ -10,6 +10,7 @@
 
 #include "base/files.hpp"
 #include "base/log.hpp"
+#include "base/source_dir.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -17,8 +18,8 @@ namespace {
 using namespace std::chrono_literals;
 
 std::string recorded(const std::string& name) {
-  const auto text = base::read_file(
-      std::filesystem::path(PLIMSOLL_SOURCE_DIR) / "tests/detect/recorded" / (name + ".json"), 1'000'000);
+  const auto text =
+      base::read_file(base::source_dir() / "tests/detect/recorded" / (name + ".json"), 1'000'000);
   if (!text) ADD_FAILURE() << text.error().what;
   return text.value_or("");
 }
@@ -332,8 +333,7 @@ TEST(Finder, AGgufFileSaysWhatTheModelWasMadeFor) {
   const auto folder = std::filesystem::temp_directory_path() / "plimsoll_finder_test";
   std::filesystem::create_directories(folder);
   const std::string path = folder / "a.GGUF";
-  const auto seed = base::read_file(
-      std::filesystem::path(PLIMSOLL_SOURCE_DIR) / "tests/corpus/readers_fuzz/gpt2.gguf", 1'000'000);
+  const auto seed = base::read_file(base::source_dir() / "tests/corpus/readers_fuzz/gpt2.gguf", 1'000'000);
   ASSERT_TRUE(seed);
   std::ofstream(path, std::ios::binary) << *seed;
   Case c;

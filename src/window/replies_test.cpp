@@ -4,14 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"
+#include "base/source_dir.hpp"
 #include "plimsoll/window.hpp"
 
 namespace plimsoll {
 namespace {
 
 std::string recorded(const std::string& name) {
-  const auto text = base::read_file(
-      std::filesystem::path(PLIMSOLL_SOURCE_DIR) / "tests/detect/recorded" / (name + ".json"), 1'000'000);
+  const auto text =
+      base::read_file(base::source_dir() / "tests/detect/recorded" / (name + ".json"), 1'000'000);
   if (!text) ADD_FAILURE() << text.error().what;
   return text.value_or("");
 }

@@ -8,13 +8,14 @@
 #include <sstream>
 
 #include "base/paths.hpp"
+#include "base/source_dir.hpp"
 
 namespace plimsoll::scenarios {
 namespace {
 
 std::vector<std::filesystem::path> files() {
   std::vector<std::filesystem::path> found;
-  for (const auto& entry : std::filesystem::directory_iterator(PLIMSOLL_SOURCE_DIR "/tests/scenarios"))
+  for (const auto& entry : std::filesystem::directory_iterator(base::source_dir() / "tests/scenarios"))
     if (entry.path().extension() == ".scn") found.push_back(entry.path());
   std::ranges::sort(found);
   return found;
