@@ -268,6 +268,8 @@ Result<void> run(const Globals& globals, const Options& options) {
                  {{"address", listen.host}});
   TRY(auto members, gateway_upstreams(settings, options.upstreams));
 
+  // One arena a thread keeps several megabytes for itself each; two are enough for the few threads there are.
+  (void)mallopt(M_ARENA_MAX, 2);
   (void)std::signal(SIGPIPE, SIG_IGN);
   sigset_t signals;
   sigemptyset(&signals);

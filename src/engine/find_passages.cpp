@@ -25,7 +25,8 @@ Result<Evidence> find_evidence(const OpenIndex& open, std::string_view query,
     }
   }
   if (vectors.empty()) notes.emplace_back("searched by words alone: the index has no embedder");
-  TRY(auto evidence, retrieve::gather(open.store, open.chunks, open.info, open.index, query, vectors, options));
+  TRY(auto evidence,
+      retrieve::gather(open.store, open.chunks, open.info, open.index, query, vectors, options));
   evidence.notes.insert(evidence.notes.end(), notes.begin(), notes.end());
   return evidence;
 }
