@@ -158,6 +158,9 @@ class Store {
 
   // Every fault found, as a sentence each; none: the store is sound.
   virtual Result<std::vector<std::string>> verify(IndexId index) = 0;
+
+  // From now on it is that owner's, under that name; an index that was, is removed in the same step.
+  virtual Result<void> rename_index(IndexId index, std::string_view owner, std::string_view name) = 0;
 };
 
 }  // namespace plimsoll

@@ -115,6 +115,7 @@ class MemoryStore : public Store {
 
   Result<std::vector<IndexInfo>> indexes(std::string_view) override { return not_here(); }
   Result<void> remove_index(IndexId) override { return not_here(); }
+  Result<void> rename_index(IndexId, std::string_view, std::string_view) override { return not_here(); }
   Result<std::optional<DocumentHead>> head(IndexId, std::string_view) override { return not_here(); }
   Result<std::vector<DocumentHead>> documents(IndexId, const Filter&, DocumentId, std::size_t) override {
     return not_here();

@@ -149,6 +149,25 @@ Result<void> delete_index(Connection& connection, IndexId id) {
   return {};
 }
 
+Result<void> rename_index(Connection& connection, IndexId id, std::string_view owner, std::string_view name) {
+  if (name.empty()) return fail(Errc::bad_input, "an index needs a name");
+  TRY(const IndexInfo info, index_numbered(connection, id));
+  TRY(auto in_the_way, connection.prepare("DELETE FROM indexes WHERE owner = ? AND name = ? AND id <> ?"));
+  TRY_VOID(in_the_way.bind(owner).bind(name).bind(id).run());
+  TRY(auto rename, connection.prepare("UPDATE indexes SET owner = ?, name = ? WHERE id = ?"));
+  TRY_VOID(rename.bind(owner).bind(name).bind(id).run());
+  if (info.owner == owner) return {};
+  for (const char* sql :
+       {"UPDATE embedders SET owner = ? WHERE index_id = ?",
+        "UPDATE documents SET owner = ? WHERE index_id = ?",
+        "UPDATE removals SET owner = ? WHERE index_id = ?",
+        "UPDATE chunks SET owner = ? WHERE document_id IN (SELECT id FROM documents WHERE index_id = ?)"}) {
+    TRY(auto update, connection.prepare(sql));
+    TRY_VOID(update.bind(owner).bind(id).run());
+  }
+  return {};
+}
+
 Result<Revision> bump(Connection& connection, IndexId id) {
   TRY(auto update,
       connection.prepare("UPDATE indexes SET revision = revision + 1, updated_ms = ? WHERE id = ? "

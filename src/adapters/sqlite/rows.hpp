@@ -16,6 +16,7 @@ Result<IndexStamp> stamp_named(Connection& connection, std::string_view owner, s
 Result<IndexInfo> index_numbered(Connection& connection, IndexId id);
 Result<std::vector<IndexInfo>> all_indexes(Connection& connection, std::string_view owner);
 Result<void> delete_index(Connection& connection, IndexId id);
+Result<void> rename_index(Connection& connection, IndexId id, std::string_view owner, std::string_view name);
 // The next revision, which is the index's from now on.
 Result<Revision> bump(Connection& connection, IndexId id);
 

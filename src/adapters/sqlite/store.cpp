@@ -40,6 +40,11 @@ class SqliteStore final : public Store {
     return written([&](Connection& connection) { return delete_index(connection, index); });
   }
 
+  Result<void> rename_index(IndexId index, std::string_view owner, std::string_view name) override {
+    return written(
+        [&](Connection& connection) { return sqlite::rename_index(connection, index, owner, name); });
+  }
+
   Result<std::vector<DocumentId>> put(IndexId index,
                                       std::span<const DocumentWithVectors> documents) override {
     return written([&](Connection& connection) -> Result<std::vector<DocumentId>> {

@@ -288,6 +288,27 @@ TEST_P(StoreContract, RemovingAnIndexTakesAllOfItAndNothingElse) {
   EXPECT_GT(again->id, b->id);
 }
 
+TEST_P(StoreContract, ARenamedIndexTakesThePlaceOfAnother) {
+  const auto old = store_->create_index("local", "i", {});
+  const auto made = store_->create_index("loading", "made", {});
+  ASSERT_TRUE(old && made);
+  const auto was = sample_document("old", {"x"}, {});
+  const auto is = sample_document("new", {"y", "z"}, {});
+  ASSERT_TRUE(store_->put(old->id, std::span(&was, 1)));
+  ASSERT_TRUE(store_->put(made->id, std::span(&is, 1)));
+  EXPECT_FALSE(store_->rename_index(made->id, "local", ""));
+  ASSERT_TRUE(store_->rename_index(made->id, "local", "i"));
+  const auto found = store_->find_index("local", "i");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->id, made->id);
+  EXPECT_EQ(found->chunks, 2);
+  EXPECT_TRUE(*store_->head(found->id, "new"));
+  EXPECT_FALSE(*store_->head(found->id, "old"));
+  EXPECT_TRUE(store_->indexes("loading")->empty());
+  EXPECT_TRUE(store_->verify(found->id)->empty());
+  EXPECT_FALSE(store_->rename_index(old->id, "local", "j"));  // it is gone
+}
+
 TEST_P(StoreContract, AVisitorsErrorEndsTheWalk) {
   const auto index = store_->create_index("local", "i", {});
   ASSERT_TRUE(index);
