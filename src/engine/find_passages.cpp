@@ -6,9 +6,8 @@
 
 namespace plimsoll::engine {
 
-Result<Evidence> find_evidence(const OpenIndex& open, std::string_view query,
-                               const retrieve::GatherOptions& options, Deadline deadline) {
-  std::vector<std::string> notes;
+std::vector<std::vector<float>> query_vectors(const OpenIndex& open, std::string_view query,
+                                              Deadline deadline, std::vector<std::string>& notes) {
   std::vector<std::vector<float>> vectors(open.info.settings.embedders.size());
   for (std::size_t e = 0; e < vectors.size(); ++e) {
     Embedder* embedder = e < open.embedders.size() ? open.embedders[e] : nullptr;
@@ -25,6 +24,13 @@ Result<Evidence> find_evidence(const OpenIndex& open, std::string_view query,
     }
   }
   if (vectors.empty()) notes.emplace_back("searched by words alone: the index has no embedder");
+  return vectors;
+}
+
+Result<Evidence> find_evidence(const OpenIndex& open, std::string_view query,
+                               const retrieve::GatherOptions& options, Deadline deadline) {
+  std::vector<std::string> notes;
+  const auto vectors = query_vectors(open, query, deadline, notes);
   TRY(auto evidence,
       retrieve::gather(open.store, open.chunks, open.info, open.index, query, vectors, options));
   evidence.notes.insert(evidence.notes.end(), notes.begin(), notes.end());

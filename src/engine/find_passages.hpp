@@ -20,6 +20,10 @@ struct OpenIndex {
   std::vector<Embedder*> embedders;  // by place in the index; null: not at hand
 };
 
+// The query by each embedder of the index; empty where it fails or is not at hand, and a note says so.
+std::vector<std::vector<float>> query_vectors(const OpenIndex& open, std::string_view query,
+                                              Deadline deadline, std::vector<std::string>& notes);
+
 // The evidence for a query. An embedder that fails or is not at hand leaves searching by words, and a note.
 Result<Evidence> find_evidence(const OpenIndex& open, std::string_view query,
                                const retrieve::GatherOptions& options, Deadline deadline);

@@ -1,0 +1,88 @@
+// Documents as clients keep them over HTTP: texts with ids and metadata, in collections that their first
+// document makes.
+//
+// A call that changes a collection does so whole or not at all. Reading, cutting and embedding go before the
+// change, so that a long one holds up nobody.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/shelf.hpp"
+#include "plimsoll/tokenizers.hpp"
+
+namespace plimsoll::engine {
+
+struct GivenDocument {
+  std::string id;    // its key
+  std::string text;  // well-formed UTF-8
+  // Values are JSON as nlohmann::json writes it. {"split_type": "code", "language": ...} is read as code of
+  // that language.
+  Metadata metadata;
+};
+
+// What collections stand on; all of it outlives them.
+struct CollectionTools {
+  Shelf& shelf;
+  const TokenizerLibrary& tokenizers;
+  std::function<Result<IndexSettings>()> settings_of_new;
+  std::function<Result<std::vector<Embedder*>>(const IndexInfo& info)> embedders_of;
+  std::function<void(const IndexInfo& gone)> removed;  // what was derived from it may go
+  std::uint64_t max_document_bytes = std::uint64_t{64} << 20;
+};
+
+// Places in what was given.
+struct UpdateOutcome {
+  std::vector<std::size_t> updated, unchanged, not_found;
+};
+
+// Any thread may call at any time; all of it blocks. not_found: "No such index: 'X' exists."
+class Collections {
+ public:
+  explicit Collections(CollectionTools tools) : tools_(std::move(tools)) {}
+
+  Store& store() const { return tools_.shelf.store(); }
+  Shelf& shelf() const { return tools_.shelf; }
+
+  // In the order of their making.
+  Result<std::vector<std::string>> names(std::string_view owner) const;
+  Result<IndexInfo> find(std::string_view owner, std::string_view name) const;
+
+  // Those whose ids are there already stay as they are. None at all: no collection is made. unsupported: code
+  // in no language, or one that is not known.
+  Result<void> add(std::string_view owner, std::string_view name, std::span<const GivenDocument> given,
+                   Deadline deadline);
+  // A document that changes keeps its id and becomes the last of the collection.
+  Result<UpdateOutcome> update(std::string_view owner, std::string_view name,
+                               std::span<const GivenDocument> given, Deadline deadline);
+  // The ids that were there.
+  Result<std::vector<std::string>> remove(std::string_view owner, std::string_view name,
+                                          std::span<const std::string> ids);
+  Result<void> remove_index(std::string_view owner, std::string_view name);
+
+  // Does the work while nobody here changes the collection. Without one of that name `info` is null.
+  Result<void> undisturbed(std::string_view owner, std::string_view name,
+                           const std::function<Result<void>(const IndexInfo* info)>& work);
+
+ private:
+  Result<IndexInfo> find_or_intended(std::string_view owner, std::string_view name) const;
+  Result<std::vector<DocumentWithVectors>> prepared(const IndexInfo& info,
+                                                    std::span<const GivenDocument* const> given,
+                                                    std::span<const DocumentWithVectors> known,
+                                                    Deadline deadline) const;
+  Result<void> put_into_new(const IndexInfo& intended, std::span<const DocumentWithVectors> documents);
+  // Of one collection, for its changes.
+  std::shared_ptr<std::mutex> turn_of(std::string_view owner, std::string_view name);
+
+  CollectionTools tools_;
+  std::mutex mutex_;  // of the map
+  std::map<std::pair<std::string, std::string>, std::weak_ptr<std::mutex>> turns_;
+};
+
+}  // namespace plimsoll::engine
