@@ -13,6 +13,7 @@
 #include "base/try.hpp"
 #include "documents.hpp"
 #include "index_filter.hpp"
+#include "index_settings.hpp"
 #include "ingest/pipeline.hpp"
 #include "ingest/walk.hpp"
 #include "interrupt.hpp"
@@ -48,15 +49,12 @@ Result<IndexSettings> settings_for(const base::Settings& settings, Documents& do
   if (!options.tokenizer.empty()) out.tokenizer = options.tokenizer;
   if (options.chunk_tokens > 0) out.chunk_tokens = options.chunk_tokens;
   if (options.no_embedder) return out;
-  for (const std::string& name : options.embedders.empty() ? settings.embedders : options.embedders) {
-    const auto embedder = documents.embedder(name);
-    if (embedder) {
-      out.embedders.push_back((*embedder)->info());
-    } else if (options.embedders.empty() && embedder.error().code == Errc::not_found) {
-      notes.push_back(fmt::format("searched by words alone, because {}", embedder.error().what));
-    } else {
-      return tl::unexpected<Error>(embedder.error());
-    }
+  if (options.embedders.empty()) {
+    TRY(out.embedders, usual_embedders(settings, documents, notes));
+  }
+  for (const std::string& name : options.embedders) {
+    TRY(const Embedder* embedder, documents.embedder(name));
+    out.embedders.push_back(embedder->info());
   }
   return out;
 }

@@ -18,7 +18,9 @@
 #include "find_window.hpp"
 #include "gateway/api.hpp"
 #include "gateway/mcp_tools.hpp"
+#include "index_snapshot.hpp"
 #include "known_models.hpp"
+#include "serve_collections.hpp"
 #include "serve_upstreams.hpp"
 #include "terminal.hpp"
 #include "tokenizers_command.hpp"
@@ -62,6 +64,7 @@ engine::EngineRules rules_of(const base::Settings& settings) {
   rules.best_last_for_ollama = settings.reverse_context_for_ollama;
   rules.keep_prompts = settings.keep_prompts;
   rules.ask_for_usage = settings.ask_for_usage;
+  rules.kaito_compat = settings.kaito_compat;
   rules.refuse_inexpressible = settings.refuse_inexpressible;
   rules.max_answer_bytes = static_cast<std::size_t>(settings.max_answer_bytes);
   rules.first_byte = milliseconds_of(settings.first_byte_timeout_seconds);
@@ -127,6 +130,7 @@ class Gateway {
     auto gateway = std::unique_ptr<Gateway>(new Gateway(settings, std::move(catalogue), std::move(documents),
                                                         std::move(traces), std::move(members)));
     gateway->drift_.load(std::move(drift));
+    remove_half_loaded(gateway->documents_->store());
     return gateway;
   }
 
@@ -164,6 +168,7 @@ class Gateway {
         models_(fleet_, windows_.finder(), catalogue_, documents_->tokenizers(), drift_,
                 {settings.ollama_num_ctx_max, settings.default_context_window}),
         shelf_(documents_->store(), [this](const IndexInfo& info) { return shelve(info); }),
+        collections_(collection_tools(settings, *documents_, shelf_)),
         writer_(*traces_, drift_, {.limits = limits_of(settings)}),
         breakers_(fleet_.members().size()),
         engine_{models_,   &shelf_,           drift_, settings.trace_count > 0 ? &writer_ : nullptr,
@@ -183,6 +188,7 @@ class Gateway {
     context.embedder = [this](const std::string& name) {
       return documents_->embedder(name.empty() ? std::string(builtin_embedder) : name);
     };
+    context.kaito = kaito_context(settings_, *documents_, collections_);
     context.version = PLIMSOLL_VERSION;
     context.request_timeout = milliseconds_of(settings_.request_timeout_seconds);
     return context;
@@ -203,6 +209,7 @@ class Gateway {
   engine::Fleet fleet_;
   engine::FleetModels models_;
   engine::Shelf shelf_;
+  engine::Collections collections_;
   engine::TraceWriter writer_;
   engine::Breakers breakers_;
   engine::Engine engine_;

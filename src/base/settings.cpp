@@ -153,6 +153,7 @@ Result<void> Settings::check() const {
 Result<Settings> resolve_settings(const SettingSources& sources) {
   Settings settings;
   settings.store_file = data_folder(sources.environment) / "store.db";
+  settings.default_vector_db_persist_dir = data_folder(sources.environment) / "storage";
   settings.assets_dir = cache_folder(sources.environment) / "assets";
   settings.tokenizer_dir = cache_folder(sources.environment) / "tokenizers";
   if (sources.file) TRY_VOID(apply_file(settings, *sources.file));

@@ -50,6 +50,7 @@ struct Settings {
   std::int64_t embed_threads = 0;                          // 0: as many as there are cores
   Tokens chunk_tokens = 200;                               // of a new index
   std::int64_t max_document_bytes = std::int64_t{64} << 20;
+  std::filesystem::path default_vector_db_persist_dir;  // <data folder>/storage
 
   // History and fallback.
   std::optional<std::int64_t> max_history_turns;  // none: as many as fit
@@ -77,6 +78,7 @@ struct Settings {
   double request_timeout_seconds = 600;     // for all of one request
   double first_byte_timeout_seconds = 300;  // local models are slow to start
   double idle_timeout_seconds = 60;         // between two pieces, of a client or of an upstream
+  bool kaito_compat = false;                // RAGEngine's answers also where ours are better
   bool keep_prompts = false;                // in traces
   std::int64_t trace_count = 10'000;
   std::int64_t trace_days = 30;

@@ -48,6 +48,7 @@ struct EngineRules {
   bool keep_prompts = false;
   bool ask_for_usage = false;
   bool refuse_inexpressible = true;
+  bool kaito_compat = false;  // every answer of a chat has source_nodes
   std::size_t max_answer_bytes = std::size_t{64} << 20;
   std::chrono::milliseconds first_byte{300'000};
   std::chrono::milliseconds idle{60'000};

@@ -107,7 +107,10 @@ Awaitable<Result<bool>> relay_plain(Engine& engine, Course& course, HttpStream& 
     course.trace.cut = 0;
     co_return false;
   }
-  if (course.is_annotated()) body = with_fields(body, annotation(course));
+  if (course.is_annotated())
+    body = with_fields(body, annotation(course));
+  else if (engine.rules.kaito_compat && is_chat(course))
+    body = with_fields(body, R"("source_nodes":null)");
   co_return co_await hand_over(course, reply.head(), std::move(body), client);
 }
 

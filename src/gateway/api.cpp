@@ -7,6 +7,7 @@
 
 #include "base/json_shape.hpp"
 #include "engine/annotate.hpp"
+#include "gateway/kaito_read.hpp"
 #include "gateway/mcp_schema.hpp"
 #include "gateway/models_json.hpp"
 
@@ -14,6 +15,24 @@ namespace plimsoll::gateway {
 namespace {
 
 constexpr auto replace = Json::error_handler_t::replace;
+
+// Remembers the status.
+class WatchedReply final : public ClientReply {
+ public:
+  explicit WatchedReply(ClientReply& to) : to_(to) {}
+
+  Awaitable<Result<void>> head(const engine::AnswerHead& head) override {
+    status_ = head.status;
+    return to_.head(head);
+  }
+  Awaitable<Result<void>> body(std::string_view bytes) override { return to_.body(bytes); }
+  bool is_begun() const override { return to_.is_begun(); }
+  int status() const { return status_; }
+
+ private:
+  ClientReply& to_;
+  int status_ = 500;  // nothing was said
+};
 
 Result<Json> read_json(const std::string& body) {
   if (const auto shape = base::check_json_shape(body, "the request"); !shape)
@@ -48,7 +67,8 @@ Awaitable<void> send_error(ClientReply& reply, const Error& error, std::vector<H
   co_await send_json(reply, engine::status_of(error.code), std::move(body), std::move(headers));
 }
 
-Api::Api(ApiContext context) : context_(std::move(context)) {}
+Api::Api(ApiContext context)
+    : context_(std::move(context)), kaito_(context_.kaito), watched_(std::make_unique<RagMetrics>()) {}
 
 const std::vector<Api::Route>& Api::routes() {
   static const std::vector<Route> all{
@@ -71,29 +91,73 @@ const std::vector<Api::Route>& Api::routes() {
 }
 
 Awaitable<void> Api::handle(engine::Crew& crew, ClientRequest& request, ClientReply& reply) const {
-  std::string_view allowed;
+  const auto begun = RagMetrics::Clock::now();
+  const bool chat = request.method == "POST" && request.path == "/v1/chat/completions";
+  WatchedReply watched(reply);
+  ++watched_->running;
+  Call call{crew, request, watched, Deadline::after(context_.request_timeout)};
+  try {
+    co_await find_route(call);
+  } catch (...) {
+    --watched_->running;
+    throw;
+  }
+  --watched_->running;
+  const auto took = RagMetrics::Clock::now() - begun;
+  watched_->add(RagRoute::any, true, took);
+  if (chat && watched.status() != 422) watched_->add(RagRoute::chat, watched.status() < 400, took);
+}
+
+Awaitable<void> Api::find_route(Call call) const {
+  std::string allowed;
   for (const Route& route : routes()) {
+    const std::string& path = call.request.path;
     const bool named = route.path.size() > 1 && route.path.ends_with('/');
-    const bool fits = named ? request.path.starts_with(route.path) && request.path.size() > route.path.size()
-                            : request.path == route.path;
+    const bool fits =
+        named ? path.starts_with(route.path) && path.size() > route.path.size() : path == route.path;
     if (!fits) continue;
     allowed = route.method;
-    if (request.method != route.method) continue;
-    Call call{crew, request, reply, Deadline::after(context_.request_timeout)};
+    if (call.request.method != route.method) continue;
     co_await (this->*route.handler)(call);
     co_return;
   }
-  if (!allowed.empty()) {
-    std::vector<HttpHeader> headers{{"Allow", std::string(allowed)}};
-    const Error error{Errc::bad_input, "Method Not Allowed"};
-    co_await send_json(reply, 405, engine::error_body(error), std::move(headers));
+  if (auto match = kaito_.match(call.request, allowed)) {
+    co_await answer_kaito(call, *std::move(match));
     co_return;
   }
-  const Error error{Errc::not_found, "Not Found"};
-  co_await send_error(reply, error);
+  const bool found = !allowed.empty();
+  const Error error{found ? Errc::bad_input : Errc::not_found, found ? "Method Not Allowed" : "Not Found"};
+  // Where clients of OpenAI's API look, in their form too.
+  std::string body =
+      call.request.path.starts_with("/v") ? engine::error_body(error) : Json{{"detail", error.what}}.dump();
+  std::vector<HttpHeader> headers;
+  if (found) headers.push_back({"Allow", allowed});
+  co_await send_json(call.reply, found ? 405 : 404, std::move(body), std::move(headers));
+}
+
+Awaitable<void> Api::answer_kaito(Call call, Kaito::Match match) const {
+  const auto begun = RagMetrics::Clock::now();
+  Kaito::Answer answer;
+  std::string body;
+  std::function<void()> work = [&] {
+    answer = kaito_.answer(match, call.request, call.deadline);
+    body = answer.body.dump(-1, ' ', false, replace);
+  };
+  co_await call.crew.elsewhere(std::move(work));
+  co_await send_json(call.reply, answer.status, std::move(body));
+  if (answer.status != 422)  // as RAGEngine has it: what is no request is not counted
+    watched_->add(match.route, answer.status < 400, RagMetrics::Clock::now() - begun);
 }
 
 Awaitable<void> Api::ask_model(Call call) const {
+  if (context_.kaito.compat && call.request.path == "/v1/chat/completions") {
+    Complaints complaints;
+    (void)read_object(call.request.body, complaints);
+    if (complaints.any()) {
+      co_await send_json(call.reply, 422, complaints.body().dump(-1, ' ', false, replace));
+      co_return;
+    }
+  }
   engine::Ask ask;
   ask.route = call.request.path;
   ask.body = std::move(call.request.body);
@@ -218,6 +282,7 @@ Awaitable<void> Api::ready(Call call) const {
 Awaitable<void> Api::root(Call call) const {
   Json paths = Json::array();
   for (const Route& route : routes()) paths.push_back(fmt::format("{} {}", route.method, route.path));
+  for (std::string& route : Kaito::listed()) paths.push_back(std::move(route));
   const Json body{{"name", "plimsoll"}, {"version", context_.version}, {"routes", std::move(paths)}};
   co_await send_json(call.reply, 200, body.dump(2, ' ', false, replace) + "\n");
 }

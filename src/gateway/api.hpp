@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gateway/http_server.hpp"
+#include "gateway/kaito.hpp"
 #include "gateway/mcp.hpp"
 #include "plimsoll/embedder.hpp"
 
@@ -23,6 +24,7 @@ struct ApiContext {
   FindEmbedder embedder;  // null: none
   std::string version;
   std::chrono::milliseconds request_timeout{600'000};
+  KaitoContext kaito{};
 };
 
 class Api {
@@ -44,6 +46,9 @@ class Api {
     Awaitable<void> (Api::*handler)(Call call) const;
   };
   static const std::vector<Route>& routes();
+  // By whatever route fits; 404 and 405 where none does.
+  Awaitable<void> find_route(Call call) const;
+  Awaitable<void> answer_kaito(Call call, Kaito::Match match) const;
 
   Awaitable<void> ask_model(Call call) const;  // chat, completions, responses
   Awaitable<void> embeddings(Call call) const;
@@ -62,6 +67,8 @@ class Api {
   Awaitable<void> use_tool(Call call, std::string_view name, const std::function<void(Json&)>& mend) const;
 
   ApiContext context_;
+  Kaito kaito_;
+  std::unique_ptr<RagMetrics> watched_;
 };
 
 // A trace's name: rises with time, and no two are alike.

@@ -20,8 +20,9 @@ namespace plimsoll::gateway {
 
 struct ClientRequest {
   std::string method;
-  std::string path;   // decoded, without the query
-  std::string query;  // as it came
+  std::string path;      // decoded, without the query
+  std::string raw_path;  // as it came
+  std::string query;     // as it came
   std::string content_type;
   std::string body;
 };

@@ -32,6 +32,7 @@ Awaitable<void> Api::metrics(Call call) const {
     add(out, "traces_passed_over_total", "Traces of untouched requests beyond 500 a second.",
         engine.traces->passed_over());
   }
+  out += watched_->text();
   engine::AnswerHead head;
   head.content_type = "text/plain; version=0.0.4; charset=utf-8";
   head.length = out.size();

@@ -47,6 +47,7 @@ ClientRequest taken(http::request<http::string_body>& message) {
   request.method = message.method_string();
   const Target target = split_target(message.target());
   request.path = target.path;
+  request.raw_path = target.raw_path;
   request.query = target.query;
   request.content_type = message[http::field::content_type];
   request.body = std::move(message.body());

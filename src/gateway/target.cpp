@@ -1,6 +1,6 @@
 #include "gateway/target.hpp"
 
-#include <optional>
+#include <algorithm>
 
 namespace plimsoll::gateway {
 namespace {
@@ -12,7 +12,9 @@ int digit(char c) {
   return -1;
 }
 
-std::string decoded(std::string_view text) {
+}  // namespace
+
+std::string percent_decoded(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool code =
@@ -27,7 +29,19 @@ std::string decoded(std::string_view text) {
   return out;
 }
 
-}  // namespace
+std::optional<std::string> query_value(std::string_view query, std::string_view name) {
+  std::optional<std::string> found;
+  while (!query.empty()) {
+    const std::string_view pair = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(query.size(), pair.size() + 1));
+    const std::size_t equals = pair.find('=');
+    if (percent_decoded(pair.substr(0, equals)) != name) continue;
+    std::string value(equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1));
+    std::ranges::replace(value, '+', ' ');
+    found = percent_decoded(value);
+  }
+  return found;
+}
 
 Target split_target(std::string_view target) {
   if (const std::size_t scheme = target.find("://");
@@ -37,7 +51,8 @@ Target split_target(std::string_view target) {
   }
   target = target.substr(0, target.find('#'));
   const std::size_t mark = target.find('?');
-  Target split{decoded(target.substr(0, mark)), {}};
+  const std::string_view path = target.substr(0, mark);
+  Target split{percent_decoded(path), std::string(path), {}};
   if (mark != std::string_view::npos) split.query = target.substr(mark + 1);
   return split;
 }

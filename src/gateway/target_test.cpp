@@ -21,5 +21,19 @@ TEST(SplitTarget, LeavesWhatIsBadlyEncodedAsItIs) {
   EXPECT_EQ(split_target("").path, "");
 }
 
+TEST(SplitTarget, KeepsTheSlashOfAName) {
+  EXPECT_EQ(split_target("/indexes/a%2Fb/documents?x").raw_path, "/indexes/a%2Fb/documents");
+}
+
+TEST(QueryValue, IsDecodedAndTheLastOneWins) {
+  EXPECT_EQ(query_value("limit=1&limit=2", "limit"), "2");
+  EXPECT_EQ(query_value("a=1&path=%2Ftmp%2Fmy+folder&b", "path"), "/tmp/my folder");
+  EXPECT_EQ(query_value("filter=%7B%22k%22%3A%22a%3Db%22%7D", "filter"), R"({"k":"a=b"})");
+  EXPECT_EQ(query_value("a&b=", "a"), "");
+  EXPECT_EQ(query_value("a&b=", "b"), "");
+  EXPECT_EQ(query_value("ab=1", "a"), std::nullopt);
+  EXPECT_EQ(query_value("", "a"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace plimsoll::gateway

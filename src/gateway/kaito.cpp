@@ -1,0 +1,215 @@
+#include "gateway/kaito.hpp"
+
+#include <algorithm>
+
+#include "base/json_shape.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "gateway/kaito_read.hpp"
+#include "gateway/target.hpp"
+
+namespace plimsoll::gateway {
+namespace {
+
+constexpr std::string_view owner = "local";
+
+Json document_json(std::string_view id, Json text, Json metadata) {
+  return {{"doc_id", id},
+          {"text", std::move(text)},
+          {"metadata", std::move(metadata)},
+          {"hash_value", nullptr},
+          {"is_truncated", false}};
+}
+
+// Of a piece: what makes it another one.
+std::string hash_of(const engine::Node& node) {
+  base::Sha256 hash;
+  hash.update(node.text);
+  for (const auto& [key, value] : node.metadata) hash.update(key + "=" + value + "\n");
+  return hash.hex();
+}
+
+// The first `most` characters.
+std::string_view front_of(std::string_view text, std::int64_t most) {
+  std::size_t at = 0;
+  while (at < text.size() && most-- > 0) do
+      ++at;
+    while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U);
+  return text.substr(0, at);
+}
+
+// The parts of a path between slashes, as they came.
+std::vector<std::string_view> parts_of(std::string_view path) {
+  std::vector<std::string_view> parts;
+  if (path.starts_with('/')) path.remove_prefix(1);
+  while (true) {
+    const std::size_t slash = path.find('/');
+    parts.push_back(path.substr(0, slash));
+    if (slash == std::string_view::npos) return parts;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+std::optional<std::string> fits(std::string_view pattern, std::string_view path) {
+  const auto wanted = parts_of(pattern), given = parts_of(path);
+  if (wanted.size() != given.size()) return std::nullopt;
+  std::string name;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const bool any = wanted[i] == "{}";
+    if (any ? given[i].empty() : wanted[i] != given[i]) return std::nullopt;
+    if (any) name = percent_decoded(given[i]);
+  }
+  return name;
+}
+
+}  // namespace
+
+const std::vector<Kaito::Route>& Kaito::routes() {
+  static const std::vector<Route> all{
+      {"GET", "/indexes", RagRoute::indexes, &Kaito::list_indexes},
+      {"POST", "/index", RagRoute::index, &Kaito::index_documents},
+      {"GET", "/indexes/{}/documents", RagRoute::documents, &Kaito::list_documents},
+      {"POST", "/indexes/{}/documents", RagRoute::update_documents, &Kaito::update_documents},
+      {"POST", "/indexes/{}/documents/delete", RagRoute::delete_documents, &Kaito::delete_documents},
+      {"DELETE", "/indexes/{}", RagRoute::delete_index, &Kaito::delete_index},
+      {"POST", "/persist/{}", RagRoute::persist, &Kaito::persist},
+      {"POST", "/load/{}", RagRoute::load, &Kaito::load},
+      {"POST", "/retrieve", RagRoute::retrieve, &Kaito::retrieve},
+  };
+  return all;
+}
+
+std::vector<std::string> Kaito::listed() {
+  std::vector<std::string> out;
+  for (const Route& route : routes()) {
+    std::string path(route.path);
+    if (const std::size_t name = path.find("{}"); name != std::string::npos) path.replace(name, 2, "NAME");
+    out.push_back(fmt::format("{} {}", route.method, path));
+  }
+  return out;
+}
+
+std::optional<Kaito::Match> Kaito::match(const ClientRequest& request, std::string& allowed) const {
+  if (context_.collections == nullptr) return std::nullopt;
+  for (const Route& route : routes()) {
+    auto name = fits(route.path, request.raw_path);
+    if (!name) continue;
+    if (route.method == request.method) return Match{route.route, *std::move(name)};
+    allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
+  }
+  return std::nullopt;
+}
+
+Kaito::Answer Kaito::answer(const Match& match, const ClientRequest& request, Deadline deadline) const {
+  const auto route = std::ranges::find(routes(), match.route, &Route::route);
+  return (this->*route->handler)(match, request, deadline);
+}
+
+Kaito::Answer Kaito::failed(const Error& error, std::string_view doing) const {
+  int status = engine::status_of(error.code);
+  if (context_.compat && error.code == Errc::unsupported) status = 500;
+  return {status, {{"detail", status < 500 ? error.what : std::string(doing) + error.what}}};
+}
+
+Kaito::Answer Kaito::list_indexes(const Match&, const ClientRequest&, Deadline) const {
+  const auto names = context_.collections->names(owner);
+  if (!names) return failed(names.error());
+  return {200, Json(*names)};
+}
+
+Kaito::Answer Kaito::index_documents(const Match&, const ClientRequest& request, Deadline deadline) const {
+  Complaints complaints;
+  const auto body = read_object(request.body, complaints);
+  if (!body) return failed(body.error());
+  std::string name;
+  KaitoDocuments documents;
+  if (!complaints.any()) {
+    name = read_index_name(*body, complaints);
+    documents = read_documents(*body, complaints);
+  }
+  if (complaints.any()) return {422, complaints.body()};
+  Json reply = Json::array();
+  for (std::size_t i = 0; i < documents.given.size(); ++i) {
+    engine::GivenDocument& one = documents.given[i];
+    one.id = base::sha256_hex(one.text);
+    reply.push_back(document_json(one.id, one.text, std::move(documents.metadata[i])));
+  }
+  const auto added = context_.collections->add(owner, name, documents.given, deadline);
+  if (!added) return failed(added.error());
+  return {200, std::move(reply)};
+}
+
+Kaito::Answer Kaito::list_documents(const Match& match, const ClientRequest& request, Deadline) const {
+  Complaints complaints;
+  const auto limit = whole_parameter(request.query, "limit", 10, 1, 100, complaints);
+  const auto offset = whole_parameter(request.query, "offset", 0, 0, std::nullopt, complaints);
+  const auto longest = whole_parameter(request.query, "max_text_length", 1'000, 1, std::nullopt, complaints);
+  if (complaints.any()) return {422, complaints.body()};
+  Filter filter;
+  if (const auto text = query_value(request.query, "metadata_filter"); text && !text->empty()) {
+    const auto shape = base::check_json_shape(*text, "the filter");
+    const Json json = shape ? Json::parse(*text, nullptr, /*allow_exceptions=*/false) : Json();
+    if (!json.is_object())
+      return failed({Errc::bad_input, "Invalid metadata filter format. Must be a valid JSON string."});
+    filter = metadata_from(json);
+  }
+  const auto info = context_.collections->find(owner, match.name);
+  if (!info) return failed(info.error());
+  const auto page = engine::list_nodes(context_.collections->store(), *info, filter, offset, limit);
+  if (!page) return failed(page.error());
+  Json documents = Json::array();
+  for (const engine::Node& node : page->nodes) {
+    const std::string_view text = front_of(node.text, longest);
+    Json one = document_json(node.document, text, json_from(node.metadata));
+    one["hash_value"] = hash_of(node);
+    one["is_truncated"] = text.size() < node.text.size();
+    documents.push_back(std::move(one));
+  }
+  const std::size_t count = documents.size();
+  return {200, {{"documents", std::move(documents)}, {"count", count}, {"total_items", page->total}}};
+}
+
+Kaito::Answer Kaito::update_documents(const Match& match, const ClientRequest& request,
+                                      Deadline deadline) const {
+  Complaints complaints;
+  const auto body = read_object(request.body, complaints);
+  if (!body) return failed(body.error());
+  KaitoDocuments documents;
+  if (!complaints.any()) documents = read_documents(*body, complaints);
+  if (complaints.any()) return {422, complaints.body()};
+  const auto outcome = context_.collections->update(owner, match.name, documents.given, deadline);
+  if (!outcome) return failed(outcome.error());
+  const auto those = [&](const std::vector<std::size_t>& places) {
+    Json list = Json::array();
+    for (const std::size_t i : places)
+      list.push_back(document_json(documents.given[i].id, documents.given[i].text, documents.metadata[i]));
+    return list;
+  };
+  return {200,
+          {{"updated_documents", those(outcome->updated)},
+           {"unchanged_documents", those(outcome->unchanged)},
+           {"not_found_documents", those(outcome->not_found)}}};
+}
+
+Kaito::Answer Kaito::delete_documents(const Match& match, const ClientRequest& request, Deadline) const {
+  Complaints complaints;
+  const auto body = read_object(request.body, complaints);
+  if (!body) return failed(body.error());
+  std::vector<std::string> ids;
+  if (!complaints.any()) ids = read_texts(*body, "doc_ids", complaints);
+  if (complaints.any()) return {422, complaints.body()};
+  auto removed = context_.collections->remove(owner, match.name, ids);
+  if (!removed) return failed(removed.error());
+  std::ranges::sort(*removed);
+  Json gone = Json::array(), unknown = Json::array();
+  for (const std::string& id : ids) (std::ranges::binary_search(*removed, id) ? gone : unknown).push_back(id);
+  return {200, {{"deleted_doc_ids", std::move(gone)}, {"not_found_doc_ids", std::move(unknown)}}};
+}
+
+Kaito::Answer Kaito::delete_index(const Match& match, const ClientRequest&, Deadline) const {
+  const auto removed = context_.collections->remove_index(owner, match.name);
+  if (!removed) return failed(removed.error());
+  return {200, {{"message", fmt::format("Successfully deleted index {}.", match.name)}}};
+}
+
+}  // namespace plimsoll::gateway

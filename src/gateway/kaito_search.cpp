@@ -1,0 +1,95 @@
+// POST /retrieve, POST /persist/NAME and POST /load/NAME.
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "gateway/kaito.hpp"
+#include "gateway/kaito_read.hpp"
+#include "gateway/snapshot_path.hpp"
+#include "gateway/target.hpp"
+
+namespace plimsoll::gateway {
+namespace {
+
+constexpr std::string_view owner = "local";
+
+Json node_json(const engine::RankedNode& ranked) {
+  const auto number = [](const std::optional<double>& score) { return score ? Json(*score) : Json(); };
+  Json source;
+  if (ranked.dense && ranked.sparse)
+    source = "both";
+  else if (ranked.dense)
+    source = "dense_only";
+  else if (ranked.sparse)
+    source = "sparse_only";
+  return {{"doc_id", ranked.node.document},
+          {"node_id", ranked.node.id()},
+          {"text", ranked.node.text},
+          {"score", ranked.score},
+          {"dense_score", number(ranked.dense)},
+          {"sparse_score", number(ranked.sparse)},
+          {"source", std::move(source)},
+          {"metadata", json_from(ranked.node.metadata)}};
+}
+
+}  // namespace
+
+Kaito::Answer Kaito::retrieve(const Match&, const ClientRequest& request, Deadline deadline) const {
+  Complaints complaints;
+  const auto body = read_object(request.body, complaints);
+  if (!body) return failed(body.error());
+  RetrieveAsk ask;
+  if (!complaints.any()) ask = read_retrieve(*body, context_.most_nodes, complaints);
+  if (complaints.any()) return {422, complaints.body()};
+  const auto shelved = context_.collections->shelf().take(owner, ask.index);
+  if (!shelved) return failed(shelved.error(), "Retrieve failed: ");
+  if (base::trim(ask.query).empty()) return failed({Errc::bad_input, "Query string cannot be empty."});
+  const auto nodes = engine::rank_nodes((*shelved)->open, ask.query, static_cast<std::size_t>(ask.most),
+                                        ask.filter, deadline);
+  if (!nodes) return failed(nodes.error(), "Retrieve failed: ");
+  Json results = Json::array();
+  for (const engine::RankedNode& node : *nodes) results.push_back(node_json(node));
+  const std::size_t count = results.size();
+  return {200, {{"query", ask.query}, {"results", std::move(results)}, {"count", count}}};
+}
+
+Kaito::Answer Kaito::persist(const Match& match, const ClientRequest& request, Deadline) const {
+  // An unknown index is told before its path is looked at: which folders exist is nobody's business.
+  if (const auto info = context_.collections->find(owner, match.name); !info) return failed(info.error());
+  const auto path = snapshot_path(context_.snapshots, query_value(request.query, "path"), match.name);
+  if (!path) return failed(path.error());
+  const auto saved =
+      context_.collections->undisturbed(owner, match.name, [&](const IndexInfo* info) -> Result<void> {
+        if (info == nullptr) return fail(Errc::not_found, "No such index: '{}' exists.", match.name);
+        return context_.save(*info, path->folder);
+      });
+  if (!saved) return failed(saved.error(), "Persistence failed: ");
+  return {200, {{"message", fmt::format("Successfully persisted index {} to {}.", match.name, path->shown)}}};
+}
+
+Kaito::Answer Kaito::load(const Match& match, const ClientRequest& request, Deadline) const {
+  Complaints complaints;
+  const bool overwrite = flag_parameter(request.query, "overwrite", complaints);
+  // As strict as the name of an index that is made by its documents.
+  (void)read_index_name({{"index_name", match.name}}, complaints);
+  if (complaints.any()) return {422, complaints.body()};
+  const auto path = snapshot_path(context_.snapshots, query_value(request.query, "path"), match.name);
+  if (!path) return failed(path.error());
+  std::error_code ignored;
+  if (!std::filesystem::exists(path->folder, ignored))
+    return failed({Errc::not_found, fmt::format("Path does not exist: {}", path->shown)});
+  bool in_the_way = false;
+  const auto loaded =
+      context_.collections->undisturbed(owner, match.name, [&](const IndexInfo* info) -> Result<void> {
+        in_the_way = info != nullptr && !overwrite;
+        if (in_the_way) return {};
+        return context_.load(path->folder, owner, match.name);
+      });
+  if (in_the_way)
+    return {409,
+            {{"detail", fmt::format("Index '{}' already exists. Use a different name or delete the existing "
+                                    "index first, or say overwrite=true.",
+                                    match.name)}}};
+  if (!loaded) return failed(loaded.error(), "Loading failed: ");
+  return {200, {{"message", fmt::format("Successfully loaded index {} from {}.", match.name, path->shown)}}};
+}
+
+}  // namespace plimsoll::gateway
