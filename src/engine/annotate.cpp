@@ -36,6 +36,9 @@ Json source_nodes(const Course& course) {
                      {"node_id", fmt::format("{}:{}-{}", passage.key, passage.span.start, passage.span.end)},
                      {"text", passage.text},
                      {"score", found->distance},
+                     {"dense_score", nullptr},
+                     {"sparse_score", nullptr},
+                     {"source", nullptr},
                      {"metadata", std::move(metadata)}});
   }
   return nodes;
@@ -167,7 +170,7 @@ AnswerHead answer_head(const Course& course, const ReplyHead& from) {
 
 std::string annotation(const Course& course) {
   std::string fields;
-  if (!course.trace.index.empty())
+  if (course.names_index)
     fields = "\"source_nodes\":" + source_nodes(course).dump(-1, ' ', false, replace) + ",";
   return fields + "\"plimsoll\":" + summary(course).dump(-1, ' ', false, replace);
 }

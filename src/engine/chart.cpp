@@ -82,6 +82,15 @@ PassageOrder order_for(const Engine& engine, const Course& course) {
   return ollama && engine.rules.best_last_for_ollama ? PassageOrder::best_last : PassageOrder::document;
 }
 
+// What a passage's document is called in the prompt. The digits of a hash cost more tokens than a sentence,
+// and tell a model nothing: the first of them keep documents apart.
+std::string_view label_of(std::string_view key) {
+  constexpr std::size_t hash_digits = 64, shown_digits = 8;
+  const bool hash =
+      key.size() == hash_digits && key.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return hash ? key.substr(0, shown_digits) : key;
+}
+
 void put_aboard(Course& course, const PlanModel& model, std::vector<FoundPassage> found) {
   course.parts.passages.clear();
   course.parts.score.clear();
@@ -90,9 +99,9 @@ void put_aboard(Course& course, const PlanModel& model, std::vector<FoundPassage
     const SelectedPassage& passage = found[i].passage;
     std::string text = passage.lead.empty() ? passage.text : passage.lead + "\n" + passage.text;
     harmless += make_harmless(model, text);
-    course.parts.passages.push_back(
-        {fmt::format("{}: {}{}{}", i + 1, passage.key, passage.path.empty() ? "" : " > ", passage.path),
-         std::move(text)});
+    course.parts.passages.push_back({fmt::format("{}: {}{}{}", i + 1, label_of(passage.key),
+                                                 passage.path.empty() ? "" : " > ", passage.path),
+                                     std::move(text)});
     course.parts.score.push_back(static_cast<double>(passage.score));
   }
   if (harmless > 0)
@@ -255,7 +264,8 @@ Result<void> read_request(Engine& engine, Course& course) {
       course.parts.altered = true;
     }
   }
-  if (!wishes.index.empty()) {
+  course.names_index = !wishes.index.empty();
+  if (course.names_index) {
     if (engine.shelf == nullptr) return fail(Errc::not_found, "No such index: '{}' exists.", wishes.index);
     if (const std::string why = why_not_documents(body); !why.empty()) {
       course.trace.warnings.push_back(fmt::format("documents were not looked into: {}", why));

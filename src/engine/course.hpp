@@ -26,6 +26,7 @@ struct Course {
   bool is_read = false;
   bool stream = false;
   bool wants_usage = false;  // in a stream
+  bool names_index = false;  // also where it is passed on without documents
 
   // The last plan.
   int plans = 0;
@@ -45,9 +46,7 @@ struct Course {
   // What the plan takes of the window.
   Tokens needs() const { return trace.input + trace.thinking + trace.answer + trace.margin; }
   // Whether the client is told more than the upstream says.
-  bool is_annotated() const {
-    return trace.changed || parts.wishes.explain || !trace.index.empty() || trace.cut > 0;
-  }
+  bool is_annotated() const { return trace.changed || parts.wishes.explain || names_index || trace.cut > 0; }
   std::int64_t microseconds() const {
     return std::chrono::duration_cast<std::chrono::microseconds>(Deadline::Clock::now() - begun).count();
   }

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "count/chat_request.hpp"
+#include "engine/asked_messages.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -240,6 +241,7 @@ Result<RequestParts> read_parts(std::string_view request) {
   RequestParts parts;
   parts.text = request;
   TRY(parts.body, count::parse_request(request));
+  TRY(parts.altered, join_asked_messages(parts.body));
   TRY_VOID(count::read_chat_request(parts.body));
   if (parts.body.is_array()) parts.body = Json{{"messages", std::move(parts.body)}};
   if (parts.body["messages"].empty()) return fail(Errc::bad_input, "the request has no messages");
