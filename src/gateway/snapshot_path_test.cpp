@@ -28,7 +28,7 @@ TEST_F(SnapshotPathTest, IsTheFolderOfTheIndexUnlessTold) {
   ASSERT_TRUE(usual);
   EXPECT_EQ(usual->folder, root_ / "notes");
   EXPECT_EQ(usual->shown, (root_ / "notes").string());
-  for (const std::string given :
+  for (const std::string& given :
        {root_.string(), root_.string() + "/", root_.string() + "/x/..", std::string(), std::string(".")})
     EXPECT_EQ(snapshot_path(root_, given, "notes")->folder, root_ / "notes") << given;
 }
@@ -49,7 +49,7 @@ TEST_F(SnapshotPathTest, TakesWhatLiesBelow) {
 
 TEST_F(SnapshotPathTest, RefusesWhatLeadsOut) {
   fs::create_directory_symlink(outside_, root_ / "link");
-  for (const std::string given :
+  for (const std::string& given :
        {std::string("/etc"), std::string("/"), std::string(".."), std::string("../x"),
         std::string("inside/../../x"), root_.string() + "-beside", (root_ / "link/x").string(),
         (root_ / "link").string(), std::string("a\0b", 3)}) {
