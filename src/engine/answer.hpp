@@ -19,7 +19,8 @@ struct Ask {
   std::string route = "/v1/chat/completions";
   std::string body;
   std::string owner = "local";
-  bool in_full = false;  // the plan with all that it can tell, whatever the request wishes
+  std::optional<Tokens> window_wish{};  // what the client wants the model to be loaded with; plans keep below
+  bool in_full = false;                 // the plan with all that it can tell, whatever the request wishes
 };
 
 struct AnswerHead {

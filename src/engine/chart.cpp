@@ -290,7 +290,7 @@ bool is_quickly_charted(const Engine& engine, const Course& course) {
 }
 
 Result<void> chart(Engine& engine, Course& course, Deadline deadline) {
-  const RequestModels models(engine.models, deadline);
+  const RequestModels models(engine.models, deadline, course.ask.window_wish);
   ++course.plans;
   if (!is_chat(course)) return chart_other(engine, course, models);
   const PlanOptions options = options_for(engine, course);

@@ -20,7 +20,10 @@ UpstreamRequest request_for(Engine& engine, const Course& course) {
   request.model = course.berth.model;
   request.stream = course.stream;
   request.refuse_inexpressible = engine.rules.refuse_inexpressible;
-  request.num_ctx = engine.models.num_ctx_for(course.berth, course.needs());
+  // A client that wishes for a window gets one that large, as far as there is one to be had.
+  const Tokens needed =
+      course.ask.window_wish ? std::max(course.needs(), course.trace.window) : course.needs();
+  request.num_ctx = engine.models.num_ctx_for(course.berth, needed);
   return request;
 }
 

@@ -156,7 +156,12 @@ bool FleetModels::raise_window(const Berth& berth) {
 
 Result<PlanModel> RequestModels::open(std::string_view model) const {
   TRY(const Berth berth, models_.fleet().find(model));
-  return models_.open(berth, deadline_);
+  TRY(PlanModel opened, models_.open(berth, deadline_));
+  if (most_ && *most_ < opened.window.tokens) {
+    opened.window.tried.push_back({"the request's own wish", base::with_thousands(*most_) + " tokens"});
+    opened.window.tokens = *most_;
+  }
+  return opened;
 }
 
 std::optional<Tokens> RequestModels::window_of(std::string_view model) const {

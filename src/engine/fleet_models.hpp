@@ -87,10 +87,11 @@ class FleetModels {
   std::map<Key, ServedFormat> formats_;
 };
 
-// The same as PlanModels, for one request and its patience.
+// The same as PlanModels, for one request and its patience. `most`: windows are taken to be no larger.
 class RequestModels final : public PlanModels {
  public:
-  RequestModels(const FleetModels& models, Deadline deadline) : models_(models), deadline_(deadline) {}
+  RequestModels(const FleetModels& models, Deadline deadline, std::optional<Tokens> most = {})
+      : models_(models), deadline_(deadline), most_(most) {}
   Result<PlanModel> open(std::string_view model) const override;
   std::optional<Tokens> window_of(std::string_view model) const override;
   bool same(std::string_view a, std::string_view b) const override { return models_.same(a, b); }
@@ -98,6 +99,7 @@ class RequestModels final : public PlanModels {
  private:
   const FleetModels& models_;
   Deadline deadline_;
+  std::optional<Tokens> most_;
 };
 
 }  // namespace plimsoll::engine

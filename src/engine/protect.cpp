@@ -139,7 +139,7 @@ Result<void> chart_other(Engine& engine, Course& course, const PlanModels& model
     trace.changed = true;
   }
   trace.window = engine.models.unasked_window(course.berth, model.window.tokens);
-  if (course.ask.route == "/v1/embeddings") return {};
+  if (course.ask.route == "/v1/embeddings" || course.ask.route == "/api/embed") return {};
   TRY(const Counted counted, count_other(course, model));
   const std::optional<Tokens> asked = asked_limit(course);
   trace.input = counted.input;

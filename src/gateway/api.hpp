@@ -8,6 +8,7 @@
 #include "gateway/http_server.hpp"
 #include "gateway/kaito.hpp"
 #include "gateway/mcp.hpp"
+#include "gateway/ollama_ask.hpp"
 #include "plimsoll/embedder.hpp"
 
 namespace plimsoll::gateway {
@@ -62,6 +63,15 @@ class Api {
   Awaitable<void> ready(Call call) const;
   Awaitable<void> metrics(Call call) const;
   Awaitable<void> root(Call call) const;
+
+  Awaitable<void> ollama_chat(Call call) const;
+  Awaitable<void> ollama_generate(Call call) const;
+  Awaitable<void> ollama_ask(Call call, OllamaRoute route) const;
+  Awaitable<void> ollama_embed(Call call) const;
+  Awaitable<void> ollama_tags(Call call) const;  // and those that run
+  Awaitable<void> ollama_show(Call call) const;
+  Awaitable<void> ollama_version(Call call) const;
+  Awaitable<void> ollama_other(Call call) const;
 
   // `mend`: what is known better here, put into the result.
   Awaitable<void> use_tool(Call call, std::string_view name, const std::function<void(Json&)>& mend) const;

@@ -56,6 +56,10 @@ class Ollama(Upstream):
             return await self.plain(request, writer, {
                 "parameters": "stop \"<|im_end|>\"", "template": "{{ .Prompt }}", "details": {"family": "qwen2"},
                 "model_info": {"general.architecture": "qwen2", "qwen2.context_length": most}})
+        if request.path == "/api/embed":
+            texts = request.json["input"]
+            return await self.plain(request, writer, {"embeddings": [[1.0, 0.0]] * (1 if isinstance(texts, str) else len(texts)),
+                                                      "prompt_eval_count": 2})
         if request.path == "/api/chat":
             return await self.native(request, writer)
         return await super().answer(request, writer)

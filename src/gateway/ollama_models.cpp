@@ -1,0 +1,159 @@
+#include "gateway/ollama_models.hpp"
+
+#include <ctime>
+
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+
+namespace plimsoll::gateway {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using std::chrono::system_clock;
+
+// Upstreams do not say when a model was made: it is there since we are.
+const std::string& since() {
+  static const std::string start = ollama_time(system_clock::now());
+  return start;
+}
+
+std::string digest_of(const engine::Fleet& fleet, const engine::Berth& berth) {
+  return base::sha256_hex(fleet.members()[berth.member].name + "\n" + berth.model);
+}
+
+Json details_of(const ServedModel& served) {
+  return {{"parent_model", ""},
+          {"format", ""},
+          {"family", served.family},
+          {"families", served.family.empty() ? Json::array() : Json::array({served.family})},
+          {"parameter_size", served.parameters},
+          {"quantization_level", served.quantization}};
+}
+
+Json entry_of(const engine::Fleet& fleet, const engine::Berth& berth, const std::string& name,
+              const ServedModel& served) {
+  return {{"name", name},
+          {"model", name},
+          {"modified_at", since()},
+          {"size", 0},
+          {"digest", digest_of(fleet, berth)},
+          {"details", details_of(served)}};
+}
+
+std::vector<std::string> index_names(const engine::Engine& engine) {
+  std::vector<std::string> names;
+  if (engine.shelf == nullptr) return names;
+  if (const auto all = engine.shelf->store().indexes("local"))
+    for (const IndexInfo& info : *all) names.push_back(info.name);
+  return names;
+}
+
+bool embeds(std::string_view model, const ServedModel& served) {
+  const std::string name = base::to_lower_ascii(model);
+  return served.family.find("bert") != std::string::npos || name.find("embed") != std::string::npos ||
+         name.find("minilm") != std::string::npos;
+}
+
+// What can be told without trying: whether a model calls tools or thinks shows when it is asked to.
+Json capabilities_of(std::string_view name, const PlanModel& model, const ServedModel& served) {
+  if (embeds(name, served)) return Json::array({"embedding"});
+  Json can = Json::array({"completion", "tools"});
+  if (!model.chat.images.empty()) can.push_back("vision");
+  return can;
+}
+
+ServedModel served_at(const engine::Fleet& fleet, const engine::Berth& berth) {
+  const auto models = fleet.models();
+  for (const engine::ListedModel& listed : (*models)[berth.member].models)
+    if (listed.name == berth.model || listed.name == berth.model + ":latest") return listed.report->served;
+  return {};
+}
+
+// The model of "MODEL+INDEX", where that is what it is.
+std::string_view without_index(const engine::Engine& engine, const engine::Fleet& fleet,
+                               std::string_view model) {
+  const std::size_t plus = model.rfind('+');
+  if (plus == std::string_view::npos || engine.shelf == nullptr || fleet.has(model)) return model;
+  return engine.shelf->has("local", model.substr(plus + 1)) ? model.substr(0, plus) : model;
+}
+
+}  // namespace
+
+std::string ollama_time(system_clock::time_point time) {
+  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
+  const std::time_t seconds = micros / 1'000'000;
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  char text[40];
+  const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
+  return fmt::format("{}.{:06}Z", std::string_view(text, size), micros % 1'000'000);
+}
+
+std::string without_latest(const engine::Fleet& fleet, std::string model) {
+  constexpr std::string_view latest = ":latest";
+  if (!model.ends_with(latest) || fleet.has(model)) return model;
+  std::string plain = model.substr(0, model.size() - latest.size());
+  return fleet.has(plain) ? plain : model;
+}
+
+Json ollama_tags(const engine::Engine& engine, const engine::Fleet& fleet) {
+  const std::vector<std::string> indexes = index_names(engine);
+  Json all = Json::array();
+  const auto models = fleet.models();
+  for (std::size_t i = 0; i < models->size(); ++i)
+    for (const engine::ListedModel& listed : (*models)[i].models) {
+      const engine::Berth berth{i, listed.name};
+      all.push_back(entry_of(fleet, berth, listed.name, listed.report->served));
+      for (const std::string& index : indexes)
+        all.push_back(entry_of(fleet, berth, listed.name + "+" + index, listed.report->served));
+    }
+  return {{"models", std::move(all)}};
+}
+
+Json ollama_running(const engine::Engine& engine, const engine::Fleet& fleet) {
+  Json running = Json::array();
+  const auto models = fleet.models();
+  for (std::size_t i = 0; i < models->size(); ++i)
+    for (const engine::ListedModel& listed : (*models)[i].models) {
+      const engine::Berth berth{i, listed.name};
+      if (!engine.models.is_known(berth)) continue;
+      const auto model = engine.models.open(berth, Deadline::after(std::chrono::seconds(1)));
+      if (!model) continue;
+      Json entry = entry_of(fleet, berth, listed.name, listed.report->served);
+      entry["expires_at"] = ollama_time(system_clock::now() + std::chrono::hours(1));
+      entry["size_vram"] = 0;
+      entry["context_length"] = model->window.tokens;
+      running.push_back(std::move(entry));
+    }
+  return {{"models", std::move(running)}};
+}
+
+Result<Json> ollama_show(const engine::Engine& engine, const engine::Fleet& fleet, std::string_view name,
+                         Deadline deadline) {
+  const std::string plain(without_index(engine, fleet, name));
+  if (!fleet.has(plain))
+    return fail(Errc::unknown_model, "model '{}' not found: no upstream has it; GET /api/tags lists all",
+                name);
+  TRY(const engine::Berth berth, fleet.find(plain));
+  TRY(const PlanModel model, engine.models.open(berth, deadline));
+  const ServedModel served = served_at(fleet, berth);
+  const std::string arch = served.family.empty() ? "unknown" : served.family;
+  Json info{{"general.architecture", arch},
+            {"general.basename", berth.model},
+            {arch + ".context_length", model.window.tokens},
+            {"plimsoll.context_length_source", name_of(model.window.source)},
+            {"plimsoll.tokenizer", model.tokenizer.info().name},
+            {"plimsoll.exactness", name_of(model.exactness)},
+            {"plimsoll.upstream", fleet.members()[berth.member].name}};
+  return Json{{"modelfile", fmt::format("# {} is served by the upstream '{}'\nFROM {}\n", name,
+                                        fleet.members()[berth.member].name, berth.model)},
+              {"parameters", fmt::format("num_ctx {}", model.window.tokens)},
+              {"template", "{{ .Prompt }}"},
+              {"details", details_of(served)},
+              {"model_info", std::move(info)},
+              {"capabilities", capabilities_of(name, model, served)},
+              {"modified_at", since()}};
+}
+
+}  // namespace plimsoll::gateway
