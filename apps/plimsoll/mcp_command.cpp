@@ -15,6 +15,7 @@
 #include "gateway/mcp_lines.hpp"
 #include "gateway/mcp_tools.hpp"
 #include "known_models.hpp"
+#include "shelved.hpp"
 #include "terminal.hpp"
 #include "tokenizers_command.hpp"
 
@@ -27,7 +28,7 @@ constexpr const char* examples =
     "  {\"mcpServers\": {\"plimsoll\": {\"command\": \"plimsoll\", \"args\": [\"mcp\", \"--root\", "
     "\"/path/to/project\"]}}}\n"
     "\n"
-    "Tools: context_strategy, count_tokens, model_window, plan_context. By hand:\n"
+    "Tools: context_strategy, count_tokens, model_window, plan_context, search_documents. By hand:\n"
     "  echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}' | plimsoll mcp\n";
 
 constexpr std::size_t line_limit_bytes = std::size_t{64} << 20;
@@ -63,16 +64,38 @@ Result<void> serve(const gateway::McpServer& server) {
   return {};
 }
 
+// The indexes of the store, opened when somebody searches: a store that is made later is found too.
+class LateShelf {
+ public:
+  explicit LateShelf(const base::Settings& settings) : settings_(settings) {}
+
+  Result<engine::Shelf*> open() {
+    if (shelf_) return shelf_.get();
+    auto documents = Documents::open(settings_, /*create=*/false);
+    if (!documents) return tl::unexpected(std::move(documents).error());
+    documents_ = *std::move(documents);
+    shelf_ = std::make_unique<engine::Shelf>(
+        documents_->store(), [this](const IndexInfo& info) { return shelve(*documents_, info); });
+    return shelf_.get();
+  }
+
+ private:
+  const base::Settings& settings_;
+  std::unique_ptr<Documents> documents_;
+  std::unique_ptr<engine::Shelf> shelf_;
+};
+
 Result<void> run(const Globals& globals, const Options& options) {
   TRY(const base::Settings settings, load_settings(globals));
   TRY(const ModelCatalogue catalogue, known_models(settings));
   const TokenizerLibrary tokenizers = library_of(settings);
   TRY(auto files, gateway::RootedFiles::below(options.root));
   log::debug("mcp server started", {{"root", files.root().string()}});
-  const gateway::McpServer server =
-      gateway::make_mcp_server({&catalogue, &tokenizers, std::move(files), settings.llm_context_window,
-                                settings.default_context_window, engine::plan_options(settings)},
-                               PLIMSOLL_VERSION);
+  LateShelf shelf(settings);
+  const gateway::McpServer server = gateway::make_mcp_server(
+      {&catalogue, &tokenizers, std::move(files), settings.llm_context_window,
+       settings.default_context_window, engine::plan_options(settings), [&shelf] { return shelf.open(); }},
+      PLIMSOLL_VERSION);
   (void)std::signal(SIGPIPE, SIG_IGN);  // a client that went away is an error to report, not a death
   return serve(server);
 }

@@ -22,6 +22,7 @@
 #include "known_models.hpp"
 #include "serve_collections.hpp"
 #include "serve_upstreams.hpp"
+#include "shelved.hpp"
 #include "terminal.hpp"
 #include "tokenizers_command.hpp"
 
@@ -167,7 +168,7 @@ class Gateway {
         fleet_(std::move(members), windows_.finder()),
         models_(fleet_, windows_.finder(), catalogue_, documents_->tokenizers(), drift_,
                 {settings.ollama_num_ctx_max, settings.default_context_window}),
-        shelf_(documents_->store(), [this](const IndexInfo& info) { return shelve(info); }),
+        shelf_(documents_->store(), [this](const IndexInfo& info) { return shelve(*documents_, info); }),
         collections_(collection_tools(settings, *documents_, shelf_)),
         writer_(*traces_, drift_, {.limits = limits_of(settings)}),
         breakers_(fleet_.members().size()),
@@ -178,10 +179,11 @@ class Gateway {
   gateway::ApiContext context() {
     gateway::ToolContext tools{&catalogue_,
                                &documents_->tokenizers(),
-                               *gateway::RootedFiles::below("/"),
+                               std::nullopt,  // who asks over HTTP names no files
                                settings_.llm_context_window,
                                settings_.default_context_window,
-                               engine::plan_options(settings_)};
+                               engine::plan_options(settings_),
+                               [this] { return Result<engine::Shelf*>(&shelf_); }};
     gateway::ApiContext context{
         engine_, fleet_, windows_.finder(), gateway::make_mcp_server(std::move(tools), PLIMSOLL_VERSION),
         {},      {}};
@@ -192,12 +194,6 @@ class Gateway {
     context.version = PLIMSOLL_VERSION;
     context.request_timeout = milliseconds_of(settings_.request_timeout_seconds);
     return context;
-  }
-
-  Result<std::unique_ptr<engine::ShelvedIndex>> shelve(const IndexInfo& info) {
-    TRY(auto opened, documents_->open_index(info.name));
-    return std::unique_ptr<engine::ShelvedIndex>(new engine::ShelvedIndex{
-        std::move(opened.index), std::move(opened.open), std::move(opened.notes), {}});
   }
 
   const base::Settings& settings_;

@@ -90,6 +90,7 @@ const std::vector<Api::Route>& Api::routes() {
       {"POST", "/api/show", &Api::ollama_show},
       {"GET", "/api/version", &Api::ollama_version},
       {"POST", "/api/", &Api::ollama_other},
+      {"POST", "/mcp", &Api::mcp},
       {"POST", "/admin/models/refresh", &Api::refresh_models},
       {"GET", "/health", &Api::health},
       {"GET", "/ready", &Api::ready},

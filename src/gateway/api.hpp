@@ -21,7 +21,7 @@ struct ApiContext {
   engine::Engine& engine;
   engine::Fleet& fleet;
   engine::WindowFinder& finder;
-  McpServer tools;        // for /v1/count and /v1/strategy
+  McpServer tools;        // for /mcp, /v1/count and /v1/strategy
   FindEmbedder embedder;  // null: none
   std::string version;
   std::chrono::milliseconds request_timeout{600'000};
@@ -72,6 +72,7 @@ class Api {
   Awaitable<void> ollama_show(Call call) const;
   Awaitable<void> ollama_version(Call call) const;
   Awaitable<void> ollama_other(Call call) const;
+  Awaitable<void> mcp(Call call) const;
 
   // `mend`: what is known better here, put into the result.
   Awaitable<void> use_tool(Call call, std::string_view name, const std::function<void(Json&)>& mend) const;

@@ -24,6 +24,8 @@ struct ClientRequest {
   std::string raw_path;  // as it came
   std::string query;     // as it came
   std::string content_type;
+  std::string origin;       // of the page that asks, where a browser does
+  std::string mcp_version;  // MCP-Protocol-Version
   std::string body;
 };
 

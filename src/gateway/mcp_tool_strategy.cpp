@@ -18,7 +18,7 @@ constexpr const char* description =
     "is used of it, and answers with the strategy, a reason, token budgets and steps. Files are counted "
     "exactly.";
 
-Json input_schema() {
+Json input_schema(bool with_files) {
   Json sizes = Json::array();
   for (const std::string_view name : content_sizes()) sizes.push_back(name);
   Json hint = text_schema(
@@ -35,7 +35,7 @@ Json input_schema() {
   window["default"] = 128'000;
   Json used = count_schema("Tokens that are in the window already: system prompt, tools and history.", 0);
   used["default"] = 0;
-  return object_schema(
+  Json schema = object_schema(
       {{"query", text_schema("The question or task, in the user's words.")},
        {"content_size_hint", hint},
        {"file_paths",
@@ -50,6 +50,8 @@ Json input_schema() {
        {"model",
         text_schema("Model that will read it, for its tokenizer and window: gpt-4o, llama3.2:3b, ...")}},
       {"query"});
+  if (!with_files) schema["properties"].erase("file_paths");
+  return schema;
 }
 
 Json output_schema() {
@@ -82,13 +84,13 @@ struct Weighed {
 
 Weighed weigh_files(const ToolContext& context, const Json& arguments, StrategyAsk& ask) {
   Weighed weighed;
-  if (!arguments.contains("file_paths") || arguments["file_paths"].empty()) return weighed;
+  if (!context.files || !arguments.contains("file_paths") || arguments["file_paths"].empty()) return weighed;
   const auto scale = choose_scale(context, text_of(arguments, "model"), "");
   if (!scale) weighed.not_counted = scale.error().what;
   for (const Json& entry : arguments["file_paths"]) {
     const auto& path = entry.get_ref<const std::string&>();
-    const auto file = scale ? context.files.weigh(path, scale->tokenizer, scale->chat.specials)
-                            : context.files.measure(path);
+    const auto file = scale ? context.files->weigh(path, scale->tokenizer, scale->chat.specials)
+                            : context.files->measure(path);
     if (!file) {
       weighed.skipped.push_back({{"file", path}, {"why", file.error().what}});
       continue;
@@ -145,7 +147,7 @@ McpTool strategy_tool(Context context) {
   return {"context_strategy",
           "Choose a context strategy",
           description,
-          input_schema(),
+          input_schema(context->files.has_value()),
           output_schema(),
           [context = std::move(context)](const Json& arguments) { return call(*context, arguments); }};
 }

@@ -19,17 +19,16 @@ constexpr const char* instructions =
     "exact "
     "counts with the model's own tokenizer, model_window the window that a model has, plan_context what of a "
     "whole "
-    "chat request would fit.";
+    "chat request would fit, search_documents the passages of an index that say most about a query.";
 
 }  // namespace
 
 McpServer make_mcp_server(ToolContext context, std::string version) {
   const auto shared = std::make_shared<const ToolContext>(std::move(context));
-  return {"plimsoll",
-          "Plimsoll",
-          std::move(version),
-          instructions,
-          {strategy_tool(shared), count_tool(shared), window_tool(shared), plan_tool(shared)}};
+  std::vector<McpTool> tools{strategy_tool(shared), count_tool(shared), window_tool(shared),
+                             plan_tool(shared)};
+  if (shared->shelf) tools.push_back(search_tool(shared));
+  return {"plimsoll", "Plimsoll", std::move(version), instructions, std::move(tools)};
 }
 
 Result<Scale> choose_scale(const ToolContext& context, const std::string& model,

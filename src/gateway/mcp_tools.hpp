@@ -1,7 +1,8 @@
-// The tools that Plimsoll offers over MCP: context_strategy, count_tokens, model_window,
-// plan_context.
+// The tools that Plimsoll offers over MCP: context_strategy, count_tokens, model_window, plan_context,
+// search_documents.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -11,15 +12,21 @@
 #include "plimsoll/plan.hpp"
 #include "plimsoll/tokenizers.hpp"
 
+namespace plimsoll::engine {
+class Shelf;
+}
+
 namespace plimsoll::gateway {
 
 struct ToolContext {
   const ModelCatalogue* catalogue;
   const TokenizerLibrary* tokenizers;
-  RootedFiles files;                        // what file_paths may name
+  std::optional<RootedFiles> files;         // what file_paths may name; none: there are no file_paths
   std::optional<Tokens> configured_window;  // stands above whatever else is known
   Tokens default_window = 4096;             // where nothing is
   PlanOptions plan = {};                    // what the user set for plans
+  // The indexes to search; an error says why there are none. Null: there is no such tool.
+  std::function<Result<engine::Shelf*>()> shelf = {};
 };
 
 // What the pointers lead to outlives the server.

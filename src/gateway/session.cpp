@@ -50,6 +50,8 @@ ClientRequest taken(http::request<http::string_body>& message) {
   request.raw_path = target.raw_path;
   request.query = target.query;
   request.content_type = message[http::field::content_type];
+  request.origin = message[http::field::origin];
+  request.mcp_version = message["MCP-Protocol-Version"];
   request.body = std::move(message.body());
   return request;
 }

@@ -16,7 +16,7 @@ PROGRAM = shutil.which("plimsoll") or "plimsoll"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "plimsoll"
 PYTHON = CACHE / "venv-mcp" / "bin" / "python"
 VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
-TOOLS = ["context_strategy", "count_tokens", "model_window", "plan_context"]
+TOOLS = ["context_strategy", "count_tokens", "model_window", "plan_context", "search_documents"]
 SECONDS = 30
 
 CHAT = [
@@ -252,6 +252,21 @@ class Lines(InAFolder):
                     self.assertIs(answers[4]["result"]["isError"], True)
                 else:
                     self.assertEqual(answers[4]["error"]["code"], -32602)
+
+    def test_documents_of_the_store_are_searched_once_there_is_one(self):
+        program = [PROGRAM, "--set", f"store_file={self.outside / 'store.db'}"]
+        ask = json.dumps(request(1, "tools/call", name="search_documents", arguments={"index": "words", "query": "hello"}))
+
+        def search():
+            done = subprocess.run([*program, "mcp"], input=ask, text=True, capture_output=True, timeout=SECONDS, check=True)
+            return json.loads(done.stdout)["result"]
+
+        self.assertIs(search()["isError"], True)
+        self.assertFalse((self.outside / "store.db").exists())
+        subprocess.run([*program, "index", "add", "words", self.root / "one.txt", "--quiet"], timeout=SECONDS, check=True,
+                       capture_output=True)
+        found = search()["structuredContent"]["passages"]
+        self.assertEqual([passage["text"].strip() for passage in found], ["hello world"])
 
     def test_what_is_wrong_is_answered_and_the_next_line_too(self):
         answers, status, _ = talk(

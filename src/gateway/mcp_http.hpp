@@ -1,0 +1,24 @@
+// MCP over streamable HTTP: what of a POST's header and body becomes which reply. Stateless: there are no
+// sessions, and each message is answered by itself.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "gateway/mcp.hpp"
+
+namespace plimsoll::gateway {
+
+// A browser names the page that asks. Pages of this machine may; others may not, also where a name of theirs
+// was made to lead here. No origin: no browser.
+bool is_welcome_origin(std::string_view origin);
+
+struct McpReply {
+  int status = 200;
+  std::string body;  // empty: there is nothing to say (202)
+};
+
+// `version`: the header MCP-Protocol-Version; empty: a client of 2025-03-26, which does not send it.
+McpReply answer_mcp_post(const McpServer& server, std::string_view version, std::string_view body);
+
+}  // namespace plimsoll::gateway
