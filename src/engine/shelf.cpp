@@ -23,4 +23,12 @@ Result<std::shared_ptr<const ShelvedIndex>> Shelf::take(std::string_view owner, 
   return place;
 }
 
+void Shelf::forget(std::string_view owner, std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  const auto place = open_.find({std::string(owner), std::string(name)});
+  if (place == open_.end()) return;
+  if (place->second) place->second->open.chunks.forget(place->second->open.info.id);
+  open_.erase(place);
+}
+
 }  // namespace plimsoll::engine

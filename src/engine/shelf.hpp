@@ -34,10 +34,7 @@ class Shelf {
   Result<std::shared_ptr<const ShelvedIndex>> take(std::string_view owner, std::string_view name);
 
   // Of an index that was removed: whoever searches it still may go on.
-  void forget(std::string_view owner, std::string_view name) {
-    const std::lock_guard lock(mutex_);
-    open_.erase({std::string(owner), std::string(name)});
-  }
+  void forget(std::string_view owner, std::string_view name);
 
   bool has(std::string_view owner, std::string_view name) {
     return store_.find_stamp(owner, name).has_value();
