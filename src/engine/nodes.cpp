@@ -82,7 +82,8 @@ Result<std::vector<RankedNode>> rank_nodes(const OpenIndex& open, std::string_vi
   retrieve::GatherOptions options;
   options.candidates = std::max(least_candidates, 3 * most);
   options.filter = filter;
-  TRY(const Evidence evidence, retrieve::gather(open.store, open.info, open.index, query, vectors, options));
+  TRY(const Evidence evidence,
+      retrieve::gather(open.store, open.chunks, open.info, open.index, query, vectors, options));
 
   std::vector<DocumentId> allowed;
   if (!filter.empty()) {
