@@ -49,7 +49,7 @@ class OllamaAnswer {
   OllamaRoute route_;
   std::string model_;
   std::vector<std::string> notes_;
-  const Clock::time_point begun_ = Clock::now();
+  Clock::time_point begun_ = Clock::now();
   Clock::time_point first_{};  // when the first of the answer came
   bool ended_ = false;
   std::string reason_;
