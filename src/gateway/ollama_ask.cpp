@@ -206,7 +206,8 @@ class Translation {
 
   Result<void> format() {
     const Json& format = member(from_, "format");
-    if (format.is_null() || format == "") return {};
+    const bool is_blank = format.is_string() && format.get_ref<const std::string&>().empty();
+    if (format.is_null() || is_blank) return {};
     if (format == "json") {
       to_["response_format"] = {{"type", "json_object"}};
     } else if (format.is_object()) {
