@@ -117,7 +117,8 @@ def ctest(step, folder, arguments=(), env=None):
     shutil.rmtree(reports, ignore_errors=True)
     reports.mkdir(parents=True)
     status, output = step.run(
-        ["ctest", "--test-dir", folder, "--output-on-failure", "--timeout", "900", "--no-tests=error", *arguments],
+        ["ctest", "--test-dir", folder, "--output-on-failure", "--timeout", "900", "--no-tests=error",
+         "--parallel", CORES, *arguments],
         env=SANITIZERS | {"GTEST_OUTPUT": f"xml:{reports}/"} | (env or {}), check=False)
     failed = 0
     for report in reports.glob("*.xml"):

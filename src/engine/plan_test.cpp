@@ -58,7 +58,7 @@ Json message(const char* role, std::string text) {
 
 // `turns` pairs of question and answer of some 2 * size tokens each, and a last question.
 Json conversation(int turns, int size) {
-  Json messages = {message("system", "You are a harbour master.")};
+  Json messages = Json::array({message("system", "You are a harbour master.")});
   for (int i = 0; i < turns; ++i) {
     messages.push_back(message("user", std::to_string(i) + " " + words(size)));
     messages.push_back(message("assistant", std::to_string(i) + " " + words(size)));

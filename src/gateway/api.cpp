@@ -154,9 +154,9 @@ Awaitable<void> Api::answer_kaito(Call call, Kaito::Match match) const {
     body = answer.body.dump(-1, ' ', false, replace);
   };
   co_await call.crew.elsewhere(std::move(work));
-  co_await send_json(call.reply, answer.status, std::move(body));
   if (answer.status != 422)  // as RAGEngine has it: what is no request is not counted
     watched_->add(match.route, answer.status < 400, RagMetrics::Clock::now() - begun);
+  co_await send_json(call.reply, answer.status, std::move(body));
 }
 
 Awaitable<void> Api::ask_model(Call call) const {

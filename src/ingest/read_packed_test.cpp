@@ -198,7 +198,7 @@ TEST(Child, IsKilledWhenItsTimeIsOver) {
       run_child({"sh", "-c", "sleep 60 & sleep 60"}, "", {.time = std::chrono::milliseconds(200)});
   ASSERT_FALSE(child.has_value());
   EXPECT_EQ(child.error().code, Errc::timed_out);
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(50));
   // Also one that closes its output and stays.
   const auto silent =
       run_child({"sh", "-c", "exec >&- 2>&-; sleep 60"}, "", {.time = std::chrono::milliseconds(200)});

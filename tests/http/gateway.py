@@ -16,7 +16,7 @@ from pathlib import Path
 from upstream import Upstream
 
 PROGRAM = os.environ.get("PLIMSOLL_BIN") or shutil.which("plimsoll") or "plimsoll"
-SLOW = float(os.environ.get("PLIMSOLL_SLOWER") or 1)  # a sanitizer's build takes its time
+SLOW = float(os.environ.get("PLIMSOLL_SLOWER") or 2)  # how much longer than a calm machine it may take
 PATIENCE = 20 * SLOW
 CHAT = "/v1/chat/completions"
 

@@ -11,7 +11,7 @@ import signal
 import time
 import unittest
 
-from gateway import serving
+from gateway import PATIENCE, serving
 from kaito import CATS, PLANTS, THREE, TOWER, Engine, id_of, seg
 
 RUST = "Rust is a programming language."
@@ -49,6 +49,9 @@ class Service(Engine):
                 with self.subTest(metric=metric, status=status):
                     before = self.counted(f"{metric}_requests_total", status)
                     ask(name)
+                    until = time.monotonic() + PATIENCE  # a chat is counted when its last byte is on its way
+                    while self.counted(f"{metric}_requests_total", status) == before and time.monotonic() < until:
+                        time.sleep(0.02)
                     self.assertEqual(self.counted(f"{metric}_requests_total", status), before + 1)
         reply = self.gateway.ask("/metrics")
         self.assertTrue(reply.headers["content-type"].startswith("text/plain"))
