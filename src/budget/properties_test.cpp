@@ -8,16 +8,13 @@
 
 #include <rapidcheck.h>
 
+#include "base/sanitized.hpp"
 #include "plimsoll/budget.hpp"
 
 namespace plimsoll::budget {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
-constexpr int cases = 10'000;
-#else
-constexpr int cases = 100'000;
-#endif
+constexpr int cases = base::sanitized ? 10'000 : 100'000;
 
 // RapidCheck takes its parameters from here when the first property is checked.
 [[maybe_unused]] const bool configured =

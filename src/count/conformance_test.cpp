@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/paths.hpp"
+#include "base/sanitized.hpp"
 #include "base/source_dir.hpp"
 #include "count/scan.hpp"
 #include "count/tokenizer_impl.hpp"
@@ -22,13 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-// Under sanitizers every eighth text is taken, and none of the long ones: the whole takes minutes there.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool thin = true;
-#else
-constexpr bool thin = false;
-#endif
-constexpr std::size_t thin_step = 8;
+// Under sanitizers one text of 24 is taken, and none of the long ones: the whole takes minutes there.
+constexpr bool thin = base::sanitized;
+constexpr std::size_t thin_step = 24;
 constexpr std::size_t thin_longest = 20'000;
 // Checks that count a text many times over are for texts up to here.
 constexpr std::size_t short_text = 3'000;
