@@ -34,10 +34,10 @@ KINDS = {
 NOT_FOUND_OUT = {"gemini"}  # its route is asked of its own host, or when it is named
 
 HOSTILE = {
-    "stalls before the header": (hostile.stall_before_header, "no whole reply within 1.0 s"),
-    "stalls in the header": (hostile.stall_in_header, "no whole reply within 1.0 s"),
-    "stalls in the body": (hostile.stall_in_body, "no whole reply within 1.0 s"),
-    "drips": (hostile.drip, "no whole reply within 1.0 s"),
+    "stalls before the header": (hostile.stall_before_header, "no whole reply within "),
+    "stalls in the header": (hostile.stall_in_header, "no whole reply within "),
+    "stalls in the body": (hostile.stall_in_body, "no whole reply within "),
+    "drips": (hostile.drip, "no whole reply within "),
     "cuts": (hostile.cut, "the reply broke off"),
     "closes at once": (hostile.close_at_once, "closed without a reply"),
     "ten megabytes": (hostile.ten_megabytes, "longer than 8.0 MB"),
