@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/breaker.hpp"
+#include "engine/caller.hpp"
 #include "engine/consult.hpp"
 #include "engine/counters.hpp"
 #include "engine/fleet_models.hpp"
@@ -18,7 +19,7 @@ namespace plimsoll::engine {
 struct Ask {
   std::string route = "/v1/chat/completions";
   std::string body;
-  std::string owner = "local";
+  Caller caller{};
   std::optional<Tokens> window_wish{};  // what the client wants the model to be loaded with; plans keep below
   bool in_full = false;                 // the plan with all that it can tell, whatever the request wishes
 };

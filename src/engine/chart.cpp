@@ -143,7 +143,7 @@ Result<void> plan_with_documents(Engine& engine, Course& course, const PlanOptio
   course.parts.score.clear();
   TRY(Plan without, plan_parts(course.parts, course.model, options, models));
   if (!course.findings) {
-    TRY(course.findings, find_in_documents(*engine.shelf, course.ask.owner, course.parts,
+    TRY(course.findings, find_in_documents(*engine.shelf, course.ask.caller.indexes, course.parts,
                                            without.window.tokens - without.input, rules, deadline));
     for (const std::string& note : course.findings->notes) course.trace.warnings.push_back(note);
   }
@@ -258,7 +258,7 @@ Result<void> read_request(Engine& engine, Course& course) {
   if (wishes.index.empty() && plus != std::string::npos && engine.shelf != nullptr) {
     const Fleet& fleet = engine.models.fleet();
     const std::string index = course.model.substr(plus + 1), plain = course.model.substr(0, plus);
-    if (!fleet.has(course.model) && (fleet.has(plain) || engine.shelf->has(course.ask.owner, index))) {
+    if (!fleet.has(course.model) && (fleet.has(plain) || engine.shelf->has(course.ask.caller.indexes, index))) {
       wishes.index = index;
       course.model = plain;
       course.parts.altered = true;

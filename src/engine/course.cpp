@@ -33,7 +33,7 @@ void count_up(Counters& counters, const Course& course, const Result<void>& outc
 
 Course::Course(Ask asked, std::string trace_id) : ask(std::move(asked)) {
   trace.id = std::move(trace_id);
-  trace.owner = ask.owner;
+  trace.owner = ask.caller.owner;
   trace.route = ask.route;
   trace.at_ms = utc_ms();
 }

@@ -169,6 +169,7 @@ Awaitable<void> Api::ask_model(Call call) const {
     }
   }
   engine::Ask ask;
+  ask.caller = call.request.caller;
   ask.route = call.request.path;
   ask.body = std::move(call.request.body);
   std::string trace = new_trace_id();
@@ -181,6 +182,7 @@ Awaitable<void> Api::ask_model(Call call) const {
 
 Awaitable<void> Api::plan(Call call) const {
   engine::Ask ask;
+  ask.caller = call.request.caller;
   ask.body = std::move(call.request.body);
   ask.in_full = true;
   const auto plan = co_await engine::plan_only(context_.engine, call.crew, std::move(ask), call.deadline);
@@ -205,11 +207,12 @@ Awaitable<void> Api::use_tool(Call call, std::string_view name,
                     "file_paths are for the command line and for MCP; send char_count, or the text");
       return;
     }
+    const McpSession session{.indexes = call.request.caller.indexes};
     for (const McpTool& tool : context_.tools.tools) {
       if (tool.name != name) continue;
       const Json given = without_nulls(*arguments, tool.input_schema);
       const auto checked = check_schema(given, tool.input_schema);
-      result = checked ? tool.call(given) : tl::unexpected(checked.error());
+      result = checked ? tool.call(given, session) : tl::unexpected(checked.error());
       if (result && mend) mend(*result);
     }
   };
@@ -241,7 +244,7 @@ Awaitable<void> Api::strategy(Call call) const {
 Awaitable<void> Api::models(Call call) const {
   std::string body;
   std::function<void()> work = [&] {
-    body = models_json(context_.engine, context_.fleet).dump(-1, ' ', false, replace);
+    body = models_json(context_.engine, context_.fleet, call.request.caller).dump(-1, ' ', false, replace);
   };
   co_await call.crew.elsewhere(std::move(work));
   co_await send_json(call.reply, 200, std::move(body));

@@ -19,6 +19,7 @@
 namespace plimsoll::gateway {
 
 struct ClientRequest {
+  engine::Caller caller{};
   std::string method;
   std::string path;      // decoded, without the query
   std::string raw_path;  // as it came

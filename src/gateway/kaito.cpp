@@ -11,8 +11,6 @@
 namespace plimsoll::gateway {
 namespace {
 
-constexpr std::string_view owner = "local";
-
 Json document_json(std::string_view id, Json text, Json metadata) {
   return {{"doc_id", id},
           {"text", std::move(text)},
@@ -111,8 +109,8 @@ Kaito::Answer Kaito::failed(const Error& error, std::string_view doing) const {
   return {status, {{"detail", status < 500 ? error.what : std::string(doing) + error.what}}};
 }
 
-Kaito::Answer Kaito::list_indexes(const Match&, const ClientRequest&, Deadline) const {
-  const auto names = context_.collections->names(owner);
+Kaito::Answer Kaito::list_indexes(const Match&, const ClientRequest& request, Deadline) const {
+  const auto names = context_.collections->names(request.caller.indexes);
   if (!names) return failed(names.error());
   return {200, Json(*names)};
 }
@@ -134,7 +132,7 @@ Kaito::Answer Kaito::index_documents(const Match&, const ClientRequest& request,
     one.id = base::sha256_hex(one.text);
     reply.push_back(document_json(one.id, one.text, std::move(documents.metadata[i])));
   }
-  const auto added = context_.collections->add(owner, name, documents.given, deadline);
+  const auto added = context_.collections->add(request.caller.indexes, name, documents.given, deadline);
   if (!added) return failed(added.error());
   return {200, std::move(reply)};
 }
@@ -153,7 +151,7 @@ Kaito::Answer Kaito::list_documents(const Match& match, const ClientRequest& req
       return failed({Errc::bad_input, "Invalid metadata filter format. Must be a valid JSON string."});
     filter = metadata_from(json);
   }
-  const auto info = context_.collections->find(owner, match.name);
+  const auto info = context_.collections->find(request.caller.indexes, match.name);
   if (!info) return failed(info.error());
   const auto page = engine::list_nodes(context_.collections->store(), *info, filter, offset, limit);
   if (!page) return failed(page.error());
@@ -177,7 +175,8 @@ Kaito::Answer Kaito::update_documents(const Match& match, const ClientRequest& r
   KaitoDocuments documents;
   if (!complaints.any()) documents = read_documents(*body, complaints);
   if (complaints.any()) return {422, complaints.body()};
-  const auto outcome = context_.collections->update(owner, match.name, documents.given, deadline);
+  const auto outcome =
+      context_.collections->update(request.caller.indexes, match.name, documents.given, deadline);
   if (!outcome) return failed(outcome.error());
   const auto those = [&](const std::vector<std::size_t>& places) {
     Json list = Json::array();
@@ -198,7 +197,7 @@ Kaito::Answer Kaito::delete_documents(const Match& match, const ClientRequest& r
   std::vector<std::string> ids;
   if (!complaints.any()) ids = read_texts(*body, "doc_ids", complaints);
   if (complaints.any()) return {422, complaints.body()};
-  auto removed = context_.collections->remove(owner, match.name, ids);
+  auto removed = context_.collections->remove(request.caller.indexes, match.name, ids);
   if (!removed) return failed(removed.error());
   std::ranges::sort(*removed);
   Json gone = Json::array(), unknown = Json::array();
@@ -207,7 +206,7 @@ Kaito::Answer Kaito::delete_documents(const Match& match, const ClientRequest& r
 }
 
 Kaito::Answer Kaito::delete_index(const Match& match, const ClientRequest&, Deadline) const {
-  const auto removed = context_.collections->remove_index(owner, match.name);
+  const auto removed = context_.collections->remove_index(request.caller.indexes, match.name);
   if (!removed) return failed(removed.error());
   return {200, {{"message", fmt::format("Successfully deleted index {}.", match.name)}}};
 }

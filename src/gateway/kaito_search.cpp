@@ -9,8 +9,6 @@
 namespace plimsoll::gateway {
 namespace {
 
-constexpr std::string_view owner = "local";
-
 Json node_json(const engine::RankedNode& ranked) {
   const auto number = [](const std::optional<double>& score) { return score ? Json(*score) : Json(); };
   Json source;
@@ -39,7 +37,7 @@ Kaito::Answer Kaito::retrieve(const Match&, const ClientRequest& request, Deadli
   RetrieveAsk ask;
   if (!complaints.any()) ask = read_retrieve(*body, context_.most_nodes, complaints);
   if (complaints.any()) return {422, complaints.body()};
-  const auto shelved = context_.collections->shelf().take(owner, ask.index);
+  const auto shelved = context_.collections->shelf().take(request.caller.indexes, ask.index);
   if (!shelved) return failed(shelved.error(), "Retrieve failed: ");
   if (base::trim(ask.query).empty()) return failed({Errc::bad_input, "Query string cannot be empty."});
   const auto nodes = engine::rank_nodes((*shelved)->open, ask.query, static_cast<std::size_t>(ask.most),
@@ -53,11 +51,12 @@ Kaito::Answer Kaito::retrieve(const Match&, const ClientRequest& request, Deadli
 
 Kaito::Answer Kaito::persist(const Match& match, const ClientRequest& request, Deadline) const {
   // An unknown index is told before its path is looked at: which folders exist is nobody's business.
-  if (const auto info = context_.collections->find(owner, match.name); !info) return failed(info.error());
+  if (const auto info = context_.collections->find(request.caller.indexes, match.name); !info)
+    return failed(info.error());
   const auto path = snapshot_path(context_.snapshots, query_value(request.query, "path"), match.name);
   if (!path) return failed(path.error());
-  const auto saved =
-      context_.collections->undisturbed(owner, match.name, [&](const IndexInfo* info) -> Result<void> {
+  const auto saved = context_.collections->undisturbed(
+      request.caller.indexes, match.name, [&](const IndexInfo* info) -> Result<void> {
         if (info == nullptr) return fail(Errc::not_found, "No such index: '{}' exists.", match.name);
         return context_.save(*info, path->folder);
       });
@@ -77,11 +76,11 @@ Kaito::Answer Kaito::load(const Match& match, const ClientRequest& request, Dead
   if (!std::filesystem::exists(path->folder, ignored))
     return failed({Errc::not_found, fmt::format("Path does not exist: {}", path->shown)});
   bool in_the_way = false;
-  const auto loaded =
-      context_.collections->undisturbed(owner, match.name, [&](const IndexInfo* info) -> Result<void> {
+  const auto loaded = context_.collections->undisturbed(
+      request.caller.indexes, match.name, [&](const IndexInfo* info) -> Result<void> {
         in_the_way = info != nullptr && !overwrite;
         if (in_the_way) return {};
-        return context_.load(path->folder, owner, match.name);
+        return context_.load(path->folder, request.caller.indexes, match.name);
       });
   if (in_the_way)
     return {409,

@@ -171,7 +171,7 @@ class Conversation {
       if (!speaks("2025-11-25")) return refuse(invalid_params, fits.error().what);
       return failure(fits.error());
     }
-    const Result<Json> result = tool->call(arguments);
+    const Result<Json> result = tool->call(arguments, session_);
     log::debug("mcp tool", {{"tool", name}, {"ok", result.has_value()}});
     if (!result) return failure(result.error());
     Json answer{{"content", text_content(line_of(*result))}};

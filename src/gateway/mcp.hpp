@@ -23,6 +23,12 @@ namespace plimsoll::gateway {
 
 using Json = nlohmann::ordered_json;
 
+// What is known of one client.
+struct McpSession {
+  std::string version{};          // empty before `initialize`: spoken to as by the newest
+  std::string indexes = "local";  // whose documents its tools look into
+};
+
 struct McpTool {
   std::string name;
   std::string title;
@@ -30,7 +36,7 @@ struct McpTool {
   Json input_schema;   // of the kind that mcp_schema.hpp checks
   Json output_schema;  // what `call` gives
   // Gets arguments that fit the schema. What goes wrong becomes a result that the model can read.
-  std::function<Result<Json>(const Json& arguments)> call;
+  std::function<Result<Json>(const Json& arguments, const McpSession& session)> call;
 };
 
 struct McpServer {
@@ -39,11 +45,6 @@ struct McpServer {
   std::string version;
   std::string instructions;  // for the model: what the tools are for
   std::vector<McpTool> tools;
-};
-
-// What was agreed on with one client.
-struct McpSession {
-  std::string version;  // empty before `initialize`: spoken to as by the newest
 };
 
 // Oldest first.

@@ -43,7 +43,8 @@ bool is_welcome_origin(std::string_view origin) {
   return host == "localhost" || host == "127.0.0.1" || host == "[::1]";
 }
 
-McpReply answer_mcp_post(const McpServer& server, std::string_view version, std::string_view body) {
+McpReply answer_mcp_post(const McpServer& server, std::string_view version, std::string_view body,
+                         std::string indexes) {
   const auto versions = mcp_versions();
   if (!version.empty() && std::ranges::find(versions, version) == versions.end()) {
     Json supported = Json::array();
@@ -54,6 +55,7 @@ McpReply answer_mcp_post(const McpServer& server, std::string_view version, std:
   }
   if (base::trim(body).empty()) return {400, error_line(invalid_request, "the body is empty")};
   McpSession session;
+  session.indexes = std::move(indexes);
   session.version = version.empty() ? before_the_header : version;
   auto answer = answer_mcp(server, session, body);
   if (!answer) return {202, {}};
@@ -70,7 +72,8 @@ Awaitable<void> Api::mcp(Call call) const {
   }
   McpReply answer;
   std::function<void()> work = [&] {
-    answer = answer_mcp_post(context_.tools, call.request.mcp_version, call.request.body);
+    answer = answer_mcp_post(context_.tools, call.request.mcp_version, call.request.body,
+                             call.request.caller.indexes);
   };
   co_await call.crew.elsewhere(std::move(work));
   co_await send_json(call.reply, answer.status, std::move(answer.body));

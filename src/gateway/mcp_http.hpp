@@ -19,6 +19,8 @@ struct McpReply {
 };
 
 // `version`: the header MCP-Protocol-Version; empty: a client of 2025-03-26, which does not send it.
-McpReply answer_mcp_post(const McpServer& server, std::string_view version, std::string_view body);
+// `indexes`: whose documents are looked into.
+McpReply answer_mcp_post(const McpServer& server, std::string_view version, std::string_view body,
+                         std::string indexes = "local");
 
 }  // namespace plimsoll::gateway

@@ -20,7 +20,7 @@ McpServer echo_server() {
                "Says it again.",
                schema,
                Json::parse(R"({"type": "object"})"),
-               [](const Json& arguments) -> Result<Json> {
+               [](const Json& arguments, const McpSession&) -> Result<Json> {
                  if (arguments["say"] == "fail") return fail(Errc::not_found, "nothing at 42");
                  if (arguments["say"] == "throw") throw std::runtime_error("boom");
                  return Json{{"said", arguments["say"]}, {"times", arguments.value("times", 1)}};

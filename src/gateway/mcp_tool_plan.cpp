@@ -88,7 +88,9 @@ McpTool plan_tool(Context context) {
           description,
           input_schema(),
           output_schema(),
-          [context = std::move(context)](const Json& arguments) { return call(*context, arguments); }};
+          [context = std::move(context)](const Json& arguments, const McpSession&) {
+            return call(*context, arguments);
+          }};
 }
 
 }  // namespace plimsoll::gateway

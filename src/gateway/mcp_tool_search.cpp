@@ -75,12 +75,12 @@ Json passage_json(const SelectedPassage& passage) {
   return json;
 }
 
-Result<Json> call(const ToolContext& context, const Json& arguments) {
+Result<Json> call(const ToolContext& context, const Json& arguments, std::string_view owner) {
   const std::string name = text_of(arguments, "index"), query = text_of(arguments, "query");
   if (base::trim(query).empty()) return fail(Errc::bad_input, "the query is empty");
   const Tokens budget = integer_of(arguments, "budget").value_or(usual_budget);
   TRY(engine::Shelf * shelf, context.shelf());
-  TRY(const auto shelved, shelf->take("local", name));
+  TRY(const auto shelved, shelf->take(owner, name));
   const engine::OpenIndex& open = shelved->open;
   TRY(const Tokenizer tokenizer, context.tokenizers->open(open.info.settings.tokenizer));
   retrieve::GatherOptions gather;
@@ -112,7 +112,9 @@ McpTool search_tool(Context context) {
           description,
           input_schema(),
           output_schema(),
-          [context = std::move(context)](const Json& arguments) { return call(*context, arguments); }};
+          [context = std::move(context)](const Json& arguments, const McpSession& session) {
+            return call(*context, arguments, session.indexes);
+          }};
 }
 
 }  // namespace plimsoll::gateway

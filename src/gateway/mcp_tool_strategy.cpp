@@ -149,7 +149,9 @@ McpTool strategy_tool(Context context) {
           description,
           input_schema(context->files.has_value()),
           output_schema(),
-          [context = std::move(context)](const Json& arguments) { return call(*context, arguments); }};
+          [context = std::move(context)](const Json& arguments, const McpSession&) {
+            return call(*context, arguments);
+          }};
 }
 
 }  // namespace plimsoll::gateway

@@ -36,10 +36,10 @@ Json described(const engine::Engine& engine, const engine::Berth& berth, const s
 
 }  // namespace
 
-Json models_json(const engine::Engine& engine, const engine::Fleet& fleet) {
+Json models_json(const engine::Engine& engine, const engine::Fleet& fleet, const engine::Caller& caller) {
   std::vector<std::string> indexes;
   if (engine.shelf != nullptr)
-    if (const auto all = engine.shelf->store().indexes("local"))
+    if (const auto all = engine.shelf->store().indexes(caller.indexes))
       for (const IndexInfo& info : *all) indexes.push_back(info.name);
   Json data = Json::array();
   const auto models = fleet.models();

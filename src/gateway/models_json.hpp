@@ -1,4 +1,5 @@
-// The models of all upstreams, as GET /v1/models lists them (D5), with every index as a virtual model.
+// The models of all upstreams, as GET /v1/models lists them (D5), with every index that the
+// caller sees as a virtual model.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,7 +8,8 @@
 
 namespace plimsoll::gateway {
 
-nlohmann::ordered_json models_json(const engine::Engine& engine, const engine::Fleet& fleet);
+nlohmann::ordered_json models_json(const engine::Engine& engine, const engine::Fleet& fleet,
+                                   const engine::Caller& caller);
 // One of them, whether an upstream lists it or not; null where none would take it.
 nlohmann::ordered_json model_json(const engine::Engine& engine, const engine::Fleet& fleet,
                                   std::string_view name);

@@ -115,6 +115,7 @@ Awaitable<void> Api::ollama_ask(Call call, OllamaRoute route) const {
   manner.at_once_bytes = rules.planned_at_once_bytes;
   OllamaSink sink(call.crew, call.reply, answer, manner);
   engine::Ask ask;
+  ask.caller = call.request.caller;
   ask.route = std::move(prepared->ask.route);
   ask.body = std::move(prepared->ask.body);
   ask.window_wish = prepared->ask.num_ctx;
@@ -189,7 +190,7 @@ Awaitable<void> Api::ollama_tags(Call call) const {
   std::function<void()> work = [&] {
     const bool running = call.request.path == "/api/ps";
     const Json json = running ? gateway::ollama_running(context_.engine, context_.fleet)
-                              : gateway::ollama_tags(context_.engine, context_.fleet);
+                              : gateway::ollama_tags(context_.engine, context_.fleet, call.request.caller);
     body = json.dump(-1, ' ', false, replace);
   };
   co_await call.crew.elsewhere(std::move(work));
@@ -206,7 +207,7 @@ Awaitable<void> Api::ollama_show(Call call) const {
       return;
     }
     const std::string plain = without_latest(context_.fleet, *model);
-    shown = gateway::ollama_show(context_.engine, context_.fleet, plain, call.deadline);
+    shown = gateway::ollama_show(context_.engine, context_.fleet, plain, call.request.caller, call.deadline);
   };
   co_await call.crew.elsewhere(std::move(work));
   if (shown)

@@ -41,10 +41,10 @@ Json entry_of(const engine::Fleet& fleet, const engine::Berth& berth, const std:
           {"details", details_of(served)}};
 }
 
-std::vector<std::string> index_names(const engine::Engine& engine) {
+std::vector<std::string> index_names(const engine::Engine& engine, const engine::Caller& caller) {
   std::vector<std::string> names;
   if (engine.shelf == nullptr) return names;
-  if (const auto all = engine.shelf->store().indexes("local"))
+  if (const auto all = engine.shelf->store().indexes(caller.indexes))
     for (const IndexInfo& info : *all) names.push_back(info.name);
   return names;
 }
@@ -72,10 +72,10 @@ ServedModel served_at(const engine::Fleet& fleet, const engine::Berth& berth) {
 
 // The model of "MODEL+INDEX", where that is what it is.
 std::string_view without_index(const engine::Engine& engine, const engine::Fleet& fleet,
-                               std::string_view model) {
+                               std::string_view model, const engine::Caller& caller) {
   const std::size_t plus = model.rfind('+');
   if (plus == std::string_view::npos || engine.shelf == nullptr || fleet.has(model)) return model;
-  return engine.shelf->has("local", model.substr(plus + 1)) ? model.substr(0, plus) : model;
+  return engine.shelf->has(caller.indexes, model.substr(plus + 1)) ? model.substr(0, plus) : model;
 }
 
 }  // namespace
@@ -97,8 +97,8 @@ std::string without_latest(const engine::Fleet& fleet, std::string model) {
   return fleet.has(plain) ? plain : model;
 }
 
-Json ollama_tags(const engine::Engine& engine, const engine::Fleet& fleet) {
-  const std::vector<std::string> indexes = index_names(engine);
+Json ollama_tags(const engine::Engine& engine, const engine::Fleet& fleet, const engine::Caller& caller) {
+  const std::vector<std::string> indexes = index_names(engine, caller);
   Json all = Json::array();
   const auto models = fleet.models();
   for (std::size_t i = 0; i < models->size(); ++i)
@@ -130,8 +130,8 @@ Json ollama_running(const engine::Engine& engine, const engine::Fleet& fleet) {
 }
 
 Result<Json> ollama_show(const engine::Engine& engine, const engine::Fleet& fleet, std::string_view name,
-                         Deadline deadline) {
-  const std::string plain(without_index(engine, fleet, name));
+                         const engine::Caller& caller, Deadline deadline) {
+  const std::string plain(without_index(engine, fleet, name, caller));
   if (!fleet.has(plain))
     return fail(Errc::unknown_model, "model '{}' not found: no upstream has it; GET /api/tags lists all",
                 name);

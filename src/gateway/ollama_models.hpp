@@ -16,13 +16,15 @@ inline constexpr std::string_view ollama_version = "0.17.4";
 // Ollama's clients may write ":latest" behind any name; the name that an upstream knows.
 std::string without_latest(const engine::Fleet& fleet, std::string model);
 
-// GET /api/tags, every index as a virtual model too.
-nlohmann::ordered_json ollama_tags(const engine::Engine& engine, const engine::Fleet& fleet);
+// GET /api/tags, every index that the caller sees as a virtual model too.
+nlohmann::ordered_json ollama_tags(const engine::Engine& engine, const engine::Fleet& fleet,
+                                   const engine::Caller& caller);
 // GET /api/ps: those that were asked for, with the window that is served.
 nlohmann::ordered_json ollama_running(const engine::Engine& engine, const engine::Fleet& fleet);
 // POST /api/show. unknown_model where no upstream has it. May ask a server for the window.
 Result<nlohmann::ordered_json> ollama_show(const engine::Engine& engine, const engine::Fleet& fleet,
-                                           std::string_view model, Deadline deadline);
+                                           std::string_view model, const engine::Caller& caller,
+                                           Deadline deadline);
 
 // "2026-01-02T03:04:05.678901Z"
 std::string ollama_time(std::chrono::system_clock::time_point time);
