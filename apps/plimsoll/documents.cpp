@@ -81,8 +81,8 @@ Result<std::vector<Embedder*>> Documents::embedders_of(const IndexInfo& info) {
   return out;
 }
 
-Result<Documents::Searchable> Documents::open_index(std::string_view name) {
-  TRY(auto info, store_->find_index(local_owner, name));
+Result<Documents::Searchable> Documents::open_index(std::string_view name, std::string_view owner) {
+  TRY(auto info, store_->find_index(owner, name));
   TRY(auto index, derived(info));
   std::vector<std::string> notes;
   std::vector<Embedder*> embedders;

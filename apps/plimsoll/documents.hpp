@@ -19,7 +19,7 @@
 
 namespace plimsoll {
 
-// Whose rows they are until keys exist.
+// Whose rows they are where no key has made them.
 inline constexpr std::string_view local_owner = "local";
 inline constexpr std::string_view builtin_embedder = "all-minilm-l6-v2";
 
@@ -44,7 +44,7 @@ class Documents {
     engine::OpenIndex open;
     std::vector<std::string> notes;
   };
-  Result<Searchable> open_index(std::string_view name);
+  Result<Searchable> open_index(std::string_view name, std::string_view owner = local_owner);
 
   // Brings what is derived from an index up to date and writes it down, so that the next search starts at
   // once.

@@ -7,9 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "adapters/sqlite/keys.hpp"
 #include "adapters/sqlite/traces.hpp"
 #include "base/try.hpp"
-#include "documents.hpp"
+#include "globals.hpp"
 #include "inspect_report.hpp"
 #include "interrupt.hpp"
 #include "terminal.hpp"
@@ -28,20 +29,28 @@ struct InspectCommand {
   bool last = false;
   bool follow = false;
   bool json = false;
+  std::string key;
+
+  std::string owner{};  // the key's; empty: all
+  KeyNames names{};     // empty: there are no keys
 };
 
 std::string lines_of(std::span<const Trace> traces, const InspectCommand& command, bool header) {
-  if (!command.json) return trace_table(traces, terminal_of_stdout(), header);
+  if (!command.json) return trace_table(traces, command.names, terminal_of_stdout(), header);
   std::string out;
   for (const Trace& trace : traces) out += trace_json(trace) + "\n";
   return out;
 }
 
 Result<void> show_one(const Trace& trace, const InspectCommand& command) {
-  return print_out(command.json ? trace_json(trace) + "\n" : trace_report(trace, terminal_of_stdout()));
+  return print_out(command.json ? trace_json(trace) + "\n"
+                                : trace_report(trace, command.names, terminal_of_stdout()));
 }
 
 tl::unexpected<Error> nothing_kept(const InspectCommand& command) {
+  if (!command.key.empty() && command.session.empty())
+    return fail(Errc::not_found, "no trace is of the key '{}'; `plimsoll inspect` lists the latest of all",
+                command.key);
   if (!command.session.empty())
     return fail(Errc::not_found,
                 "no trace is of the session '{}'; `plimsoll inspect` lists the latest of all",
@@ -52,15 +61,15 @@ tl::unexpected<Error> nothing_kept(const InspectCommand& command) {
 
 Result<void> show_last(TraceStore& store, const InspectCommand& command) {
   TRY(const auto traces,
-      store.traces(local_owner, {.session = command.session, .limit = 1, .as_kept = true}));
+      store.traces(command.owner, {.session = command.session, .limit = 1, .as_kept = true}));
   if (traces.empty()) return nothing_kept(command);
   return show_one(traces.front(), command);
 }
 
 Result<void> show_latest(TraceStore& store, const InspectCommand& command) {
   constexpr std::size_t a_screenful = 20;
-  TRY(auto traces,
-      store.traces(local_owner, {.session = command.session, .limit = command.limit.value_or(a_screenful)}));
+  TRY(auto traces, store.traces(command.owner,
+                                {.session = command.session, .limit = command.limit.value_or(a_screenful)}));
   if (traces.empty()) return nothing_kept(command);
   std::reverse(traces.begin(), traces.end());  // the latest last, next to where one types
   return print_out(lines_of(traces, command, /*header=*/true));
@@ -69,7 +78,7 @@ Result<void> show_latest(TraceStore& store, const InspectCommand& command) {
 Result<void> follow(TraceStore& store, const InspectCommand& command) {
   const Interrupt interrupt;
   // Where to go on from, whatever its session; then the few before it that were asked for.
-  TRY(const auto newest, store.traces(local_owner, {.limit = 1, .as_kept = true}));
+  TRY(const auto newest, store.traces(command.owner, {.limit = 1, .as_kept = true}));
   std::string after = newest.empty() ? "" : newest.front().id;
   bool header = true;
   const auto show = [&](const std::vector<Trace>& traces) -> Result<void> {
@@ -80,18 +89,18 @@ Result<void> follow(TraceStore& store, const InspectCommand& command) {
   };
   if (command.limit.value_or(0) > 0) {
     TRY(auto before,
-        store.traces(local_owner, {.session = command.session, .limit = *command.limit, .as_kept = true}));
+        store.traces(command.owner, {.session = command.session, .limit = *command.limit, .as_kept = true}));
     std::reverse(before.begin(), before.end());
     TRY_VOID(show(before));
   }
   if (terminal_of_stdout().columns > 0 && !command.json)
     fmt::print(stderr, "Waiting for traces; Ctrl-C ends it.\n");
   while (!interrupt.wanted()) {
-    TRY(const auto traces, store.traces(local_owner, {.session = command.session,
-                                                      .after = after,
-                                                      .limit = most_at_once,
-                                                      .oldest_first = true,
-                                                      .as_kept = true}));
+    TRY(const auto traces, store.traces(command.owner, {.session = command.session,
+                                                        .after = after,
+                                                        .limit = most_at_once,
+                                                        .oldest_first = true,
+                                                        .as_kept = true}));
     TRY_VOID(show(traces));
     if (!traces.empty()) after = traces.back().id;
     if (traces.size() < most_at_once) std::this_thread::sleep_for(between_looks);
@@ -99,14 +108,27 @@ Result<void> follow(TraceStore& store, const InspectCommand& command) {
   return {};
 }
 
-Result<void> run(const Globals& globals, const InspectCommand& command) {
+// The names of keys, and whose traces are wanted.
+Result<void> look_up_keys(const std::filesystem::path& file, InspectCommand& command) {
+  TRY(const auto store, sqlite::open_keys(file, {.create = false}));
+  TRY(const auto keys, store->keys());
+  for (const ApiKey& key : keys) {
+    command.names[key.id] = key.name;
+    if (key.name == command.key) command.owner = key.id;
+  }
+  if (command.key.empty() || !command.owner.empty()) return {};
+  return fail(Errc::not_found, "no key is called '{}'; `plimsoll keys list` has them all", command.key);
+}
+
+Result<void> run(const Globals& globals, InspectCommand& command) {
   TRY(const base::Settings settings, load_settings(globals));
   const auto file = command.store.empty() ? settings.store_file : std::filesystem::path(command.store);
   TRY(const auto store, sqlite::open_traces(file, {.create = false}));
+  TRY_VOID(look_up_keys(file, command));
   if (command.follow) return follow(*store, command);
   if (command.last) return show_last(*store, command);
   if (command.id.empty()) return show_latest(*store, command);
-  TRY(const Trace trace, store->trace(local_owner, command.id));
+  TRY(const Trace trace, store->trace(command.owner, command.id));
   return show_one(trace, command);
 }
 
@@ -121,6 +143,7 @@ constexpr const char* examples =
     "  plimsoll inspect 4k2m9x1c             one of them, by its id or as much of it as is clear; answers\n"
     "                                        carry it in the header X-Plimsoll-Trace\n"
     "  plimsoll inspect --session support-7  those of one session\n"
+    "  plimsoll inspect --key ann            those of one key\n"
     "  plimsoll inspect --follow             every trace as it comes, until Ctrl-C\n"
     "  plimsoll inspect --follow --json | jq 'select(.upstream_cut_tokens > 0)'\n"
     "\n"
@@ -136,6 +159,7 @@ void add_inspect_command(CLI::App& app, const Globals& globals, int& exit_code) 
   CLI::Option* id = sub->add_option("ID", command->id, "One trace: its id, or its beginning or end");
   CLI::Option* last = sub->add_flag("--last", command->last, "The latest trace")->excludes(id);
   sub->add_option("--session", command->session, "Only those of this session")->type_name("S")->excludes(id);
+  sub->add_option("--key", command->key, "Only those of this key")->type_name("NAME");
   sub->add_flag("--follow", command->follow, "Each trace as it comes, until Ctrl-C")
       ->excludes(id)
       ->excludes(last);

@@ -53,11 +53,17 @@ double share_of_window(const Trace& trace) {
   return trace.window > 0 ? static_cast<double>(trace.input) / static_cast<double>(trace.window) : 0;
 }
 
-std::vector<std::string> row_of(const Trace& trace, bool wide) {
+std::string key_of(const Trace& trace, const KeyNames& names) {
+  const auto found = names.find(trace.owner);
+  return found == names.end() ? "-" : printable(found->second, 24);
+}
+
+std::vector<std::string> row_of(const Trace& trace, const KeyNames& names, bool wide) {
   const std::string& model = trace.model.empty() ? trace.asked_model : trace.model;
   std::vector<std::string> row{fmt::format("{:%m-%d %H:%M:%S}", local_time(trace.at_ms)), shortened(trace.id),
                                at_least(printable(model, 24), 16),
                                trace.status == 0 ? "-" : std::to_string(trace.status)};
+  if (!names.empty()) row.insert(row.begin() + 2, at_least(key_of(trace, names), 8));
   if (wide) row.push_back(trace.window > 0 ? bar(share_of_window(trace), 10) : std::string(10, ' '));
   row.push_back(trace.input > 0 ? with_thousands(trace.input) : "");
   row.push_back(trace.window > 0 ? "/ " + with_thousands(trace.window) : "");
@@ -71,7 +77,7 @@ std::string paragraph(const std::string& text, const Terminal& terminal, std::si
   return std::string(indent, ' ') + wrap(text, drawing_width(terminal), indent) + "\n";
 }
 
-std::string head(const Trace& trace, const Terminal& terminal) {
+std::string head(const Trace& trace, const KeyNames& names, const Terminal& terminal) {
   std::string out = fmt::format("{}  {:%Y-%m-%d %H:%M:%S}\n", bold(terminal, "Trace " + printable(trace.id)),
                                 local_time(trace.at_ms));
   std::string line = fmt::format("{}: ", printable(trace.route));
@@ -85,6 +91,7 @@ std::string head(const Trace& trace, const Terminal& terminal) {
   if (trace.stream) line += ", streamed";
   line += trace.changed ? "; the request was changed to fit" : "; the request went through as it came";
   out += paragraph(line, terminal, 0);
+  if (!names.empty()) out += fmt::format("key {}\n", key_of(trace, names));
   if (!trace.session.empty()) out += fmt::format("session {}\n", printable(trace.session));
   if (!trace.index.empty()) out += fmt::format("index {}\n", printable(trace.index));
   if (!trace.error.empty()) out += paragraph("error: " + printable(trace.error, 2'000), terminal, 0);
@@ -166,10 +173,15 @@ std::string warning_lines(const Trace& trace, const Plan& plan, const Terminal& 
 
 }  // namespace
 
-std::string trace_table(std::span<const Trace> traces, const Terminal& terminal, bool header) {
+std::string trace_table(std::span<const Trace> traces, const KeyNames& names, const Terminal& terminal,
+                        bool header) {
   constexpr std::size_t room_for_a_bar = 100;
   const bool wide = terminal.columns == 0 || terminal.columns >= room_for_a_bar;
   Table table{{"TIME", "ID", "MODEL", "STATUS"}, {false, false, false, true}, {}};
+  if (!names.empty()) {
+    table.header.insert(table.header.begin() + 2, "KEY");
+    table.right.insert(table.right.begin() + 2, false);
+  }
   if (wide) {
     table.header.emplace_back("");
     table.right.push_back(false);
@@ -178,13 +190,13 @@ std::string trace_table(std::span<const Trace> traces, const Terminal& terminal,
     table.header.emplace_back(name);
     table.right.push_back(true);
   }
-  for (const Trace& trace : traces) table.rows.push_back(row_of(trace, wide));
+  for (const Trace& trace : traces) table.rows.push_back(row_of(trace, names, wide));
   std::string out = draw(table, terminal);
   return header ? out : out.substr(out.find('\n') + 1);
 }
 
-std::string trace_report(const Trace& trace, const Terminal& terminal) {
-  std::string out = head(trace, terminal);
+std::string trace_report(const Trace& trace, const KeyNames& names, const Terminal& terminal) {
+  std::string out = head(trace, names, terminal);
   Plan plan;
   if (trace.plan.empty()) {
     out += trace.window > 0 ? fmt::format("window {}, input {}, answer {}, margin {}\n",

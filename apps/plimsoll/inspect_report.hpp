@@ -1,6 +1,7 @@
 // Traces for people: many as a table, one as its plan is drawn, with what came of it.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 
@@ -9,9 +10,13 @@
 
 namespace plimsoll {
 
-// One line each. Without a header the columns are as wide as with one, so that tables may follow each other.
-std::string trace_table(std::span<const Trace> traces, const Terminal& terminal, bool header);
+// By the owners that they are. Empty: there are no keys, and nothing is said of them.
+using KeyNames = std::map<std::string, std::string, std::less<>>;
 
-std::string trace_report(const Trace& trace, const Terminal& terminal);
+// One line each. Without a header the columns are as wide as with one, so that tables may follow each other.
+std::string trace_table(std::span<const Trace> traces, const KeyNames& names, const Terminal& terminal,
+                        bool header);
+
+std::string trace_report(const Trace& trace, const KeyNames& names, const Terminal& terminal);
 
 }  // namespace plimsoll

@@ -7,6 +7,7 @@
 #include "globals.hpp"
 #include "index_command.hpp"
 #include "inspect_command.hpp"
+#include "keys_command.hpp"
 #include "mcp_command.hpp"
 #include "models_command.hpp"
 #include "plan_command.hpp"
@@ -14,6 +15,7 @@
 #include "serve_command.hpp"
 #include "strategy_command.hpp"
 #include "tokenizers_command.hpp"
+#include "usage_command.hpp"
 
 namespace {
 
@@ -34,6 +36,9 @@ constexpr const char* examples =
     "  plimsoll search manual \"which margin?\" --budget 500\n"
     "  plimsoll inspect --last                       what became of the last request through the gateway\n"
     "  plimsoll serve                                the gateway: any OpenAI client, any model\n"
+    "  plimsoll keys add ann --tokens-per-day 200000 who may use it, and how much; `plimsoll usage` has what "
+    "was "
+    "used\n"
     "  plimsoll mcp                                  the same for agents, over the Model Context Protocol\n"
     "  plimsoll models --kind ollama                 the windows that a server really serves\n"
     "  plimsoll tokenizers                           every tokenizer, its source and its licence\n"
@@ -63,6 +68,8 @@ int main(int argc, char** argv) {
   plimsoll::add_eval_command(app, globals, exit_code);
   plimsoll::add_inspect_command(app, globals, exit_code);
   plimsoll::add_serve_command(app, globals, exit_code);
+  plimsoll::add_keys_command(app, globals, exit_code);
+  plimsoll::add_usage_command(app, globals, exit_code);
   plimsoll::add_mcp_command(app, globals, exit_code);
   plimsoll::add_models_command(app, globals, exit_code);
   plimsoll::add_tokenizers_command(app, globals, exit_code);

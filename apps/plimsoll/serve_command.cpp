@@ -17,10 +17,12 @@
 #include "engine/plan_options.hpp"
 #include "find_window.hpp"
 #include "gateway/api.hpp"
+#include "gateway/cors.hpp"
 #include "gateway/mcp_tools.hpp"
 #include "index_snapshot.hpp"
 #include "known_models.hpp"
 #include "serve_collections.hpp"
+#include "serve_keys.hpp"
 #include "serve_upstreams.hpp"
 #include "shelved.hpp"
 #include "terminal.hpp"
@@ -38,6 +40,9 @@ constexpr const char* examples =
     "  plimsoll serve --upstream http://gpu:8000/v1    a vLLM, llama.cpp or any OpenAI-style server\n"
     "  plimsoll serve --upstream local=http://localhost:11434 --upstream openai=https://api.openai.com/v1\n"
     "                                                  several; the second one's key is OPENAI_API_KEY\n"
+    "  plimsoll keys add ann                           from then on requests need a key; then --listen may "
+    "be\n"
+    "                                                  an address that others reach\n"
     "  curl http://127.0.0.1:8000/v1/models            what they serve, with real windows\n"
     "  plimsoll inspect --last                         what became of the last request\n";
 
@@ -46,6 +51,7 @@ struct Options {
   std::vector<std::string> upstreams;
   std::string store;
   std::string config;
+  bool open = false;
 };
 
 std::chrono::milliseconds milliseconds_of(double seconds) {
@@ -125,11 +131,14 @@ class Gateway {
   static Result<std::unique_ptr<Gateway>> open(const base::Settings& settings,
                                                std::vector<engine::FleetMember> members) {
     TRY(ModelCatalogue catalogue, known_models(settings));
+    TRY(auto origins, gateway::read_origins(settings.cors_origins));
     TRY(auto documents, Documents::open(settings, /*create=*/true));
     TRY(auto traces, sqlite::open_traces(settings.store_file));
     TRY(auto drift, traces->drift());
+    TRY(auto doorkeeper, Doorkeeper::open(settings));
     auto gateway = std::unique_ptr<Gateway>(new Gateway(settings, std::move(catalogue), std::move(documents),
-                                                        std::move(traces), std::move(members)));
+                                                        std::move(traces), std::move(doorkeeper),
+                                                        std::move(origins), std::move(members)));
     gateway->drift_.load(std::move(drift));
     remove_half_loaded(gateway->documents_->store());
     return gateway;
@@ -155,15 +164,19 @@ class Gateway {
   engine::Fleet& fleet() { return fleet_; }
   gateway::HttpServer& server() { return *server_; }
   Documents& documents() { return *documents_; }
+  bool has_keys() const { return doorkeeper_->gate().needs_keys(); }
   Deadline for_a_list() const { return windows_.for_a_list(); }
 
  private:
   Gateway(const base::Settings& settings, ModelCatalogue catalogue, std::unique_ptr<Documents> documents,
-          std::unique_ptr<TraceStore> traces, std::vector<engine::FleetMember> members)
+          std::unique_ptr<TraceStore> traces, std::unique_ptr<Doorkeeper> doorkeeper,
+          std::vector<std::string> origins, std::vector<engine::FleetMember> members)
       : settings_(settings),
         catalogue_(std::move(catalogue)),
         documents_(std::move(documents)),
         traces_(std::move(traces)),
+        doorkeeper_(std::move(doorkeeper)),
+        origins_(std::move(origins)),
         windows_(settings, catalogue_, /*refresh=*/false),
         fleet_(std::move(members), windows_.finder()),
         models_(fleet_, windows_.finder(), catalogue_, documents_->tokenizers(), drift_,
@@ -172,9 +185,12 @@ class Gateway {
         collections_(collection_tools(settings, *documents_, shelf_)),
         writer_(*traces_, drift_, {.limits = limits_of(settings)}),
         breakers_(fleet_.members().size()),
-        engine_{models_,   &shelf_,           drift_, settings.trace_count > 0 ? &writer_ : nullptr,
-                breakers_, rules_of(settings)},
-        api_(context()) {}
+        engine_{models_, &shelf_, drift_, &writer_, breakers_, rules_of(settings)},
+        api_(context()) {
+    engine_.charge = [this](const std::string& owner, Tokens tokens) {
+      doorkeeper_->gate().charge(owner, tokens);
+    };
+  }
 
   gateway::ApiContext context() {
     gateway::ToolContext tools{&catalogue_,
@@ -192,6 +208,8 @@ class Gateway {
     };
     context.kaito = kaito_context(settings_, *documents_, collections_);
     context.version = PLIMSOLL_VERSION;
+    context.gate = &doorkeeper_->gate();
+    context.cors_origins = origins_;
     context.request_timeout = milliseconds_of(settings_.request_timeout_seconds);
     return context;
   }
@@ -200,6 +218,8 @@ class Gateway {
   ModelCatalogue catalogue_;
   std::unique_ptr<Documents> documents_;
   std::unique_ptr<TraceStore> traces_;
+  std::unique_ptr<Doorkeeper> doorkeeper_;
+  std::vector<std::string> origins_;
   ledger::DriftBook drift_;
   FoundWindows windows_;
   engine::Fleet fleet_;
@@ -216,6 +236,7 @@ class Gateway {
 std::string greeting(Gateway& gateway, const base::Settings& settings, const std::string& address) {
   std::string text;
   const auto models = gateway.fleet().models();
+  const std::string key = gateway.has_keys() ? " -H 'Authorization: Bearer KEY'" : "";
   for (std::size_t i = 0; i < models->size(); ++i) {
     const engine::FleetMember& member = gateway.fleet().members()[i];
     const engine::MemberModels& found = (*models)[i];
@@ -231,10 +252,10 @@ std::string greeting(Gateway& gateway, const base::Settings& settings, const std
     if (!member.models.empty() && model == "MODEL") model = member.models.front().name;
   text += fmt::format(
       "Try, from another terminal:\n"
-      "  curl {0}/v1/chat/completions -H 'Content-Type: application/json' \\\n"
+      "  curl {0}/v1/chat/completions -H 'Content-Type: application/json'{2} \\\n"
       "    -d '{{\"model\": \"{1}\", \"messages\": [{{\"role\": \"user\", \"content\": \"Ahoy!\"}}]}}'\n"
       "  plimsoll inspect --last\n",
-      address, printable(model));
+      address, printable(model), key);
   return text;
 }
 
@@ -266,9 +287,6 @@ Result<void> run(const Globals& globals, const Options& options) {
   if (!options.store.empty()) with_store.set.push_back("store_file=" + options.store);
   TRY(const base::Settings settings, load_settings(with_store));
   TRY(const ListenAddress listen, listen_address(options.listen.empty() ? settings.listen : options.listen));
-  if (!is_loopback(listen.host))
-    log::warning("listening beyond this machine: anybody who reaches the port may use every upstream",
-                 {{"address", listen.host}});
   TRY(auto members, gateway_upstreams(settings, options.upstreams));
 
   // One arena a thread keeps several megabytes for itself each; two are enough for the few threads there are.
@@ -280,6 +298,7 @@ Result<void> run(const Globals& globals, const Options& options) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before any thread starts: they inherit it
 
   TRY(auto gateway, Gateway::open(settings, std::move(members)));
+  TRY_VOID(check_listening(listen, gateway->has_keys(), options.open || settings.open_to_all));
   TRY_VOID(gateway->listen(listen));
   const bool six = listen.host.find(':') != std::string::npos;
   const std::string address =
@@ -304,6 +323,7 @@ void add_serve_command(CLI::App& app, const Globals& globals, int& exit_code) {
   command->add_option("--upstream", options->upstreams, "A server of models, as often as there are such")
       ->type_name("[NAME=]URL")
       ->allow_extra_args(false);
+  command->add_flag("--open", options->open, "Listen beyond this machine also where there are no keys");
   command->add_option("--config", options->config, "Settings file, as before the command")->type_name("FILE");
   command->add_option("--store", options->store, "File that holds documents and traces")->type_name("PATH");
   command->callback([options, &globals, &exit_code] {

@@ -7,7 +7,7 @@
 namespace plimsoll {
 
 inline Result<std::unique_ptr<engine::ShelvedIndex>> shelve(Documents& documents, const IndexInfo& info) {
-  auto opened = documents.open_index(info.name);
+  auto opened = documents.open_index(info.name, info.owner);
   if (!opened) return tl::unexpected(std::move(opened).error());
   return std::unique_ptr<engine::ShelvedIndex>(new engine::ShelvedIndex{
       std::move(opened->index), std::move(opened->open), std::move(opened->notes), {}});

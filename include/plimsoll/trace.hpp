@@ -44,6 +44,15 @@ struct TracePassage {
   std::string text;  // only where prompts are kept
 };
 
+// What a section of the prompt took, or what was written: "template", "system", "tools", "memory", "history",
+// "context", "question", "prompt" (all of it, where nothing tells its sections apart), "thinking", "answer".
+struct SectionTokens {
+  std::string section;
+  Tokens tokens = 0;
+
+  bool operator==(const SectionTokens&) const = default;
+};
+
 struct Trace {
   std::string id;  // rises with time
   std::string owner;
@@ -66,8 +75,9 @@ struct Trace {
   std::string plan;  // as plan_json has it; empty where there was none
 
   Usage usage;
-  std::optional<Tokens> drift;  // what the upstream read, less the plan's input
-  Tokens cut = 0;               // that the upstream left out of the prompt
+  std::vector<SectionTokens> used;  // of the request that was answered; what its owner's usage is counted by
+  std::optional<Tokens> drift;      // what the upstream read, less the plan's input
+  Tokens cut = 0;                   // that the upstream left out of the prompt
   std::int64_t plan_us = 0, retrieve_us = 0, first_byte_us = 0, total_us = 0;
 
   std::vector<TraceAttempt> attempts;
@@ -94,9 +104,23 @@ struct DriftHistory {
   std::int64_t seen = 0;       // of all times
 };
 
+// What was used, added up. A request counts once in each section that it used, and once in the section
+// without a name, where there are no tokens.
+struct UsedTokens {
+  std::int64_t day = 0;  // since 1970, UTC
+  std::string owner;
+  std::string model;  // that answered; empty: none did
+  std::string section;
+  Tokens tokens = 0;
+  std::int64_t requests = 0;
+};
+constexpr std::int64_t day_of(std::int64_t at_ms) {
+  return at_ms / (std::int64_t{24} * 3600 * 1000);
+}
+
 // How many traces stay; the oldest go first.
 struct TraceLimits {
-  std::int64_t most = 10'000;
+  std::int64_t most = 10'000;  // 0: none are kept, whatever the others say
   std::int64_t oldest_ms = std::int64_t{30} * 24 * 3600 * 1000;
   std::int64_t bytes = std::int64_t{256} << 20;
 };
@@ -109,10 +133,12 @@ class TraceStore {
   TraceStore& operator=(const TraceStore&) = delete;
   virtual ~TraceStore() = default;
 
-  // All or none of them, and drift with them; then what is beyond the limits goes.
+  // All or none of them, and with them drift and what was used, which is added to what is there; then what is
+  // beyond the limits goes.
   virtual Result<void> keep(std::span<const Trace> traces, std::span<const DriftHistory> drift,
-                            const TraceLimits& limits) = 0;
-  // not_found where there is none. An id may be shortened as long as it is clear.
+                            std::span<const UsedTokens> used, const TraceLimits& limits) = 0;
+  // not_found where there is none. An id may be shortened as long as it is clear. An empty owner stands for
+  // all of them, here and below: for who runs the program, and never for who asks it.
   virtual Result<Trace> trace(std::string_view owner, std::string_view id) = 0;
   struct Wanted {
     std::string session{};  // empty: all

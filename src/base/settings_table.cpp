@@ -107,6 +107,13 @@ const std::array table{
             "Ask for the usage of every stream, so that drift and cuts are seen; such requests are not "
             "byte-identical."},
     Setting{"listen", "", Text{&Settings::listen}, "Address and port that the gateway listens on."},
+    Setting{"open_to_all", "", Flag{&Settings::open_to_all},
+            "Listen beyond this machine also where there are no keys."},
+    Setting{
+        "cors_origins", "", Names{&Settings::cors_origins},
+        "Origins of web pages that may use the gateway from a browser, as https://app.example; * for all."},
+    Setting{"alert_webhook", "", SecretText{&Settings::alert_webhook},
+            "Address that alerts of a key's budget are posted to. Never shown."},
     Setting{"io_threads", "", Whole{&Settings::io_threads, 0, 256},
             "Threads that talk to clients and servers; 0: as many as there are cores, at most 4."},
     Setting{"worker_threads", "", Whole{&Settings::worker_threads, 0, 256},

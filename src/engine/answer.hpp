@@ -63,10 +63,12 @@ struct Engine {
   FleetModels& models;
   Shelf* shelf = nullptr;  // null: there is no store
   ledger::DriftBook& drift;
-  TraceWriter* traces = nullptr;  // null: none are kept
+  TraceWriter* traces = nullptr;  // null: neither traces nor usage are kept
   Breakers& breakers;
   EngineRules rules;
   Counters counters{};
+  // Told what each answer has used, at once and on any thread; null: nobody wants to know.
+  std::function<void(const std::string& owner, Tokens tokens)> charge{};
 };
 
 // What one thread has to itself.

@@ -187,7 +187,8 @@ void ask_for_usage(const Engine& engine, Course& course) {
     return;
   }
   const bool may = course.stream && !course.wants_usage && !course.parts.body.contains("stream_options");
-  if (!may || (course.body.empty() && !engine.rules.ask_for_usage)) return;
+  const bool wanted = engine.rules.ask_for_usage || course.ask.caller.metered;
+  if (!may || (course.body.empty() && !wanted)) return;
   if (course.body.empty()) course.body = course.ask.body;
   const std::size_t open = course.body.find('{');
   if (open == std::string::npos) return;
@@ -258,7 +259,8 @@ Result<void> read_request(Engine& engine, Course& course) {
   if (wishes.index.empty() && plus != std::string::npos && engine.shelf != nullptr) {
     const Fleet& fleet = engine.models.fleet();
     const std::string index = course.model.substr(plus + 1), plain = course.model.substr(0, plus);
-    if (!fleet.has(course.model) && (fleet.has(plain) || engine.shelf->has(course.ask.caller.indexes, index))) {
+    if (!fleet.has(course.model) &&
+        (fleet.has(plain) || engine.shelf->has(course.ask.caller.indexes, index))) {
       wishes.index = index;
       course.model = plain;
       course.parts.altered = true;

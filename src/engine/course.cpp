@@ -29,6 +29,44 @@ void count_up(Counters& counters, const Course& course, const Result<void>& outc
   }
 }
 
+// Whether 16 bytes of the text that begin at a multiple of 16 stand in the request too: 31 in a row never
+// escape.
+bool repeats(std::string_view text, std::string_view request) {
+  constexpr std::size_t piece = 16;
+  for (std::size_t at = 0; at + piece <= text.size(); at += piece)
+    if (request.find(text.substr(at, piece)) != std::string_view::npos) return true;
+  return false;
+}
+
+// By section of the plan, with what was written; nothing where no upstream took the request. One that was
+// given up by the client was read all the same.
+std::vector<SectionTokens> used_by(const Course& course) {
+  const Trace& trace = course.trace;
+  std::vector<SectionTokens> used;
+  const bool answered = trace.status >= 200 && trace.status < 300;
+  if (!answered && !course.left) return used;
+  const auto add = [&](std::string_view section, Tokens tokens) {
+    if (tokens > 0) used.push_back({std::string(section), tokens});
+  };
+  for (const PlannedSection& planned : course.plan.sections)
+    if (is_input(planned.section.kind)) add(name_of(planned.section.kind), planned.used);
+  if (used.empty()) add("prompt", trace.input > 0 ? trace.input : trace.usage.input.value_or(0));
+  const Tokens thinking = trace.usage.thinking.value_or(0);
+  add("thinking", thinking);
+  add("answer", trace.usage.answer.value_or(0) - thinking);
+  return used;
+}
+
+void charge(Engine& engine, Course& course) {
+  Trace& trace = course.trace;
+  trace.used = used_by(course);
+  if (engine.traces != nullptr) engine.traces->count(trace);
+  if (!engine.charge) return;
+  Tokens tokens = 0;
+  for (const SectionTokens& one : trace.used) tokens += one.tokens;
+  engine.charge(trace.owner, tokens);
+}
+
 }  // namespace
 
 Course::Course(Ask asked, std::string trace_id) : ask(std::move(asked)) {
@@ -38,12 +76,25 @@ Course::Course(Ask asked, std::string trace_id) : ask(std::move(asked)) {
   trace.at_ms = utc_ms();
 }
 
+std::string for_the_record(const Engine& engine, const Course& course, std::string said) {
+  constexpr std::size_t longest_compared = std::size_t{1} << 20;
+  if (engine.rules.keep_prompts) return said;
+  std::string without_model = said;  // whose name is no secret
+  const std::string& model = course.trace.asked_model;
+  for (std::size_t at = 0; !model.empty() && (at = without_model.find(model, at)) != std::string::npos;)
+    without_model.replace(at, model.size(), 1, '\1');
+  const std::string_view request(course.ask.body);
+  if (request.size() <= longest_compared && !repeats(without_model, request)) return said;
+  return fmt::format("an error of {} bytes that may repeat the request, which is not kept (keep_prompts)",
+                     said.size());
+}
+
 void close_course(Engine& engine, Course& course, const Result<void>& outcome) {
   Trace& trace = course.trace;
   trace.stream = course.stream;
   trace.total_us = course.microseconds();
   if (!outcome) {
-    trace.error = outcome.error().what;
+    if (trace.error.empty()) trace.error = outcome.error().what;
     if (trace.status == 0) trace.status = status_of(outcome.error().code);
   }
   count_up(engine.counters, course, outcome);
@@ -53,7 +104,10 @@ void close_course(Engine& engine, Course& course, const Result<void>& outcome) {
                          {"input", trace.input},
                          {"window", trace.window},
                          {"us", trace.total_us}});
-  if (engine.traces == nullptr || (is_plain(trace) && !engine.traces->takes_plain())) return;
+  charge(engine, course);
+  if (engine.traces == nullptr || !engine.traces->keeps_traces() ||
+      (is_plain(trace) && !engine.traces->takes_plain()))
+    return;
   if (!course.plan.sections.empty()) trace.plan = plan_json_line(course.plan);
   trace.warnings.insert(trace.warnings.begin(), course.plan.warnings.begin(), course.plan.warnings.end());
   for (FoundPassage& found : course.passages) {

@@ -39,6 +39,7 @@ struct Course {
   bool hides_usage = false;    // we asked for it, the client did not
   Tokens rendered_longer = 0;  // what the server's rendering takes more than ours
   bool raised = false;         // the window was raised after a cut
+  bool left = false;           // the client went away while the upstream was at it
 
   std::string_view outgoing() const {
     return body.empty() ? std::string_view(ask.body) : std::string_view(body);
@@ -69,6 +70,10 @@ Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& cr
 // Hands the reply on. False: nothing went out, and the request should be planned once more.
 Awaitable<Result<bool>> relay(Engine& engine, Course& course, HttpStream& reply, AnswerSink& client,
                               Deadline deadline);
+
+// What an upstream said, for the log and the trace: servers that check the form of a request repeat parts of
+// it, which are not kept unless prompts are.
+std::string for_the_record(const Engine& engine, const Course& course, std::string said);
 
 // Fills in the trace, and keeps it.
 void close_course(Engine& engine, Course& course, const Result<void>& outcome);

@@ -82,7 +82,8 @@ Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& cr
     auto reply =
         co_await link.send(std::move(request), sooner(deadline, Deadline::after(engine.rules.first_byte)));
     note_attempt(course, reply, begin);
-    if (co_await client_is_gone()) co_return nobody_waits();  // which is not the server's fault
+    course.left = co_await client_is_gone();
+    if (course.left) co_return nobody_waits();  // which is not the server's fault
     const bool broken = reply ? (*reply)->head().status >= 500 : reply.error().code != Errc::bad_input;
     if (broken)
       engine.breakers.failed(course.berth.member, Breakers::Clock::now());

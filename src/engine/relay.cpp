@@ -50,7 +50,7 @@ bool teaches(Engine& engine, Course& course, int status, std::string_view body) 
                                      {"model", course.trace.model},
                                      {"planned_window", planned},
                                      {"window", window},
-                                     {"said", overflow->said}});
+                                     {"said", for_the_record(engine, course, overflow->said)}});
   // An Ollama means the window that it was asked to load, and can be asked for a larger one.
   if (is_chat(course) && engine.models.raise_window(course.berth)) {
     ++engine.counters.overflows;
@@ -95,8 +95,9 @@ Awaitable<Result<bool>> relay_plain(Engine& engine, Course& course, HttpStream& 
   CO_TRY(std::string body, co_await read_all(engine, reply, deadline));
   if (reply.head().status >= 400) {
     if (teaches(engine, course, reply.head().status, body)) co_return false;
-    course.trace.error = said_in_error(body);
-    body = with_detail(std::move(body), course.trace.error);
+    std::string said = said_in_error(body);
+    body = with_detail(std::move(body), said);
+    course.trace.error = for_the_record(engine, course, std::move(said));
     co_return co_await hand_over(course, reply.head(), std::move(body), client);
   }
   reconcile(engine, course, read_reply(body));
@@ -134,8 +135,9 @@ Awaitable<Result<bool>> relay_stream(Engine& engine, Course& course, HttpStream&
   const std::string_view first = data_of(std::string_view(begin).substr(0, first_event_end(begin)));
   if (first.find("\"error\"") != std::string_view::npos && read_reply(first).is_error) {
     if (teaches(engine, course, 200, first)) co_return false;
-    course.trace.error = said_in_error(first);
-    co_return fail(Errc::upstream_failed, "the upstream answered with an error: {}", course.trace.error);
+    const std::string said = said_in_error(first);
+    course.trace.error = for_the_record(engine, course, said);
+    co_return fail(Errc::upstream_failed, "the upstream answered with an error: {}", said);
   }
   // A cut shows in the usage, behind everything else: then there is something to tell after all.
   EventRelay events({course.is_annotated(), course.hides_usage, /*told_late=*/true});

@@ -57,6 +57,37 @@ void TraceWriter::add(Trace&& trace) {
   if (wake) due_.notify_one();
 }
 
+void TraceWriter::count(const Trace& trace) {
+  // A name that nothing answered to is the client's word alone, of which there may be any number.
+  const std::string model = trace.used.empty() ? std::string() : trace.model;
+  const std::int64_t day = day_of(trace.at_ms);
+  std::vector<std::pair<Account, Sums>> counted;  // made before anybody has to wait
+  counted.reserve(trace.used.size() + 1);
+  counted.push_back({{day, trace.owner, model, std::string()}, {0, 1}});
+  for (const SectionTokens& one : trace.used)
+    counted.push_back({{day, trace.owner, model, one.section}, {one.tokens, 1}});
+  bool wake = false;
+  {
+    const std::lock_guard lock(mutex_);
+    wake = used_.empty();
+    for (auto& [account, sums] : counted) {
+      Sums& all = used_[std::move(account)];
+      all.tokens += sums.tokens;
+      all.requests += sums.requests;
+    }
+  }
+  if (wake) due_.notify_one();
+}
+
+std::vector<UsedTokens> TraceWriter::listed(const Accounts& accounts) {
+  std::vector<UsedTokens> out;
+  for (const auto& [account, sums] : accounts) {
+    const auto& [day, owner, model, section] = account;
+    out.push_back({day, owner, model, section, sums.tokens, sums.requests});
+  }
+  return out;
+}
+
 void TraceWriter::flush() {
   std::unique_lock lock(mutex_);
   const std::uint64_t mine = ++flush_wanted_;
@@ -72,14 +103,15 @@ std::uint64_t TraceWriter::dropped() const {
 void TraceWriter::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    due_.wait(lock, [&] { return is_due() || !waiting_.empty(); });
+    due_.wait(lock, [&] { return is_due() || !waiting_.empty() || !used_.empty(); });
     due_.wait_for(lock, options_.patience, [&] { return is_due(); });
     const bool last = stopping_;
     const std::uint64_t flushing = flush_wanted_;
     std::vector<Trace> traces = std::exchange(waiting_, {});
     waiting_bytes_ = 0;
+    Accounts used = std::exchange(used_, {});
     lock.unlock();
-    write(std::move(traces));
+    write(std::move(traces), std::move(used));
     complain_of_losses();
     lock.lock();
     flushed_ = flushing;
@@ -88,18 +120,22 @@ void TraceWriter::run() {
   }
 }
 
-void TraceWriter::write(std::vector<Trace> traces) {
+void TraceWriter::write(std::vector<Trace> traces, Accounts used) {
   // What could not be written the last time comes first, so that later news of the same key stand.
   std::vector<DriftHistory> drift = std::exchange(unwritten_drift_, {});
   std::vector<DriftHistory> news = book_.take_changed();
   drift.insert(drift.end(), std::make_move_iterator(news.begin()), std::make_move_iterator(news.end()));
-  if (traces.empty() && drift.empty()) return;
-  const auto kept = store_.keep(traces, drift, options_.limits);
+  if (traces.empty() && drift.empty() && used.empty()) return;
+  const auto kept = store_.keep(traces, drift, listed(used), options_.limits);
   if (kept) return;
   last_problem_ = kept.error().what;
   if (drift.size() <= ledger::DriftBook::most_keys) unwritten_drift_ = std::move(drift);
   const std::lock_guard lock(mutex_);
   dropped_ += traces.size();
+  for (const auto& [account, sums] : used) {
+    used_[account].tokens += sums.tokens;
+    used_[account].requests += sums.requests;
+  }
 }
 
 void TraceWriter::complain_of_losses() {

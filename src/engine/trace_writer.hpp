@@ -1,13 +1,16 @@
-// Takes traces off the hands of those who answer and writes them down, with what was learned of drift, in
-// batches on a thread of its own.
+// Takes traces off the hands of those who answer and writes them down, with what was learned of drift and
+// what was used, in batches on a thread of its own.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <map>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "ledger/drift.hpp"
@@ -38,8 +41,12 @@ class TraceWriter {
   // Whether there is room for one more trace in which nothing happened; asked once for each such, before any
   // work is done on it. False: it is passed over, and counted.
   bool takes_plain();
+  bool keeps_traces() const { return options_.limits.most > 0; }
   // Never waits for the store.
   void add(Trace&& trace);
+  // What the trace has used goes to its owner's account, whether the trace is kept or not. What could not be
+  // written is tried again.
+  void count(const Trace& trace);
   // Returns when all that was added before, and drift that was learned before, is written or was tried to be.
   void flush();
 
@@ -49,8 +56,17 @@ class TraceWriter {
 
  private:
   void run();
+  // Day, owner, model, section.
+  using Account = std::tuple<std::int64_t, std::string, std::string, std::string>;
+  struct Sums {
+    Tokens tokens = 0;
+    std::int64_t requests = 0;
+  };
+  using Accounts = std::map<Account, Sums>;
+  static std::vector<UsedTokens> listed(const Accounts& accounts);
+
   bool is_due() const { return stopping_ || flush_wanted_ > flushed_ || waiting_.size() >= options_.batch; }
-  void write(std::vector<Trace> traces);
+  void write(std::vector<Trace> traces, Accounts used);
   void complain_of_losses();
 
   TraceStore& store_;
@@ -62,6 +78,7 @@ class TraceWriter {
   std::condition_variable written_;  // for those who flush
   std::vector<Trace> waiting_;
   std::size_t waiting_bytes_ = 0;
+  Accounts used_;
   std::uint64_t flush_wanted_ = 0, flushed_ = 0;  // numbers of flushes
   std::uint64_t dropped_ = 0;
   bool stopping_ = false;

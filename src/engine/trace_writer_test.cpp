@@ -4,6 +4,7 @@
 #include <set>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/log.hpp"
@@ -17,13 +18,17 @@ using namespace std::chrono_literals;
 class FakeStore : public TraceStore {
  public:
   Result<void> keep(std::span<const Trace> traces, std::span<const DriftHistory> drift,
-                    const TraceLimits& limits) override {
+                    std::span<const UsedTokens> counted, const TraceLimits& limits) override {
     std::unique_lock lock(mutex_);
     ++asked;
     changed_.notify_all();
     changed_.wait(lock, [&] { return !shut_; });
     most = limits.most;
     if (broken) return fail(Errc::io_failed, "the disk is full");
+    for (const UsedTokens& one : counted) {
+      Tokens& sum = used[fmt::format("{} {} {} {}", one.day, one.owner, one.model, one.section)];
+      sum += one.section.empty() ? one.requests : one.tokens;
+    }
     batches.push_back(traces.size());
     for (const Trace& trace : traces) kept.insert(trace.id);
     for (const DriftHistory& history : drift) learned[history.key] = history;
@@ -49,6 +54,7 @@ class FakeStore : public TraceStore {
   std::vector<std::size_t> batches;
   std::set<std::string> kept;
   std::map<DriftKey, DriftHistory> learned;
+  std::map<std::string, Tokens> used;
 
  private:
   std::mutex mutex_;
@@ -74,6 +80,44 @@ TEST(TraceWriter, WritesInBatchesWithoutBeingAsked) {
   EXPECT_EQ(store.batches.at(0), 10U);
   EXPECT_EQ(store.kept.size(), 10U);
   EXPECT_EQ(store.most, 77);
+}
+
+Trace used_trace(const std::string& owner, std::vector<SectionTokens> used) {
+  Trace trace = trace_of("x");
+  trace.owner = owner;
+  trace.model = "m";
+  trace.at_ms = std::int64_t{3} * 24 * 3600 * 1000 + 5;
+  trace.used = std::move(used);
+  return trace;
+}
+
+TEST(TraceWriter, CountsWhatWasUsedAlsoWhereNoTracesAreKept) {
+  FakeStore store;
+  ledger::DriftBook book;
+  TraceWriter writer(store, book, {.limits = {.most = 0}});
+  EXPECT_FALSE(writer.keeps_traces());
+  writer.count(used_trace("ann", {{"system", 10}, {"answer", 5}}));
+  writer.count(used_trace("ann", {{"system", 7}}));
+  writer.count(used_trace("bob", {}));  // nothing answered
+  writer.flush();
+  const std::map<std::string, Tokens> expected{
+      {"3 ann m ", 2}, {"3 ann m system", 17}, {"3 ann m answer", 5}, {"3 bob  ", 1}};
+  EXPECT_EQ(store.used, expected);
+}
+
+TEST(TraceWriter, ForgetsNoUsageThatCouldNotBeWritten) {
+  FakeStore store;
+  ledger::DriftBook book;
+  TraceWriter writer(store, book);
+  store.broken = true;
+  writer.count(used_trace("ann", {{"answer", 5}}));
+  writer.flush();
+  EXPECT_TRUE(store.used.empty());
+  writer.count(used_trace("ann", {{"answer", 6}}));
+  store.broken = false;
+  writer.flush();
+  EXPECT_EQ(store.used["3 ann m answer"], 11);
+  EXPECT_EQ(store.used["3 ann m "], 2);
 }
 
 TEST(TraceWriter, WritesASingleTraceAfterAWhile) {

@@ -16,24 +16,6 @@ namespace {
 
 constexpr auto replace = Json::error_handler_t::replace;
 
-// Remembers the status.
-class WatchedReply final : public ClientReply {
- public:
-  explicit WatchedReply(ClientReply& to) : to_(to) {}
-
-  Awaitable<Result<void>> head(const engine::AnswerHead& head) override {
-    status_ = head.status;
-    return to_.head(head);
-  }
-  Awaitable<Result<void>> body(std::string_view bytes) override { return to_.body(bytes); }
-  bool is_begun() const override { return to_.is_begun(); }
-  int status() const { return status_; }
-
- private:
-  ClientReply& to_;
-  int status_ = 500;  // nothing was said
-};
-
 Result<Json> read_json(const std::string& body) {
   if (const auto shape = base::check_json_shape(body, "the request"); !shape)
     return tl::unexpected(shape.error());
@@ -98,24 +80,6 @@ const std::vector<Api::Route>& Api::routes() {
       {"GET", "/", &Api::root},
   };
   return all;
-}
-
-Awaitable<void> Api::handle(engine::Crew& crew, ClientRequest& request, ClientReply& reply) const {
-  const auto begun = RagMetrics::Clock::now();
-  const bool chat = request.method == "POST" && request.path == "/v1/chat/completions";
-  WatchedReply watched(reply);
-  ++watched_->running;
-  Call call{crew, request, watched, Deadline::after(context_.request_timeout)};
-  try {
-    co_await find_route(call);
-  } catch (...) {
-    --watched_->running;
-    throw;
-  }
-  --watched_->running;
-  const auto took = RagMetrics::Clock::now() - begun;
-  watched_->add(RagRoute::any, true, took);
-  if (chat && watched.status() != 422) watched_->add(RagRoute::chat, watched.status() < 400, took);
 }
 
 Awaitable<void> Api::find_route(Call call) const {

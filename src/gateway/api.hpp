@@ -13,6 +13,8 @@
 
 namespace plimsoll::gateway {
 
+class Gate;
+
 // Embedders of this program, by the names that /v1/embeddings takes.
 using FindEmbedder = std::function<Result<Embedder*>(const std::string& name)>;
 
@@ -26,6 +28,8 @@ struct ApiContext {
   std::string version;
   std::chrono::milliseconds request_timeout{600'000};
   KaitoContext kaito{};
+  Gate* gate = nullptr;                     // null: everybody may come in
+  std::vector<std::string> cors_origins{};  // pages that may read answers
 };
 
 class Api {

@@ -14,6 +14,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include "base/secret.hpp"
 #include "engine/answer.hpp"
 
 namespace plimsoll::gateway {
@@ -27,6 +28,10 @@ struct ClientRequest {
   std::string content_type;
   std::string origin;       // of the page that asks, where a browser does
   std::string mcp_version;  // MCP-Protocol-Version
+  base::Secret key;         // of Authorization, X-API-Key or api-key, in this order
+  // A browser that asks whether it may, and the headers that it would send.
+  bool is_preflight = false;
+  std::string preflight_headers;
   std::string body;
 };
 

@@ -205,7 +205,7 @@ Kaito::Answer Kaito::delete_documents(const Match& match, const ClientRequest& r
   return {200, {{"deleted_doc_ids", std::move(gone)}, {"not_found_doc_ids", std::move(unknown)}}};
 }
 
-Kaito::Answer Kaito::delete_index(const Match& match, const ClientRequest&, Deadline) const {
+Kaito::Answer Kaito::delete_index(const Match& match, const ClientRequest& request, Deadline) const {
   const auto removed = context_.collections->remove_index(request.caller.indexes, match.name);
   if (!removed) return failed(removed.error());
   return {200, {{"message", fmt::format("Successfully deleted index {}.", match.name)}}};

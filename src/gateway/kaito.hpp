@@ -13,6 +13,7 @@
 #include "gateway/http_server.hpp"
 #include "gateway/mcp.hpp"
 #include "gateway/rag_metrics.hpp"
+#include "gateway/snapshot_path.hpp"
 
 namespace plimsoll::gateway {
 
@@ -71,6 +72,8 @@ class Kaito {
   Answer retrieve(const Match& match, const ClientRequest& request, Deadline deadline) const;
 
   Answer failed(const Error& error, std::string_view doing = {}) const;
+  // Where the request wants a snapshot to be. Keys with indexes of their own have snapshots of their own.
+  Result<SnapshotPath> snapshot_of(const ClientRequest& request, std::string_view name) const;
 
   KaitoContext context_;
 };

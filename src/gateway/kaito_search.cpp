@@ -3,7 +3,6 @@
 #include "base/try.hpp"
 #include "gateway/kaito.hpp"
 #include "gateway/kaito_read.hpp"
-#include "gateway/snapshot_path.hpp"
 #include "gateway/target.hpp"
 
 namespace plimsoll::gateway {
@@ -49,11 +48,19 @@ Kaito::Answer Kaito::retrieve(const Match&, const ClientRequest& request, Deadli
   return {200, {{"query", ask.query}, {"results", std::move(results)}, {"count", count}}};
 }
 
+Result<SnapshotPath> Kaito::snapshot_of(const ClientRequest& request, std::string_view name) const {
+  std::optional<std::string> path = query_value(request.query, "path");
+  const std::string& owner = request.caller.indexes;
+  if (owner == engine::Caller{}.indexes) return snapshot_path(context_.snapshots, path, name);
+  if (path == context_.snapshots.string()) path.reset();  // the usual place, as RAGEngine's clients say it
+  return snapshot_path(private_root(context_.snapshots, owner), path, name);
+}
+
 Kaito::Answer Kaito::persist(const Match& match, const ClientRequest& request, Deadline) const {
   // An unknown index is told before its path is looked at: which folders exist is nobody's business.
   if (const auto info = context_.collections->find(request.caller.indexes, match.name); !info)
     return failed(info.error());
-  const auto path = snapshot_path(context_.snapshots, query_value(request.query, "path"), match.name);
+  const auto path = snapshot_of(request, match.name);
   if (!path) return failed(path.error());
   const auto saved = context_.collections->undisturbed(
       request.caller.indexes, match.name, [&](const IndexInfo* info) -> Result<void> {
@@ -70,7 +77,7 @@ Kaito::Answer Kaito::load(const Match& match, const ClientRequest& request, Dead
   // As strict as the name of an index that is made by its documents.
   (void)read_index_name({{"index_name", match.name}}, complaints);
   if (complaints.any()) return {422, complaints.body()};
-  const auto path = snapshot_path(context_.snapshots, query_value(request.query, "path"), match.name);
+  const auto path = snapshot_of(request, match.name);
   if (!path) return failed(path.error());
   std::error_code ignored;
   if (!std::filesystem::exists(path->folder, ignored))

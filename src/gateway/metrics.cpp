@@ -1,5 +1,6 @@
 // GET /metrics: the counters, as Prometheus reads them.
 #include "gateway/api.hpp"
+#include "gateway/gate.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -31,6 +32,12 @@ Awaitable<void> Api::metrics(Call call) const {
     add(out, "traces_dropped_total", "Traces that the store could not take.", engine.traces->dropped());
     add(out, "traces_passed_over_total", "Traces of untouched requests beyond 500 a second.",
         engine.traces->passed_over());
+  }
+  if (context_.gate != nullptr) {
+    const Gate::Counters& gate = context_.gate->counters();
+    add(out, "unknown_key_requests_total", "Requests without a key that is known.", gate.unknown);
+    add(out, "limited_requests_total", "Requests beyond the limits of their key.", gate.limited);
+    add(out, "budget_alerts_total", "Alerts of a key's budget of the day.", gate.alerts);
   }
   out += watched_->text();
   engine::AnswerHead head;

@@ -154,6 +154,7 @@ Awaitable<void> Api::ollama_embed(Call call) const {
     co_await send_ollama_error(call.reply, asked.error());
     co_return;
   }
+  asked->caller = call.request.caller;
   HeldReply held;
   Call inner{call.crew, *asked, held, call.deadline};
   co_await embeddings(inner);

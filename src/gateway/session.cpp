@@ -5,6 +5,7 @@
 #include <boost/beast/core/string.hpp>
 
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "engine/annotate.hpp"
 #include "gateway/target.hpp"
 
@@ -42,6 +43,19 @@ std::string explain(int status, const beast::error_code& error, const ServerOpti
   }
 }
 
+// "Bearer KEY", or a header that holds the key alone. What else a client may send there, such as the name and
+// password of a proxy, is no key.
+std::string key_in(const http::request<http::string_body>& message) {
+  constexpr std::string_view scheme = "bearer ";
+  const std::string_view given = message[http::field::authorization];
+  if (base::to_lower_ascii(given.substr(0, scheme.size())) == scheme)
+    return std::string(base::trim(given.substr(scheme.size())));
+  for (const char* name : {"X-API-Key", "api-key"})
+    if (const std::string_view key = base::trim(std::string_view(message[name])); !key.empty())
+      return std::string(key);
+  return {};
+}
+
 ClientRequest taken(http::request<http::string_body>& message) {
   ClientRequest request;
   request.method = message.method_string();
@@ -52,6 +66,9 @@ ClientRequest taken(http::request<http::string_body>& message) {
   request.content_type = message[http::field::content_type];
   request.origin = message[http::field::origin];
   request.mcp_version = message["MCP-Protocol-Version"];
+  request.key = base::Secret(key_in(message));
+  request.is_preflight = message.count(http::field::access_control_request_method) > 0;
+  request.preflight_headers = message[http::field::access_control_request_headers];
   request.body = std::move(message.body());
   return request;
 }

@@ -34,7 +34,18 @@ Result<fs::path> resolved(const fs::path& path) {
   return real.has_filename() ? real : real.parent_path();
 }
 
+constexpr std::string_view private_folder = ".keys";
+
+// Of a path below the root.
+bool is_private(const fs::path& path, const fs::path& root) {
+  return *std::ranges::mismatch(root, path).in2 == private_folder;
+}
+
 }  // namespace
+
+fs::path private_root(const fs::path& root, std::string_view owner) {
+  return root / private_folder / as_file_name(owner);
+}
 
 Result<SnapshotPath> snapshot_path(const fs::path& root, const std::optional<std::string>& given,
                                    std::string_view index) {
@@ -42,16 +53,25 @@ Result<SnapshotPath> snapshot_path(const fs::path& root, const std::optional<std
   if (!real_root) return tl::unexpected(real_root.error());
   const std::string own = as_file_name(index);
   SnapshotPath usual{*real_root / own, (root / own).string()};
-  if (!given || given->empty() || *given == root.string()) return usual;
+  const auto is_taken = [&] {
+    return fail(Errc::bad_input, "{} below the folder for snapshots belongs to keys; take another path",
+                private_folder);
+  };
+  const auto usual_place = [&]() -> Result<SnapshotPath> {
+    if (own == private_folder) return is_taken();
+    return usual;
+  };
+  if (!given || given->empty() || *given == root.string()) return usual_place();
   if (given->find('\0') != std::string::npos) return fail(Errc::bad_input, "Path has a zero byte in it.");
   const auto real = resolved(fs::path(*given).is_absolute() ? fs::path(*given) : root / *given);
   if (!real) return tl::unexpected(real.error());
-  if (*real == *real_root) return usual;
+  if (*real == *real_root) return usual_place();
   if (!is_below(*real, *real_root))
     return fail(Errc::bad_input,
                 "Path is outside of the folder for snapshots: {}. Take one below {} "
                 "(default_vector_db_persist_dir).",
                 *given, root.string());
+  if (is_private(*real, *real_root)) return is_taken();
   return SnapshotPath{*real, *given};
 }
 

@@ -59,5 +59,17 @@ TEST_F(SnapshotPathTest, RefusesWhatLeadsOut) {
   }
 }
 
+TEST_F(SnapshotPathTest, WhatBelongsToAKeyIsReachedByNoOther) {
+  const fs::path own = private_root(root_, "key_a");
+  EXPECT_EQ(snapshot_path(own, std::nullopt, "x")->folder, root_ / ".keys" / "key_a" / "x");
+  EXPECT_EQ(snapshot_path(own, "sub/x", "x")->folder, root_ / ".keys" / "key_a" / "sub" / "x");
+  for (const char* way : {".keys", ".keys/key_a", ".keys/key_a/x", "sub/../.keys/key_a/x"})
+    EXPECT_FALSE(snapshot_path(root_, way, "x")) << way;
+  EXPECT_FALSE(snapshot_path(root_, (own / "x").string(), "x"));
+  EXPECT_FALSE(snapshot_path(root_, std::nullopt, ".keys"));
+  EXPECT_FALSE(snapshot_path(own, "../key_b/x", "x"));
+  EXPECT_FALSE(snapshot_path(own, (root_ / "x").string(), "x"));
+}
+
 }  // namespace
 }  // namespace plimsoll::gateway

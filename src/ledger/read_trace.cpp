@@ -64,6 +64,16 @@ class Fields {
     if (!value->is_array()) return blame(name);
     for (const Json& entry : *value) out.push_back(read(entry, fault_));
   }
+  // An object of numbers.
+  void take(const char* name, std::vector<SectionTokens>& out) {
+    const Json* value = find(name);
+    if (value == nullptr) return;
+    if (!value->is_object()) return blame(name);
+    for (const auto& [section, tokens] : value->items()) {
+      if (!fits<Tokens>(tokens)) return blame(name);
+      out.push_back({section, tokens.get<Tokens>()});
+    }
+  }
   void blame(const char* name) {
     if (fault_.empty()) fault_ = name;
   }
@@ -158,6 +168,7 @@ void read_figures(Fields& fields, Trace& out, std::string& fault) {
     figures.take("thinking", out.usage.thinking);
     figures.take("cached", out.usage.cached);
   }
+  fields.take("used", out.used);
   if (const Json* us = fields.find("us")) {
     Fields figures(*us, fault);
     figures.take("plan", out.plan_us);

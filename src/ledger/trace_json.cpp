@@ -76,6 +76,16 @@ void write_usage(std::string& out, const Usage& usage) {
   json.close();
 }
 
+void write_used(std::string& out, const std::vector<SectionTokens>& used) {
+  Object json(out);
+  for (const SectionTokens& one : used) {
+    std::string name;
+    base::append_json_string(name, one.section);
+    json.add(std::string_view(name).substr(1, name.size() - 2), one.tokens);
+  }
+  json.close();
+}
+
 void write_timings(std::string& out, const Trace& trace) {
   Object json(out);
   json.add("plan", trace.plan_us);
@@ -155,6 +165,7 @@ std::string trace_json(const Trace& trace) {
   json.add("margin", trace.margin);
   base::append_json_string(json.field("exactness"), name_of(trace.exactness));
   write_usage(json.field("usage"), trace.usage);
+  write_used(json.field("used"), trace.used);
   json.add("drift", trace.drift);
   json.add("upstream_cut_tokens", trace.cut);
   write_timings(json.field("us"), trace);

@@ -48,6 +48,8 @@ Trace random_trace(std::mt19937& rng) {
   trace.changed = rng() % 2 == 0;
   trace.status = static_cast<int>(rng() % 600);
   trace.exactness = static_cast<Exactness>(rng() % 3);
+  for (const char* section : {"system", "a \"section\"", "answer"})
+    if (maybe_number(rng)) trace.used.push_back({section, maybe_number(rng).value_or(7)});
   trace.usage = {maybe_number(rng), maybe_number(rng), maybe_number(rng), maybe_number(rng)};
   trace.drift = maybe_number(rng);
   if (rng() % 2 == 0)
@@ -75,6 +77,7 @@ void expect_same(const Trace& a, const Trace& b) {
   EXPECT_EQ(a.prompt, b.prompt);
   EXPECT_EQ(a.window, b.window);
   EXPECT_EQ(a.exactness, b.exactness);
+  EXPECT_EQ(a.used, b.used);
   EXPECT_EQ(a.usage.input, b.usage.input);
   EXPECT_EQ(a.usage.cached, b.usage.cached);
   EXPECT_EQ(a.drift, b.drift);
@@ -152,6 +155,8 @@ TEST(TraceJson, RefusesWhatIsNoTrace) {
                                "{\"schema\":1,\"id\":\"a\",\"window\":1.5}",
                                "{\"schema\":1,\"id\":\"a\",\"exactness\":\"sure\"}",
                                "{\"schema\":1,\"id\":\"a\",\"usage\":[]}",
+                               "{\"schema\":1,\"id\":\"a\",\"used\":[]}",
+                               "{\"schema\":1,\"id\":\"a\",\"used\":{\"system\":1.5}}",
                                "{\"schema\":1,\"id\":\"a\",\"usage\":{\"input\":\"3\"}}",
                                "{\"schema\":1,\"id\":\"a\",\"passages\":[{\"start\":-1}]}",
                                "{\"schema\":1,\"id\":\"a\",\"passages\":[7]}",

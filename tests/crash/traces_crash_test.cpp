@@ -30,7 +30,7 @@ std::string id_of(int number) {
       traces[static_cast<std::size_t>(i)].id = id_of(next + i);
       traces[static_cast<std::size_t>(i)].owner = "local";
     }
-    if (!(*store)->keep(traces, {}, {.most = 1'000'000, .oldest_ms = std::int64_t{1} << 60})) ::_exit(3);
+    if (!(*store)->keep(traces, {}, {}, {.most = 1'000'000, .oldest_ms = std::int64_t{1} << 60})) ::_exit(3);
     if (::write(pipe, &next, sizeof(next)) != sizeof(next)) ::_exit(4);
   }
 }

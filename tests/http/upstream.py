@@ -282,6 +282,11 @@ class Upstream:
     async def way_status_500(self, request, writer):
         return await self.plain(request, writer, {"error": {"message": "boom"}}, "500 Internal Server Error")
 
+    async def way_parrot(self, request, writer):
+        """An error that repeats what it was sent, as servers that check the form of a request do."""
+        said = f"1 validation error: messages.0: input_value={request.body.decode(errors='replace')}"
+        return await self.plain(request, writer, {"error": {"message": said}}, "400 Bad Request")
+
     async def way_status_401(self, request, writer):
         return await self.plain(request, writer, {"error": {"message": "who are you?"}}, "401 Unauthorized")
 

@@ -114,6 +114,30 @@ CREATE TABLE drift (
   PRIMARY KEY (upstream, model, format)
 ) STRICT, WITHOUT ROWID;
 )sql",
+    // Keys by the hash of their secret alone. Usage begins with the day: what is asked for most is today's.
+    R"sql(
+CREATE TABLE keys (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL UNIQUE,
+  hash TEXT NOT NULL UNIQUE,
+  created_ms INTEGER NOT NULL,
+  private_indexes INTEGER NOT NULL,
+  requests_per_minute INTEGER NOT NULL,
+  tokens_per_minute INTEGER NOT NULL,
+  tokens_per_day INTEGER NOT NULL,
+  revoked INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE usage (
+  day INTEGER NOT NULL,
+  owner TEXT NOT NULL,
+  model TEXT NOT NULL,
+  section TEXT NOT NULL,
+  tokens INTEGER NOT NULL,
+  requests INTEGER NOT NULL,
+  PRIMARY KEY (day, owner, model, section)
+) STRICT, WITHOUT ROWID;
+)sql",
 };
 static_assert(std::size(migrations) == schema_version);
 

@@ -44,6 +44,30 @@ Result<void> upsert_drift(Connection& connection, std::span<const DriftHistory> 
   return {};
 }
 
+// Models are what clients call them where a server answers to any name: beyond so many, and so long ones, of
+// an owner and a day they are counted together.
+constexpr std::int64_t most_models = 200;
+constexpr std::size_t longest_model = 200;
+
+Result<void> add_usage(Connection& connection, std::span<const UsedTokens> used) {
+  TRY(auto fits, connection.prepare(
+                     "SELECT EXISTS (SELECT 1 FROM usage WHERE day = ?1 AND owner = ?2 AND model = ?3) OR "
+                     "(SELECT count(DISTINCT model) FROM usage WHERE day = ?1 AND owner = ?2) < ?4"));
+  TRY(auto add, connection.prepare("INSERT INTO usage (day, owner, model, section, tokens, requests) "
+                                   "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET tokens = tokens + "
+                                   "excluded.tokens, requests = requests + excluded.requests"));
+  for (const UsedTokens& one : used) {
+    std::string_view model = one.model;
+    fits.again();
+    TRY_VOID(fits.bind(one.day).bind(one.owner).bind(model).bind(most_models).step());
+    if (model.size() > longest_model || fits.integer(0) == 0) model = "(others)";
+    add.again();
+    add.bind(one.day).bind(one.owner).bind(model).bind(one.section).bind(one.tokens).bind(one.requests);
+    TRY_VOID(add.run());
+  }
+  return {};
+}
+
 // The oldest go until all limits are kept. Costs what is removed, not what is there.
 Result<void> prune(Connection& connection, const TraceLimits& limits) {
   std::vector<std::int64_t> gone;
@@ -90,14 +114,16 @@ Result<std::vector<std::string>> meant_by(Connection& connection, std::string_vi
                                           std::string_view id) {
   constexpr std::int64_t enough = 5;  // to say that it is not clear
   const std::string after_all = std::string(id) + "\U0010FFFF";
-  TRY(auto begins, connection.prepare("SELECT id FROM traces WHERE owner = ? AND id >= ? AND id < ? "
-                                      "ORDER BY id LIMIT ?"));
+  const std::string_view whose = owner.empty() ? "? = ''" : "owner = ?";
+  TRY(auto begins, connection.prepare(fmt::format(
+                       "SELECT id FROM traces WHERE {} AND id >= ? AND id < ? ORDER BY id LIMIT ?", whose)));
   begins.bind(owner).bind(id).bind(after_all).bind(enough);
   TRY(auto found, ids_of(begins));
   if (!found.empty() && found.front() == id) found.resize(1);
   if (!found.empty()) return found;
-  TRY(auto ends, connection.prepare("SELECT id FROM traces WHERE owner = ? AND substr(id, -length(?)) = ? "
-                                    "ORDER BY id DESC LIMIT ?"));
+  TRY(auto ends,
+      connection.prepare(fmt::format(
+          "SELECT id FROM traces WHERE {} AND substr(id, -length(?)) = ? ORDER BY id DESC LIMIT ?", whose)));
   ends.bind(owner).bind(id).bind(id).bind(enough);
   return ids_of(ends);
 }
@@ -121,8 +147,9 @@ Result<std::vector<Trace>> select_traces(Connection& connection, std::string_vie
   constexpr std::string_view kept_after =
       "rowid > coalesce((SELECT rowid FROM traces WHERE id = ?), (SELECT max(rowid) FROM traces WHERE id <= "
       "?), 0)";
-  std::string sql = fmt::format("SELECT id, json FROM traces WHERE owner = ? AND {}",
-                                wanted.as_kept ? kept_after : "id > ?");
+  std::string sql =
+      fmt::format("SELECT id, json FROM traces WHERE {} AND {}", owner.empty() ? "? = ''" : "owner = ?",
+                  wanted.as_kept ? kept_after : "id > ?");
   if (!wanted.session.empty())
     sql += " AND session <> '' AND session = ?";  // the first lets the index be used
   sql += fmt::format(" ORDER BY {}{} LIMIT ?", wanted.as_kept ? "rowid" : "id",
@@ -170,7 +197,7 @@ class SqliteTraces final : public TraceStore {
   }
 
   Result<void> keep(std::span<const Trace> traces, std::span<const DriftHistory> drift,
-                    const TraceLimits& limits) override {
+                    std::span<const UsedTokens> used, const TraceLimits& limits) override {
     const std::lock_guard lock(writing_);  // SQLite's own waiting is by polling; among our threads we queue
     TRY(auto connection, pool_.lease());
     // The log is written before a commit is answered, and comes to the disk with the next checkpoint. What is
@@ -180,6 +207,7 @@ class SqliteTraces final : public TraceStore {
     TRY(auto transaction, Transaction::begin(*connection));
     TRY_VOID(insert_traces(*connection, traces));
     TRY_VOID(upsert_drift(*connection, drift));
+    TRY_VOID(add_usage(*connection, used));
     TRY_VOID(prune(*connection, limits));
     return transaction.commit();
   }

@@ -46,7 +46,7 @@ class SqliteTraces : public testing::Test {
       std::vector<Trace> traces;
       for (int i = 0; i < 50; ++i)
         traces.push_back(sample_trace(fmt::format("z{:08}", from + batch * 50 + i)));
-      EXPECT_TRUE(store.keep(traces, {}, {.most = 100'000'000}));
+      EXPECT_TRUE(store.keep(traces, {}, {}, {.most = 100'000'000}));
     }
     return base::cpu_seconds() - start;
   }
@@ -63,11 +63,13 @@ TEST_F(SqliteTraces, AStoreOfSchemaOneComesUpWithItsData) {
     const auto document = sample_document("d", {"the load line"}, {});
     ASSERT_TRUE((*store)->put(index->id, std::span(&document, 1)));
   }
-  execute("DROP TABLE traces; DROP TABLE trace_totals; DROP TABLE drift; PRAGMA user_version = 1");
+  execute(
+      "DROP TABLE traces; DROP TABLE trace_totals; DROP TABLE drift; DROP TABLE keys; DROP TABLE usage; "
+      "PRAGMA user_version = 1");
   auto traces = open_traces(file_, {.create = false});
   ASSERT_TRUE(traces) << traces.error().what;
   const Trace trace = sample_trace("a");
-  ASSERT_TRUE((*traces)->keep(std::span(&trace, 1), {}, {}));
+  ASSERT_TRUE((*traces)->keep(std::span(&trace, 1), {}, {}, {}));
   EXPECT_TRUE((*traces)->trace("local", "a"));
   auto store = open_store(file_);
   ASSERT_TRUE(store);
@@ -86,7 +88,7 @@ TEST_F(SqliteTraces, NamesATraceThatIsDamaged) {
   auto store = open_traces(file_);
   ASSERT_TRUE(store);
   const Trace trace = sample_trace("a");
-  ASSERT_TRUE((*store)->keep(std::span(&trace, 1), {}, {}));
+  ASSERT_TRUE((*store)->keep(std::span(&trace, 1), {}, {}, {}));
   execute("UPDATE traces SET json = '{'");
   const auto read = (*store)->trace("local", "a");
   ASSERT_FALSE(read);

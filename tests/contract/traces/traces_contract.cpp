@@ -60,7 +60,7 @@ void TracesContract::reopen() {
 }
 
 void TracesContract::keep(const std::vector<Trace>& traces, const TraceLimits& limits) {
-  const auto kept = store_->keep(traces, {}, limits);
+  const auto kept = store_->keep(traces, {}, {}, limits);
   ASSERT_TRUE(kept) << kept.error().what;
 }
 
@@ -118,6 +118,16 @@ TEST_P(TracesContract, ShowsNobodyWhatIsAnothers) {
   EXPECT_FALSE(store_->trace("local", "b"));
 }
 
+TEST_P(TracesContract, ShowsAllToWhoRunsTheProgram) {
+  Trace other = sample_trace("bb", "s");
+  other.owner = "somebody";
+  keep({sample_trace("aa"), other});
+  EXPECT_EQ(ids({}, ""), (Names{"bb", "aa"}));
+  EXPECT_EQ(ids({.oldest_first = true, .as_kept = true}, ""), (Names{"aa", "bb"}));
+  EXPECT_EQ(ids({.session = "s"}, ""), Names{"bb"});
+  EXPECT_EQ(store_->trace("", "b")->id, "bb");
+}
+
 TEST_P(TracesContract, TakesAnIdThatIsShortButClear) {
   keep({sample_trace("0190aa"), sample_trace("0190ab"), sample_trace("0191cd"), sample_trace("0191")});
   EXPECT_EQ(store_->trace("local", "0190aa")->id, "0190aa");
@@ -173,7 +183,7 @@ TEST_P(TracesContract, KeepsAllOrNone) {
   std::vector<Trace> traces = traces_from(1, 3);
   traces[2].id.clear();
   const DriftHistory drift{{"u", "m", "f"}, {1}, 1};
-  const auto kept = store_->keep(traces, std::span(&drift, 1), {});
+  const auto kept = store_->keep(traces, std::span(&drift, 1), {}, {});
   ASSERT_FALSE(kept);
   EXPECT_EQ(kept.error().code, Errc::bad_input);
   EXPECT_TRUE(ids().empty());
@@ -183,9 +193,9 @@ TEST_P(TracesContract, KeepsAllOrNone) {
 TEST_P(TracesContract, RemembersDrift) {
   const DriftHistory first{{"ollama", "llama3.2:3b", "llama3"}, {0, -4, 120}, 3};
   const DriftHistory other{{"ollama", "qwen3:8b", ""}, {}, 9};
-  ASSERT_TRUE(store_->keep({}, std::vector{first, other}, {}));
+  ASSERT_TRUE(store_->keep({}, std::vector{first, other}, {}, {}));
   const DriftHistory later{first.key, {-4, 120, 0}, 4};
-  ASSERT_TRUE(store_->keep({}, std::span(&later, 1), {}));
+  ASSERT_TRUE(store_->keep({}, std::span(&later, 1), {}, {}));
   reopen();
   const auto drift = store_->drift();
   ASSERT_TRUE(drift);
@@ -210,7 +220,7 @@ TEST_P(TracesContract, ServesManyThreads) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 20; ++i) {
         const auto traces = traces_from(1'000 * t + 5 * i, 1'000 * t + 5 * i + 4);
-        EXPECT_TRUE(store_->keep(traces, {}, {}));
+        EXPECT_TRUE(store_->keep(traces, {}, {}, {}));
         EXPECT_TRUE(store_->trace("local", traces[0].id));
         EXPECT_FALSE(ids({.limit = 3}).empty());
       }

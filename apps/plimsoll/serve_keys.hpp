@@ -1,0 +1,35 @@
+// Who may use the gateway: keys, alerts, and where it may listen without any.
+#pragma once
+
+#include <memory>
+
+#include "adapters/http/curl_client.hpp"
+#include "base/settings.hpp"
+#include "gateway/alerts.hpp"
+#include "gateway/gate.hpp"
+#include "serve_upstreams.hpp"
+
+namespace plimsoll {
+
+class Doorkeeper {
+ public:
+  // With the keys of the store, which is made where there is none. Settings outlive it.
+  static Result<std::unique_ptr<Doorkeeper>> open(const base::Settings& settings);
+  Doorkeeper(const Doorkeeper&) = delete;
+  Doorkeeper& operator=(const Doorkeeper&) = delete;
+
+  gateway::Gate& gate() { return gate_; }
+
+ private:
+  Doorkeeper(const base::Settings& settings, std::unique_ptr<KeyStore> keys);
+
+  std::unique_ptr<KeyStore> keys_;
+  adapters::CurlClient http_;
+  std::unique_ptr<gateway::AlertPost> alerts_;  // null: nobody is told but the log
+  gateway::Gate gate_;
+};
+
+// bad_input where anybody could use it and nobody has said that this is meant.
+Result<void> check_listening(const ListenAddress& listen, bool has_keys, bool open_to_all);
+
+}  // namespace plimsoll

@@ -1,0 +1,30 @@
+// A limit of so much a minute.
+#pragma once
+
+#include <cstdint>
+
+namespace plimsoll::gateway {
+
+// So much a minute, saved up to a minute's worth. What is taken beyond that is a debt, and has to come back
+// in.
+class Bucket {
+ public:
+  // 0: no limit. A bucket that gets its first limit is full.
+  void limit(std::int64_t per_minute, std::int64_t now_ms);
+  bool is_limited() const { return per_minute_ > 0; }
+  std::int64_t per_minute() const { return per_minute_; }
+  // How long until so much is there, or all that it can hold; 0: it is.
+  std::int64_t wait_ms(std::int64_t amount, std::int64_t now_ms);
+  std::int64_t left(std::int64_t now_ms);
+  void take(std::int64_t amount) { level_ -= static_cast<double>(amount); }
+  void give_back(std::int64_t amount);
+
+ private:
+  void fill(std::int64_t now_ms);
+
+  std::int64_t per_minute_ = 0;
+  double level_ = 0;
+  std::int64_t at_ms_ = 0;
+};
+
+}  // namespace plimsoll::gateway

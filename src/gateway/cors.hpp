@@ -1,0 +1,20 @@
+// Which pages a browser lets read our answers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gateway/http_server.hpp"
+
+namespace plimsoll::gateway {
+
+// "https://app.example", as browsers spell it, or "*" for all. bad_setting says what is wrong with one.
+Result<std::vector<std::string>> read_origins(const std::vector<std::string>& given);
+
+// What every answer to such a page has; empty: the page is not listed, or no browser asks.
+std::vector<HttpHeader> cors_headers(const std::vector<std::string>& origins, const ClientRequest& request);
+
+// The answer to a browser's question whether it may ask at all.
+std::vector<HttpHeader> preflight_headers(const ClientRequest& request);
+
+}  // namespace plimsoll::gateway

@@ -1,0 +1,127 @@
+// Where every request comes in: browsers' questions, keys and limits, then its route.
+#include "gateway/api.hpp"
+#include "gateway/cors.hpp"
+#include "gateway/gate.hpp"
+
+namespace plimsoll::gateway {
+namespace {
+
+// Adds what every answer to this client has, and remembers the status.
+class WatchedReply final : public ClientReply {
+ public:
+  explicit WatchedReply(ClientReply& to) : to_(to) {}
+
+  void add(std::vector<HttpHeader> headers) {
+    for (HttpHeader& header : headers) headers_.push_back(std::move(header));
+  }
+  Awaitable<Result<void>> head(const engine::AnswerHead& head) override {
+    status_ = head.status;
+    if (headers_.empty()) return to_.head(head);
+    engine::AnswerHead mine = head;
+    // A key's limits are the ones that bind; those of an upstream are the gateway's own business then.
+    if (limits_)
+      std::erase_if(mine.headers, [](const HttpHeader& one) { return one.name.starts_with("x-ratelimit-"); });
+    mine.headers.insert(mine.headers.end(), headers_.begin(), headers_.end());
+    return send(std::move(mine));
+  }
+  Awaitable<Result<void>> body(std::string_view bytes) override { return to_.body(bytes); }
+  bool is_begun() const override { return to_.is_begun(); }
+  int status() const { return status_; }
+  void hide_upstream_limits() { limits_ = true; }
+
+ private:
+  Awaitable<Result<void>> send(engine::AnswerHead head) { co_return co_await to_.head(head); }
+
+  ClientReply& to_;
+  std::vector<HttpHeader> headers_;
+  bool limits_ = false;
+  int status_ = 500;  // nothing was said
+};
+
+// Leaves the gate when the request is done with, however it ends.
+class Stay {
+ public:
+  Stay() = default;
+  Stay(const Stay&) = delete;
+  Stay& operator=(const Stay&) = delete;
+  ~Stay() {
+    if (gate_ != nullptr) gate_->leave(pass_);
+  }
+  const Pass& begin(Gate& gate, Pass pass) {
+    gate_ = &gate;
+    pass_ = std::move(pass);
+    return pass_;
+  }
+
+ private:
+  Gate* gate_ = nullptr;
+  Pass pass_;
+};
+
+// In the forms of OpenAI's and RAGEngine's clients at once, or of Ollama's, to whom an error is a text.
+std::string refusal_body(const Refusal& refusal, std::string_view path) {
+  const std::string_view type = refusal.status == 401 ? "authentication_error" : "rate_limit_error";
+  Json error{{"message", refusal.what}, {"type", type}, {"param", nullptr}, {"code", refusal.code}};
+  if (path.starts_with("/api/")) error = refusal.what;
+  const Json body{{"error", std::move(error)}, {"detail", refusal.what}};
+  return body.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Awaitable<void> refuse(ClientReply& reply, const Refusal& refusal, std::string_view path) {
+  std::vector<HttpHeader> headers;
+  if (refusal.status == 401) headers.push_back({"WWW-Authenticate", "Bearer"});
+  if (refusal.retry_after_seconds > 0)
+    headers.push_back({"Retry-After", std::to_string(refusal.retry_after_seconds)});
+  // OpenAI's clients would try again at once what cannot help before tomorrow.
+  if (refusal.code == "insufficient_quota") headers.push_back({"X-Should-Retry", "false"});
+  co_await send_json(reply, refusal.status, refusal_body(refusal, path), std::move(headers));
+}
+
+Awaitable<void> answer_preflight(ClientReply& reply, const ClientRequest& request) {
+  engine::AnswerHead head;
+  head.status = 204;
+  head.headers = preflight_headers(request);
+  head.length = 0;
+  (void)co_await reply.head(head);
+}
+
+}  // namespace
+
+Awaitable<void> Api::handle(engine::Crew& crew, ClientRequest& request, ClientReply& reply) const {
+  const auto begun = RagMetrics::Clock::now();
+  const bool chat = request.method == "POST" && request.path == "/v1/chat/completions";
+  WatchedReply watched(reply);
+  auto cors = cors_headers(context_.cors_origins, request);
+  const bool from_listed_page = cors.size() > 1;
+  watched.add(std::move(cors));
+  if (from_listed_page && request.method == "OPTIONS" && request.is_preflight) {
+    co_await answer_preflight(watched, request);
+    co_return;
+  }
+  Stay stay;
+  if (context_.gate != nullptr) {
+    auto pass = context_.gate->admit(request);
+    if (!pass) {
+      co_await refuse(watched, pass.error(), request.path);
+      co_return;
+    }
+    const Pass& mine = stay.begin(*context_.gate, *std::move(pass));
+    request.caller = mine.caller;
+    if (!mine.headers.empty()) watched.hide_upstream_limits();
+    watched.add(mine.headers);
+  }
+  ++watched_->running;
+  Call call{crew, request, watched, Deadline::after(context_.request_timeout)};
+  try {
+    co_await find_route(call);
+  } catch (...) {
+    --watched_->running;
+    throw;
+  }
+  --watched_->running;
+  const auto took = RagMetrics::Clock::now() - begun;
+  watched_->add(RagRoute::any, true, took);
+  if (chat && watched.status() != 422) watched_->add(RagRoute::chat, watched.status() < 400, took);
+}
+
+}  // namespace plimsoll::gateway

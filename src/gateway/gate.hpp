@@ -1,0 +1,109 @@
+// Who may come in, and how much they may use.
+//
+// Without any key in the store everybody may, and it is the operator's business who reaches the port. With
+// one, also where it was revoked, every route but a few needs a key that is known. Keys are read ahead by a
+// thread of their own: a request costs a hash and a look into a table, and never waits for the store.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "gateway/bucket.hpp"
+#include "gateway/http_server.hpp"
+#include "plimsoll/keys.hpp"
+
+namespace plimsoll::gateway {
+
+struct BudgetAlert {
+  std::string key;  // its name
+  std::int64_t percent = 0;
+  Tokens used = 0, budget = 0;
+  std::int64_t day = 0;  // since 1970, UTC
+};
+
+struct Refusal {
+  int status = 401;
+  std::string code;
+  std::string what;
+  std::int64_t retry_after_seconds = 0;  // 0: waiting does not help
+};
+
+struct Pass {
+  engine::Caller caller{};
+  Tokens reserved = 0;
+  std::vector<HttpHeader> headers{};  // what is left of the limits
+};
+
+struct GateOptions {
+  std::function<std::int64_t()> now_ms{};                 // UTC; none: the system's clock
+  std::function<void(const BudgetAlert& alert)> alert{};  // must not wait
+};
+
+// Any thread may call at any time.
+class Gate {
+ public:
+  // The store outlives it.
+  explicit Gate(KeyStore& store, GateOptions options = {});
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+  ~Gate();
+
+  // Reads the keys, and what was used today. Blocks.
+  Result<void> refresh();
+  // From now on as often as that, on a thread of its own.
+  void refresh_every(std::chrono::milliseconds period);
+
+  // Whether there is any key, of whatever kind.
+  bool needs_keys() const { return needs_keys_; }
+  // `leave` follows a pass, when its request is done with.
+  tl::expected<Pass, Refusal> admit(const ClientRequest& request);
+  void leave(const Pass& pass);
+  // What an answer has used.
+  void charge(const std::string& owner, Tokens tokens);
+
+  struct Counters {
+    std::atomic<std::uint64_t> unknown = 0;  // requests without a key that is known
+    std::atomic<std::uint64_t> limited = 0;  // beyond what a key may use
+    std::atomic<std::uint64_t> alerts = 0;
+  };
+  const Counters& counters() const { return counters_; }
+
+ private:
+  struct Holder {
+    ApiKey key;
+    Bucket requests, tokens;
+    Tokens under_way = 0;  // of requests that are not answered yet, about
+    std::int64_t day = 0;
+    Tokens used = 0;        // on that day
+    std::int64_t told = 0;  // the highest alert of that day, in per cent
+  };
+  using Holders = std::unordered_map<std::string, std::shared_ptr<Holder>>;
+
+  static void begin_day(Holder& holder, std::int64_t day);
+  // The alerts that are due now, and are not due again.
+  static void collect_alerts(Holder& holder, std::vector<BudgetAlert>& due);
+  void tell(const std::vector<BudgetAlert>& alerts);
+  static std::optional<Refusal> beyond_limits(Holder& holder, Tokens estimate, bool asks_model,
+                                              std::int64_t now);
+  void run(std::chrono::milliseconds period);
+
+  KeyStore& store_;
+  GateOptions options_;
+  Counters counters_;
+  std::atomic<bool> needs_keys_ = false;
+
+  std::mutex mutex_;
+  Holders by_hash_, by_id_;
+  bool stopping_ = false;
+  std::condition_variable wake_;
+  std::thread thread_;
+};
+
+}  // namespace plimsoll::gateway

@@ -1,0 +1,218 @@
+"""Two keys see nothing of each other, on any route that the server lists; and no secret is told where it does not belong.
+
+`plimsoll` must be on the PATH, or PLIMSOLL_BIN name it; set-up must have brought the embedder. Nothing here leaves
+this machine.
+"""
+
+import json
+import time
+import unittest
+import urllib.parse
+
+from gateway import CHAT, Gateway, user
+from test_keys import add_key, bearer, wait_for
+from upstream import Upstream
+
+HIDDEN = "The marlinspike lies under the binnacle"  # only in the documents of one
+INDEX = "annslog"  # whose they are
+NOWHERE = "nolog77"  # as long as that, and nobody's
+
+
+def mcp(tool, **arguments):
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+
+
+def ways(index):
+    """For each route that `GET /` lists: paths and bodies that try to get at an index."""
+    chat = {"model": "gpt-4o", "messages": user("Where is the marlinspike?")}
+    inside, virtual = chat | {"index_name": index}, chat | {"model": f"gpt-4o+{index}"}
+    texts = {"documents": [{"text": "Mine.", "doc_id": "x", "metadata": {}}]}
+    return {
+        "POST /v1/chat/completions": [(CHAT, inside), (CHAT, virtual), (CHAT, inside | {"stream": True})],
+        "POST /v1/completions": [("/v1/completions", {"model": f"gpt-4o+{index}", "prompt": "Ahoy!"})],
+        "POST /v1/responses": [("/v1/responses", {"model": f"gpt-4o+{index}", "input": "Ahoy!"})],
+        "POST /v1/embeddings": [("/v1/embeddings", {"model": "gpt-4o", "input": "marlinspike"})],
+        "GET /v1/models": [("/v1/models", None)],
+        "GET /v1/models/": [(f"/v1/models/gpt-4o+{index}", None)],
+        "POST /v1/plan": [("/v1/plan", inside), ("/v1/plan", virtual)],
+        "POST /v1/count": [("/v1/count", {"model": "gpt-4o", "text": "Ahoy!"})],
+        "POST /v1/strategy": [("/v1/strategy", {"query": "Where is the marlinspike?"})],
+        "POST /api/chat": [("/api/chat", virtual | {"stream": False}), ("/api/chat", virtual)],
+        "POST /api/generate": [("/api/generate", {"model": f"gpt-4o+{index}", "prompt": "Where is it?"})],
+        "POST /api/embed": [("/api/embed", {"model": "gpt-4o", "input": "marlinspike"})],
+        "POST /api/embeddings": [("/api/embeddings", {"model": "gpt-4o", "prompt": "marlinspike"})],
+        "GET /api/tags": [("/api/tags", None)],
+        "GET /api/ps": [("/api/ps", None)],
+        "POST /api/show": [("/api/show", {"model": f"gpt-4o+{index}"})],
+        "GET /api/version": [("/api/version", None)],
+        "POST /api/": [("/api/delete", {"model": f"gpt-4o+{index}"})],
+        "POST /mcp": [("/mcp", mcp("search_documents", index=index, query="marlinspike")),
+                      ("/mcp", mcp("context_strategy", query="Where is the marlinspike?")),
+                      ("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})],
+        "POST /admin/models/refresh": [("/admin/models/refresh", {})],
+        "GET /health": [("/health", None)],
+        "GET /ready": [("/ready", None)],
+        "GET /metrics": [("/metrics", None)],
+        "GET /": [("/", None)],
+        "GET /indexes": [("/indexes", None)],
+        "GET /indexes/NAME/documents": [(f"/indexes/{index}/documents", None),
+                                        (f"/indexes/{index}/documents?max_text_length=1000&limit=100", None)],
+        "POST /retrieve": [("/retrieve", {"index_name": index, "query": "marlinspike"})],
+        "POST /indexes/NAME/documents": [(f"/indexes/{index}/documents", texts)],
+        "POST /indexes/NAME/documents/delete": [(f"/indexes/{index}/documents/delete", {"doc_ids": ["KNOWN"]})],
+        "POST /persist/NAME": [(f"/persist/{index}", {})],
+        "POST /load/NAME": [(f"/load/{index}", {}), (f"/load/{index}?overwrite=true", {}),
+                            (f"/load/mine?path={index}", {}), (f"/load/mine?path=.keys/OWNER/{index}", {}),
+                            (f"/load/mine?path=../OWNER/{index}", {})],
+        "DELETE /indexes/NAME": [(f"/indexes/{index}", None)],
+        "POST /index": [("/index", texts | {"index_name": index})],
+    }
+
+
+class Isolation(unittest.TestCase):
+    def setUp(self):
+        self.upstream = self.enterContext(Upstream({"gpt-4o": 8192}))
+        self.gateway = Gateway(self.upstream)
+        self.addCleanup(self.gateway.close)
+        self.keys = {"ann": add_key(self.gateway, "ann", "--private-indexes"),
+                     "bob": add_key(self.gateway, "bob", "--private-indexes"), "eve": add_key(self.gateway, "eve")}
+        wait_for(lambda: self.ask("ann", "/indexes").status == 200 and self.gateway.ask("/indexes").status == 401,
+                 "the gateway to ask for keys")
+        owners = {one["name"]: one["id"] for one in json.loads(self.gateway.run("keys", "list", "--json"))}
+        made = self.ask("ann", "/index", {"index_name": INDEX, "documents": [{"text": HIDDEN + "."}]})
+        self.assertEqual(made.status, 200, made.body)
+        self.places = {"KNOWN": made.json[0]["doc_id"], "OWNER": owners["ann"]}
+        self.assertEqual(self.ask("ann", f"/persist/{INDEX}", {}).status, 200)
+        answer = self.ask("ann", CHAT, {"model": "gpt-4o", "messages": user("Where is the marlinspike?"), "index_name": INDEX,
+                                        "plimsoll": {"session": "anns-session"}})
+        self.assertIn(HIDDEN, answer.body.decode())
+        self.trace = answer.headers["x-plimsoll-trace"]
+
+    def ask(self, who, path, body=None, method=None):
+        headers = bearer(self.keys[who]) if who else {}
+        return self.gateway.ask(path, body, method=method, headers=headers)
+
+    def try_all(self, who, index):
+        """What came of every way, by what was asked. Whatever it is, it has nothing of Ann's."""
+        routes = self.gateway.ask("/").json["routes"]
+        known = ways(index)
+        self.assertEqual(set(routes), set(known), "a route that this test does not know is a route that nobody has tried")
+        self.upstream.clear()
+        outcome = {}
+        for route in sorted(routes, key=list(known).index):  # what makes an index comes last
+            for path, body in known[route]:
+                filled = json.dumps([path, body])
+                for place, value in self.places.items():
+                    filled = filled.replace(place, value)
+                path, body = json.loads(filled)
+                reply = self.ask(who, path, body, method=route.split(" ")[0])
+                told = reply.body.decode() + json.dumps(reply.headers)
+                with self.subTest(who=who, path=path):
+                    self.assertLess(reply.status, 502, told)
+                    for mark in (HIDDEN, "binnacle", self.trace, "anns-session"):
+                        self.assertNotIn(mark, told)
+                    if index != INDEX and INDEX not in path:
+                        self.assertNotIn(INDEX, told)
+                outcome[f"{path} {body}".replace(index, "*")] = reply.status
+        for request in self.upstream.requests:
+            self.assertNotIn(b"binnacle", request.body)
+        return outcome
+
+    def test_no_route_tells_one_key_of_anothers(self):
+        for who in ("bob", "eve"):
+            self.assertEqual(self.try_all(who, NOWHERE), self.try_all(who, INDEX))  # as if there were none
+
+    def test_what_one_key_has_survives_the_others(self):
+        for who in ("bob", "eve"):
+            self.try_all(who, INDEX)
+        listed = self.ask("ann", f"/indexes/{INDEX}/documents").json
+        self.assertEqual([one["text"] for one in listed["documents"]], [HIDDEN + "."])
+        self.assertEqual(self.ask("ann", "/indexes").json, [INDEX])
+        self.assertEqual(self.ask("bob", "/indexes").json, [INDEX])  # of the same name, and Bob's
+        self.assertEqual([one["text"] for one in self.ask("bob", f"/indexes/{INDEX}/documents").json["documents"]], ["Mine."])
+        self.assertEqual(self.ask("ann", f"/load/{INDEX}?overwrite=true", {}).status, 200)
+        self.assertIn(HIDDEN, self.ask("ann", "/retrieve", {"index_name": INDEX, "query": "marlinspike"}).body.decode())
+        # Keys that share have what `plimsoll index` makes.
+        shared = json.loads(self.gateway.run("index", "list", "--json"))
+        self.assertEqual([(one["name"], one["documents"]) for one in shared], [(INDEX, 1)])
+
+    def test_who_has_no_key_gets_in_nowhere(self):
+        for route, asked in ways(INDEX).items():
+            for path, body in asked:
+                with self.subTest(route=route):
+                    reply = self.ask(None, path, body, method=route.split(" ")[0])
+                    self.assertEqual(reply.status, 200 if path in ("/", "/health", "/ready") else 401)
+
+
+class Secrets(unittest.TestCase):
+    """What is planted in keys, headers and prompts is found nowhere that it does not belong."""
+
+    PLANTED = {"prompt": "planted-prompt-quarterdeck-7731", "header": "planted-header-forecastle-9921",
+               "document": "planted-document-orlop-4417", "wrong": "plk_planted-wrong-key-lazarette-88213"}
+
+    def setUp(self):
+        self.upstream = self.enterContext(Upstream({"gpt-4o": 8192, "status-500/gpt-4o": 8192, "parrot/gpt-4o": 8192,
+                                                    "overflow-openai/gpt-4o": 8192, "half-chunk/gpt-4o": 8192}))
+        self.gateway = Gateway(f"openai={self.upstream.url}", log_level="trace", environment={"OPENAI_API_KEY": "planted-upstream-key"})
+        self.addCleanup(self.gateway.close)
+        self.secret = add_key(self.gateway, "ann", "--requests-per-minute", 100_000)
+        wait_for(lambda: self.gateway.ask("/indexes").status == 401, "the gateway to ask for keys")
+
+    def headers(self):
+        return bearer(self.secret) | {"Cookie": self.PLANTED["header"], "X-Own": self.PLANTED["header"],
+                                      "User-Agent": self.PLANTED["header"], "Proxy-Authorization": self.PLANTED["header"]}
+
+    def provoke(self):
+        """Good and bad requests; the bodies of the errors that came of them."""
+        prompt, errors = self.PLANTED["prompt"], []
+        bodies = [{"model": model, "messages": user(prompt), "stream": stream, "plimsoll": {"memories": [
+            {"id": "m", "text": prompt, "importance": 0.9}]}} for model in self.upstream.models for stream in (False, True)]
+        bodies += [{"model": "nobody-has-it", "messages": user(prompt)}, {"model": "gpt-4o", "messages": user(prompt * 2000)},
+                   {"model": "gpt-4o", "messages": user(prompt), "index_name": "nowhere"},
+                   {"model": "gpt-4o", "messages": [{"role": "tool", "content": prompt}]}, f'{{"model": "gpt-4o", "x": "{prompt}']
+        for path in (CHAT, "/api/chat", "/v1/plan", "/v1/completions", "/v1/responses", "/index", "/retrieve", "/mcp"):
+            for body in bodies:
+                reply = self.gateway.ask(path, body, headers=self.headers())
+                if reply.status >= 400 and "parrot" not in str(body):  # that one is the upstream's word to its client
+                    errors.append(reply.body.decode())
+        made = self.gateway.ask("/index", {"index_name": "i", "documents": [{"text": self.PLANTED["document"]}]},
+                                headers=self.headers())
+        self.assertEqual(made.status, 200)
+        self.gateway.ask(CHAT, {"model": "gpt-4o", "messages": user(self.PLANTED["document"]), "index_name": "i"},
+                         headers=self.headers())
+        for headers in (bearer(self.PLANTED["wrong"]), {"X-API-Key": self.PLANTED["wrong"]}, {"api-key": self.PLANTED["wrong"]},
+                        {"Authorization": f"Basic {self.PLANTED['wrong']}"}):
+            errors.append(self.gateway.ask(CHAT, bodies[0], headers=headers).body.decode())
+        return errors
+
+    def test_none_is_found_where_it_does_not_belong(self):
+        errors = self.provoke()
+        self.assertGreater(len(errors), 30)
+        time.sleep(0.5)  # traces are written a moment after the answer
+        wait_for(lambda: self.gateway.run("inspect", "--json"), "traces")
+        kept = self.gateway.run("inspect", "--json", "--limit", 1000) + self.gateway.run("usage", "--json")
+        metrics = self.gateway.ask("/metrics", headers=self.headers()).body.decode()
+        self.gateway.stop()
+        places = {"log": self.gateway.logged(), "traces": kept, "metrics": metrics}
+        self.assertGreater(len(kept.splitlines()), 10)
+        for name, text in places.items():
+            for planted in [*self.PLANTED.values(), self.secret, "planted-upstream-key"]:
+                self.assertNotIn(planted, text, f"{planted} is in the {name}")
+                self.assertNotIn(urllib.parse.quote(planted), text)
+        for error in errors:
+            for planted in (self.secret, self.PLANTED["header"], self.PLANTED["wrong"], "planted-upstream-key"):
+                self.assertNotIn(planted, error)
+        for file in self.gateway.folder.rglob("*"):
+            if file.is_file():
+                data = file.read_bytes()
+                for planted in (self.secret, self.PLANTED["wrong"], self.PLANTED["header"], self.PLANTED["prompt"]):
+                    self.assertNotIn(planted.encode(), data, f"{planted} is in {file.name}")
+        self.assertEqual({request.headers.get("authorization") for request in self.upstream.to()}, {"Bearer planted-upstream-key"})
+        for request in self.upstream.requests:
+            for planted in (self.secret, self.PLANTED["header"], self.PLANTED["wrong"]):
+                self.assertNotIn(planted, json.dumps(request.headers))
+        self.gateway.start()
+
+
+if __name__ == "__main__":
+    unittest.main()
