@@ -3,6 +3,7 @@
 
 #include "config_command.hpp"
 #include "count_command.hpp"
+#include "doctor_command.hpp"
 #include "eval_command.hpp"
 #include "globals.hpp"
 #include "index_command.hpp"
@@ -42,7 +43,8 @@ constexpr const char* examples =
     "  plimsoll mcp                                  the same for agents, over the Model Context Protocol\n"
     "  plimsoll models --kind ollama                 the windows that a server really serves\n"
     "  plimsoll tokenizers                           every tokenizer, its source and its licence\n"
-    "  plimsoll config                               every setting, its value and where that came from\n";
+    "  plimsoll config                               every setting, its value and where that came from\n"
+    "  plimsoll doctor                               is everything sound, and if not, what to do\n";
 
 }  // namespace
 
@@ -74,6 +76,7 @@ int main(int argc, char** argv) {
   plimsoll::add_models_command(app, globals, exit_code);
   plimsoll::add_tokenizers_command(app, globals, exit_code);
   plimsoll::add_config_command(app, globals, exit_code);
+  plimsoll::add_doctor_command(app, globals, exit_code);
 
   try {
     app.parse(argc, argv);
