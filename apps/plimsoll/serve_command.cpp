@@ -83,6 +83,8 @@ gateway::ServerOptions server_options(const base::Settings& settings, const List
   gateway::ServerOptions options;
   options.address = listen.host;
   options.port = listen.port;
+  options.tls_certificate = settings.tls_certificate_file.string();
+  options.tls_key = settings.tls_key_file.string();
   options.io_threads = threads_of(settings.io_threads, 4);
   options.worker_threads = threads_of(settings.worker_threads, 64);
   options.max_connections = static_cast<std::size_t>(settings.max_connections);
@@ -144,7 +146,8 @@ class Gateway {
     return gateway;
   }
 
-  Result<void> listen(const ListenAddress& address) {
+  // `listening`: a socket of the one before it, or -1.
+  Result<void> listen(const ListenAddress& address, int listening) {
     const gateway::CrewMaker maker{
         [](const boost::asio::any_io_executor& executor) {
           return adapters::make_streams(
@@ -154,8 +157,10 @@ class Gateway {
           return std::make_unique<MemberLink>(streams, fleet_, member);
         },
         fleet_.members().size()};
+    gateway::ServerOptions options = server_options(settings_, address);
+    options.listening = listening;
     TRY(server_, gateway::HttpServer::start(
-                     server_options(settings_, address), maker,
+                     options, maker,
                      [this](engine::Crew& crew, gateway::ClientRequest& request,
                             gateway::ClientReply& reply) { return api_.handle(crew, request, reply); }));
     return {};
@@ -259,15 +264,37 @@ std::string greeting(Gateway& gateway, const base::Settings& settings, const std
   return text;
 }
 
-// Until somebody wants an end. Servers that did not answer are asked again meanwhile, and memory that a crowd
-// of requests has left is given back: the allocator by itself keeps it.
-void wait_for_the_end(Gateway& gateway, const sigset_t& signals) {
+// A gateway with the settings it was made by.
+struct Watch {
+  std::unique_ptr<const base::Settings> settings;
+  std::unique_ptr<Gateway> gateway;
+};
+
+// By the settings as they are now. `listening`: the socket of the gateway before it, or -1; who follows one
+// knows all models before it is asked for any.
+Result<Watch> begin(const Globals& globals, const Options& options, const ListenAddress& listen,
+                    int listening) {
+  Watch watch;
+  TRY(base::Settings settings, load_settings(globals));
+  watch.settings = std::make_unique<const base::Settings>(std::move(settings));
+  TRY(auto members, gateway_upstreams(*watch.settings, options.upstreams));
+  TRY(watch.gateway, Gateway::open(*watch.settings, std::move(members)));
+  if (listening >= 0) watch.gateway->fleet().refresh(watch.gateway->for_a_list());
+  TRY_VOID(check_listening(listen, watch.gateway->has_keys(), options.open || watch.settings->open_to_all));
+  TRY_VOID(watch.gateway->listen(listen, listening));
+  return watch;
+}
+
+// Until somebody wants an end, or other settings: the signal that said so. Servers that did not answer are
+// asked again meanwhile, and memory that a crowd of requests has left is given back: the allocator by itself
+// keeps it.
+int wait_for_a_signal(Gateway& gateway, const sigset_t& signals) {
   constexpr std::chrono::seconds for_the_silent{15}, for_all{300}, for_memory{5};
   auto asked = std::chrono::steady_clock::now();
   auto trimmed = asked;
   while (true) {
     const timespec second{1, 0};
-    if (sigtimedwait(&signals, nullptr, &second) > 0) return;
+    if (const int signal = sigtimedwait(&signals, nullptr, &second); signal > 0) return signal;
     if (std::chrono::steady_clock::now() - trimmed > for_memory) {
       malloc_trim(0);
       trimmed = std::chrono::steady_clock::now();
@@ -281,13 +308,25 @@ void wait_for_the_end(Gateway& gateway, const sigset_t& signals) {
   }
 }
 
+// A second gateway on the same port, made by the settings as they are now; the first answers what it has
+// begun and ends. Where the new settings will not do, the first stays as it is.
+void take_over(Watch& watch, const Globals& globals, const Options& options, const ListenAddress& listen) {
+  auto next = begin(globals, options, listen, watch.gateway->server().listening());
+  if (!next) {
+    log::error("settings were not read again: all stays as it was", {{"why", next.error().what}});
+    return;
+  }
+  std::swap(watch, *next);
+  log::info("settings read again", {{"upstreams", watch.gateway->fleet().members().size()}});
+  next->gateway->server().drain();
+}
+
 Result<void> run(const Globals& globals, const Options& options) {
   Globals with_store = globals;
   if (!options.config.empty()) with_store.config_file = options.config;
   if (!options.store.empty()) with_store.set.push_back("store_file=" + options.store);
   TRY(const base::Settings settings, load_settings(with_store));
   TRY(const ListenAddress listen, listen_address(options.listen.empty() ? settings.listen : options.listen));
-  TRY(auto members, gateway_upstreams(settings, options.upstreams));
 
   // One arena a thread keeps several megabytes for itself each; two are enough for the few threads there are.
   (void)mallopt(M_ARENA_MAX, 2);
@@ -297,18 +336,17 @@ Result<void> run(const Globals& globals, const Options& options) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before any thread starts: they inherit it
 
-  TRY(auto gateway, Gateway::open(settings, std::move(members)));
-  TRY_VOID(check_listening(listen, gateway->has_keys(), options.open || settings.open_to_all));
-  TRY_VOID(gateway->listen(listen));
+  TRY(Watch watch, begin(with_store, options, listen, -1));
   const bool six = listen.host.find(':') != std::string::npos;
   const std::string address =
-      fmt::format("http://{}{}{}:{}", six ? "[" : "", listen.host, six ? "]" : "", gateway->server().port());
+      fmt::format("{}://{}{}{}:{}", settings.tls_certificate_file.empty() ? "http" : "https", six ? "[" : "",
+                  listen.host, six ? "]" : "", watch.gateway->server().port());
   TRY_VOID(print_out(fmt::format("plimsoll {} listens on {}\n", PLIMSOLL_VERSION, address)));
-  gateway->fleet().refresh(gateway->for_a_list());
-  TRY_VOID(print_out(greeting(*gateway, settings, address)));
-  wait_for_the_end(*gateway, signals);
-  log::info("ending", {{"connections", gateway->server().connections()}});
-  gateway->server().drain();
+  watch.gateway->fleet().refresh(watch.gateway->for_a_list());
+  TRY_VOID(print_out(greeting(*watch.gateway, settings, address)));
+  while (wait_for_a_signal(*watch.gateway, signals) == SIGHUP) take_over(watch, with_store, options, listen);
+  log::info("ending", {{"connections", watch.gateway->server().connections()}});
+  watch.gateway->server().drain();
   return {};
 }
 

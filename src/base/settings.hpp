@@ -70,11 +70,13 @@ struct Settings {
 
   // The gateway.
   std::string listen = "127.0.0.1:8000";
-  bool open_to_all = false;               // listen beyond this machine also without keys
-  std::vector<std::string> cors_origins;  // of pages that may read answers; empty: none
-  Secret alert_webhook;                   // an address; who knows it can post to it
-  std::int64_t io_threads = 0;            // 0: by the number of cores
-  std::int64_t worker_threads = 0;        // likewise
+  bool open_to_all = false;                    // listen beyond this machine also without keys
+  std::vector<std::string> cors_origins;       // of pages that may read answers; empty: none
+  Secret alert_webhook;                        // an address; who knows it can post to it
+  std::filesystem::path tls_certificate_file;  // empty: plain HTTP
+  std::filesystem::path tls_key_file;
+  std::int64_t io_threads = 0;      // 0: by the number of cores
+  std::int64_t worker_threads = 0;  // likewise
   std::int64_t max_connections = 4'096;
   std::int64_t max_request_bytes = std::int64_t{32} << 20;
   std::int64_t max_answer_bytes = std::int64_t{64} << 20;

@@ -5,6 +5,7 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
@@ -19,17 +20,36 @@ constexpr std::size_t ahead_bytes = std::size_t{4} << 10;
 
 }  // namespace
 
-ClientLine::ClientLine(asio::ip::tcp::socket socket) : socket_(std::move(socket)) {
+struct ClientLine::Tls {
+  Tls(asio::ip::tcp::socket& socket, asio::ssl::context& context) : stream(socket, context) {}
+  asio::ssl::stream<asio::ip::tcp::socket&> stream;
+};
+
+ClientLine::ClientLine(asio::ip::tcp::socket socket, asio::ssl::context* tls)
+    : socket_(std::move(socket)), tls_(tls != nullptr ? std::make_unique<Tls>(socket_, *tls) : nullptr) {
   IoError ignored;
   socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
   socket_.non_blocking(true, ignored);
 }
 
+ClientLine::~ClientLine() = default;
+
+Awaitable<ClientLine::IoError> ClientLine::greet() {
+  if (!tls_) co_return IoError();
+  const auto [error] = co_await tls_->stream.async_handshake(asio::ssl::stream_base::server,
+                                                             asio::as_tuple(asio::use_awaitable));
+  co_return error;
+}
+
 void ClientLine::receive(std::size_t room) {
   receiving_ = true;
-  socket_.async_receive(
-      held_.prepare(room),
-      [self = shared_from_this()](const IoError& error, std::size_t bytes) { self->arrived(error, bytes); });
+  auto then = [self = shared_from_this()](const IoError& error, std::size_t bytes) {
+    self->arrived(error, bytes);
+  };
+  if (tls_)
+    tls_->stream.async_read_some(held_.prepare(room), std::move(then));
+  else
+    socket_.async_receive(held_.prepare(room), std::move(then));
 }
 
 void ClientLine::arrived(const IoError& error, std::size_t bytes) {
@@ -74,6 +94,11 @@ Awaitable<ClientLine::IoError> ClientLine::read_more(std::size_t room) {
 Awaitable<ClientLine::IoError> ClientLine::write(Parts parts) {
   IoError error = is_gone_ ? IoError(asio::error::eof) : IoError();
   if (error) co_return error;
+  if (tls_) {
+    const auto [broken, sent] =
+        co_await asio::async_write(tls_->stream, parts, asio::as_tuple(asio::use_awaitable));
+    co_return broken;
+  }
   std::size_t written = socket_.write_some(parts, error);
   if (error == asio::error::would_block) error = {};
   if (error) co_return error;

@@ -15,6 +15,10 @@
 
 #include "plimsoll/http_stream.hpp"
 
+namespace boost::asio::ssl {
+class context;
+}
+
 namespace plimsoll::gateway {
 
 class ClientLine : public std::enable_shared_from_this<ClientLine> {
@@ -22,7 +26,12 @@ class ClientLine : public std::enable_shared_from_this<ClientLine> {
   using Clock = std::chrono::steady_clock;
   using IoError = boost::system::error_code;
 
-  explicit ClientLine(boost::asio::ip::tcp::socket socket);
+  // `tls`: the client is to speak TLS; null: it speaks plainly.
+  ClientLine(boost::asio::ip::tcp::socket socket, boost::asio::ssl::context* tls);
+  ~ClientLine();
+
+  // Before anything else. An error: the client does not speak as it is to.
+  Awaitable<IoError> greet();
 
   // What was read and not used yet.
   boost::beast::flat_buffer& held() { return held_; }
@@ -55,7 +64,10 @@ class ClientLine : public std::enable_shared_from_this<ClientLine> {
   void arrived(const IoError& error, std::size_t bytes);
   Awaitable<void> until_arrived();
 
+  struct Tls;
+
   boost::asio::ip::tcp::socket socket_;
+  std::unique_ptr<Tls> tls_;
   boost::beast::flat_buffer held_;
   bool receiving_ = false;
   bool has_news_ = false;  // something arrived, or an end, and nobody has asked yet

@@ -1,5 +1,7 @@
 #include "gateway/http_server.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -17,6 +19,7 @@
 #include "base/log.hpp"
 #include "base/try.hpp"
 #include "gateway/session.hpp"
+#include "gateway/tls.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -27,12 +30,17 @@ using asio::ip::tcp;
 // The first thread accepts, and deals connections out in turn.
 class Server final : public HttpServer {
  public:
-  Server(const ServerOptions& options, const CrewMaker& crews, Handler handler)
-      : options_(options), maker_(crews), handler_(std::move(handler)), workers_(options.worker_threads) {
+  Server(const ServerOptions& options, std::unique_ptr<asio::ssl::context> tls, const CrewMaker& crews,
+         Handler handler)
+      : options_(options),
+        tls_(std::move(tls)),
+        maker_(crews),
+        handler_(std::move(handler)),
+        workers_(options.worker_threads) {
     for (std::size_t i = 0; i < options.io_threads; ++i) {
       crews_.push_back(std::make_unique<ThreadCrew>(maker_, workers_));
-      berths_.push_back(
-          std::make_unique<Berths>(Berths{*crews_.back(), options_, handler_, connections_, draining_}));
+      berths_.push_back(std::make_unique<Berths>(
+          Berths{*crews_.back(), options_, handler_, tls_.get(), connections_, draining_}));
     }
     acceptor_ = std::make_unique<tcp::acceptor>(crews_.front()->loop());
   }
@@ -51,14 +59,20 @@ class Server final : public HttpServer {
                   "'{}' is no address to listen on; 127.0.0.1 or ::1 are for this machine alone",
                   options_.address);
     const tcp::endpoint endpoint(address, options_.port);
-    acceptor_->open(endpoint.protocol(), error);
-    if (!error) acceptor_->set_option(tcp::acceptor::reuse_address(true), error);
-    if (error) return refused("open a socket for");
-    acceptor_->bind(endpoint, error);
-    if (error) return refused("listen on");
-    acceptor_->listen(asio::socket_base::max_listen_connections, error);
-    if (error) return refused("listen on");
+    if (options_.listening >= 0) {
+      acceptor_->assign(endpoint.protocol(), ::dup(options_.listening), error);
+      if (error) return refused("go on listening on");
+    } else {
+      acceptor_->open(endpoint.protocol(), error);
+      if (!error) acceptor_->set_option(tcp::acceptor::reuse_address(true), error);
+      if (error) return refused("open a socket for");
+      acceptor_->bind(endpoint, error);
+      if (error) return refused("listen on");
+      acceptor_->listen(asio::socket_base::max_listen_connections, error);
+      if (error) return refused("listen on");
+    }
     port_ = acceptor_->local_endpoint().port();
+    accepting_ = true;
     asio::co_spawn(crews_.front()->loop(), accept(), asio::detached);
     for (std::size_t i = 0; i < crews_.size(); ++i)
       asio::co_spawn(crews_[i]->loop(), sweep(*crews_[i], *berths_[i]), asio::detached);
@@ -67,6 +81,7 @@ class Server final : public HttpServer {
   }
 
   std::uint16_t port() const override { return port_; }
+  int listening() const override { return acceptor_->native_handle(); }
   std::size_t connections() const override { return connections_; }
   bool is_draining() const override { return draining_; }
 
@@ -82,7 +97,7 @@ class Server final : public HttpServer {
         crew.release();
       });
     const auto end = std::chrono::steady_clock::now() + options_.drain;
-    while (connections_ > 0 && std::chrono::steady_clock::now() < end)
+    while ((accepting_ || connections_ > 0) && std::chrono::steady_clock::now() < end)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     if (connections_ > 0) log::warning("requests cut off", {{"connections", connections_.load()}});
     for (std::size_t i = 0; i < crews_.size(); ++i)
@@ -103,7 +118,7 @@ class Server final : public HttpServer {
       const std::size_t turn = next % crews_.size();
       auto [error, socket] =
           co_await acceptor_->async_accept(crews_[turn]->loop(), asio::as_tuple(asio::use_awaitable));
-      if (!acceptor_->is_open()) co_return;
+      if (error && !acceptor_->is_open()) break;
       if (error) {  // too many open files, most likely: wait for some to close
         log::warning("cannot accept a connection", {{"why", error.message()}});
         co_await crews_.front()->pause(std::chrono::milliseconds(100));
@@ -115,6 +130,7 @@ class Server final : public HttpServer {
         begin(turn, *held);
       });
     }
+    accepting_ = false;
   }
 
   void begin(std::size_t turn, tcp::socket& socket) {
@@ -150,10 +166,12 @@ class Server final : public HttpServer {
   }
 
   ServerOptions options_;
+  std::unique_ptr<asio::ssl::context> tls_;
   CrewMaker maker_;
   Handler handler_;
   std::atomic<std::size_t> connections_ = 0;
   std::atomic<bool> draining_ = false;
+  std::atomic<bool> accepting_ = false;
   asio::thread_pool workers_;
   std::vector<std::unique_ptr<Berths>> berths_;  // before the loops, which may end with sessions in them
   std::vector<std::unique_ptr<ThreadCrew>> crews_;
@@ -166,7 +184,11 @@ class Server final : public HttpServer {
 
 Result<std::unique_ptr<HttpServer>> HttpServer::start(const ServerOptions& options, const CrewMaker& crews,
                                                       Handler handler) {
-  auto server = std::make_unique<Server>(options, crews, std::move(handler));
+  std::unique_ptr<asio::ssl::context> tls;
+  if (!options.tls_certificate.empty() || !options.tls_key.empty()) {
+    TRY(tls, make_tls(options.tls_certificate, options.tls_key));
+  }
+  auto server = std::make_unique<Server>(options, std::move(tls), crews, std::move(handler));
   TRY_VOID(server->listen());
   return server;
 }

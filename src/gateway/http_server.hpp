@@ -51,6 +51,9 @@ struct CrewMaker {
 struct ServerOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8000;  // 0: any that is free
+  // A socket that listens already, of a server that is to end: both take connections until it does. -1: none.
+  int listening = -1;
+  std::string tls_certificate{}, tls_key{};  // files; empty: plain HTTP
   std::size_t io_threads = 1;
   std::size_t worker_threads = 1;
   std::size_t max_connections = 4'096;
@@ -75,6 +78,8 @@ class HttpServer {
   virtual ~HttpServer() = default;
 
   virtual std::uint16_t port() const = 0;
+  // For a server that is to follow this one; not closed by it.
+  virtual int listening() const = 0;
   virtual std::size_t connections() const = 0;
   virtual bool is_draining() const = 0;
   // Takes no new connection, lets requests under way end, and returns when the last has ended or `drain` has

@@ -19,6 +19,9 @@ namespace http = boost::beast::http;
 // A body is read in steps of this size.
 constexpr std::size_t body_step = std::size_t{64} << 10;
 
+// For the first word of a client that came when the door was about to close.
+constexpr std::chrono::milliseconds grace{1'000};
+
 constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
 
 // Why a request could not be read, as a status; 0: the client is gone, and nobody is there to be told.
@@ -76,7 +79,7 @@ ClientRequest taken(http::request<http::string_body>& message) {
 }  // namespace
 
 Session::Session(asio::ip::tcp::socket socket, Berths& berths)
-    : line_(std::make_shared<ClientLine>(std::move(socket))), berths_(berths) {
+    : line_(std::make_shared<ClientLine>(std::move(socket), berths.tls)), berths_(berths) {
   berths_.sessions.insert(this);
 }
 
@@ -91,12 +94,22 @@ void Session::close() {
 }
 
 void Session::close_if_idle() {
-  if (!busy_) close();
+  if (busy_) return;
+  if (fresh_)
+    line_->expires_after(grace);
+  else
+    close();
 }
 
 Awaitable<void> Session::run() {
   co_await asio::this_coro::throw_if_cancelled(false);
-  for (Next next = Next::request; next == Next::request && !berths_.draining;) next = co_await serve_one();
+  line_->expires_after(berths_.options.idle);
+  if (const auto error = co_await line_->greet()) {
+    log::debug("a client did not speak TLS", {{"why", error.message()}});
+    co_return;
+  }
+  for (Next next = Next::request; next == Next::request && (fresh_ || !berths_.draining);)
+    next = co_await serve_one();
   line_->shut_down_sending();
 }
 
@@ -117,7 +130,7 @@ Awaitable<bool> Session::read(RequestParser& parser) {
   const ServerOptions& options = berths_.options;
   boost::beast::flat_buffer& held = line_->held();
   busy_ = held.size() > 0;
-  line_->expires_after(busy_ ? options.idle : options.kept_open);
+  line_->expires_after(busy_ ? options.idle : berths_.draining ? grace : options.kept_open);
   for (bool in_body = false;;) {
     beast::error_code error;
     if (held.size() > 0) held.consume(parser.put(held.data(), error));
@@ -149,6 +162,7 @@ Awaitable<Session::Next> Session::serve_one() {
   parser.header_limit(static_cast<std::uint32_t>(options.max_header_bytes));
   parser.body_limit(options.max_request_bytes);
   if (!co_await read(parser)) co_return Next::nothing;
+  fresh_ = false;
   line_->expires_never();
   line_->read_ahead();
   http::request<http::string_body> message = parser.release();

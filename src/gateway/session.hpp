@@ -20,6 +20,7 @@ struct Berths {
   ThreadCrew& crew;
   const ServerOptions& options;
   const Handler& handler;
+  boost::asio::ssl::context* tls;         // null: clients speak plainly
   std::atomic<std::size_t>& connections;  // of all threads
   const std::atomic<bool>& draining;
   std::unordered_set<Session*> sessions{};
@@ -37,7 +38,7 @@ class Session {
   std::shared_ptr<ClientLine> line() const { return line_; }
   // Ends what waits beyond its deadline.
   void sweep(ClientLine::Clock::time_point now) { line_->sweep(now); }
-  // Closes it unless a request is under way.
+  // Closes it unless a request is under way, or may be: who has just come has a second to say the first one.
   void close_if_idle();
   void close();
 
@@ -53,6 +54,7 @@ class Session {
   std::shared_ptr<ClientLine> line_;
   Berths& berths_;
   bool busy_ = false;
+  bool fresh_ = true;  // nothing was asked yet
 };
 
 }  // namespace plimsoll::gateway

@@ -76,14 +76,16 @@ class Gateway:
         self.start()
 
     def start(self):
+        began = time.monotonic()
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=self.log, cwd=self.folder,
                                         env=self.environment)
         first = self.process.stdout.readline().decode()
-        if "listens on http://" not in first:
+        if "listens on http" not in first:
             raise AssertionError(f"{first!r}: {self.logged()}")
         self.port = int(first.rsplit(":", 1)[1])
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = first.split(" listens on ", 1)[1].strip()
         self.greeting = first
+        self.listening_after = time.monotonic() - began
         while not self.greeting.endswith("inspect --last\n"):
             line = self.process.stdout.readline().decode()
             if not line:
