@@ -1,7 +1,7 @@
 # The front door. `make` alone says what there is; every target does the set-up that it needs.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo serve test test-full test-live bench bench-count bench-plan bench-search bench-evidence bench-ingest bench-gateway fuzz lint format vectors install clean
+.PHONY: help build demo serve test test-full test-live bench bench-count bench-plan bench-search bench-evidence bench-ingest bench-gateway bench-kaito fuzz lint format vectors install clean
 
 PREFIX ?= /usr/local
 # How long `make fuzz` gives each target.
@@ -32,6 +32,7 @@ help:
 	@echo '  make bench-evidence  evidence found within budgets of tokens; EVIDENCE_DATA=FOLDER has the questions'
 	@echo '  make bench-ingest documents into an index, side by side with the same model in Python'
 	@echo '  make bench-gateway   the gateway, side by side with nginx and LiteLLM'"'"'s proxy, before one upstream'
+	@echo '  make bench-kaito  the workload of KAITO RAGEngine, beside what was recorded of it'
 	@echo '  make vectors      make the test vectors anew from the reference tokenizers'
 	@echo
 	@echo '  make install      install into PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
@@ -118,6 +119,12 @@ bench-gateway: build
 	  -DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$(CURDIR)/build/bench
 	@cmake --build build/bench --target gateway_upstream gateway_load
 	@python3 bench/gateway/bench_gateway.py
+
+bench-kaito: build
+	@cmake --preset release -B build/bench --log-level=WARNING -DPLIMSOLL_BENCHES=ON -DPLIMSOLL_TESTS=OFF \
+	  -DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$(CURDIR)/build/bench
+	@cmake --build build/bench --target gateway_upstream gateway_load
+	@python3 bench/gateway/bench_kaito.py
 
 vectors: build
 	@tools/setup refs assets
