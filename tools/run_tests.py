@@ -104,6 +104,14 @@ def soak(step):
     step.verdict(status == 0)
 
 
+def kills(step):
+    """The gateway killed under load, after which all that it acknowledged must be there."""
+    count = os.environ.get("KILL_ROUNDS", "100")
+    env = {"PATH": f"{BUILD}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
+    status, _ = step.run([sys.executable, "tests/http/kills.py", count], env=env, check=False)
+    step.verdict(status == 0)
+
+
 def live(step):
     """The gateway before a real Ollama, built where there is none yet."""
     _, told = step.run([sys.executable, "tools/build_ollama.py"])
@@ -195,12 +203,13 @@ STEPS = {
     "http-asan": ("the gateway under AddressSanitizer and UBSan", http_under("asan", 4)),
     "http-tsan": ("the gateway under ThreadSanitizer", http_under("tsan", 10)),
     "soak": ("100,000 mixed requests", soak),
+    "kills": ("the gateway killed 100 times", kills),
     "live": ("the gateway before a real Ollama", live),
     "fuzz": ("fuzzers", fuzz),
     "aarch64": ("unit tests on aarch64", aarch64),
 }
 QUICK = ["format", "layers", "unit", "python", "asan"]
-SETS = {"quick": QUICK, "full": [*QUICK, "tidy", "crash", "tsan", "http-asan", "http-tsan", "soak", "fuzz", "aarch64"]}
+SETS = {"quick": QUICK, "full": [*QUICK, "tidy", "crash", "tsan", "http-asan", "http-tsan", "soak", "kills", "fuzz", "aarch64"]}
 
 
 def main():
