@@ -32,7 +32,7 @@ Result<Embedder*> Documents::embedder(const std::string& name) {
   if (known != embedders_.end()) return known->second.get();
   if (name != builtin_embedder) {
     TRY(auto made, remote_embedder(name));
-    return embedders_.emplace(name, std::move(made)).first->second.get();
+    return keep(name, std::move(made), /*remote=*/true);
   }
   const auto assets = settings_.assets_dir;
   TRY(auto tokenizer, tokenizers_.open_file(assets / name / "tokenizer.json"));
@@ -41,7 +41,12 @@ Result<Embedder*> Documents::embedder(const std::string& name) {
                                       .tokenizer = std::move(tokenizer),
                                       .info = {.name = name, .dimensions = 384, .max_tokens = 256},
                                       .threads = static_cast<unsigned>(settings_.embed_threads)}));
-  return embedders_.emplace(name, std::move(made)).first->second.get();
+  return keep(name, std::move(made), /*remote=*/false);
+}
+
+Embedder* Documents::keep(const std::string& name, std::unique_ptr<Embedder> made, bool remote) {
+  auto watched = std::make_unique<WatchedEmbedder>(std::move(made), remote, watch_);
+  return embedders_.emplace(name, std::move(watched)).first->second.get();
 }
 
 Result<std::unique_ptr<Embedder>> Documents::remote_embedder(const std::string& name) {

@@ -16,6 +16,7 @@
 #include "plimsoll/store.hpp"
 #include "plimsoll/tokenizers.hpp"
 #include "search/open.hpp"
+#include "watched_embedder.hpp"
 
 namespace plimsoll {
 
@@ -35,6 +36,8 @@ class Documents {
 
   // Made at its first use and kept: "all-minilm-l6-v2", "ollama:MODEL", "openai:MODEL".
   Result<Embedder*> embedder(const std::string& name);
+  // Is told of every embedding from then on. Before the first embedder is made.
+  void watch_embeddings(EmbeddingWatch watch) { watch_ = std::move(watch); }
   // Of an index, in its order. refused: one of them is not at hand, or is not what the index was made with.
   Result<std::vector<Embedder*>> embedders_of(const IndexInfo& info);
 
@@ -59,12 +62,14 @@ class Documents {
   Documents(const base::Settings& settings, std::unique_ptr<Store> store);
   Result<std::unique_ptr<search::SnapshotIndex>> derived(const IndexInfo& info);
   Result<std::unique_ptr<Embedder>> remote_embedder(const std::string& name);
+  Embedder* keep(const std::string& name, std::unique_ptr<Embedder> made, bool remote);
 
   const base::Settings& settings_;
   TokenizerLibrary tokenizers_;
   std::unique_ptr<Store> store_;
   retrieve::ChunkCache chunks_{*store_};
   adapters::CurlClient http_;
+  EmbeddingWatch watch_;
   std::mutex making_;  // of embedders: requests come on several threads
   std::map<std::string, std::unique_ptr<Embedder>> embedders_;
 };

@@ -142,6 +142,10 @@ class Gateway {
                                                         std::move(traces), std::move(doorkeeper),
                                                         std::move(origins), std::move(members)));
     gateway->drift_.load(std::move(drift));
+    gateway->documents_->watch_embeddings(
+        [&metrics = gateway->api_.rag_metrics()](bool remote, bool success, auto took) {
+          metrics.add_embedding(remote, success, took);
+        });
     remove_half_loaded(gateway->documents_->store());
     return gateway;
   }

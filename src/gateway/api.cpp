@@ -16,6 +16,11 @@ namespace {
 
 constexpr auto replace = Json::error_handler_t::replace;
 
+KaitoContext with_metrics(KaitoContext context, RagMetrics* metrics) {
+  context.metrics = metrics;
+  return context;
+}
+
 Result<Json> read_json(const std::string& body) {
   if (const auto shape = base::check_json_shape(body, "the request"); !shape)
     return tl::unexpected(shape.error());
@@ -50,7 +55,9 @@ Awaitable<void> send_error(ClientReply& reply, const Error& error, std::vector<H
 }
 
 Api::Api(ApiContext context)
-    : context_(std::move(context)), kaito_(context_.kaito), watched_(std::make_unique<RagMetrics>()) {}
+    : context_(std::move(context)),
+      watched_(std::make_unique<RagMetrics>()),
+      kaito_(with_metrics(context_.kaito, watched_.get())) {}
 
 const std::vector<Api::Route>& Api::routes() {
   static const std::vector<Route> all{

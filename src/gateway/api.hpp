@@ -37,6 +37,7 @@ class Api {
   explicit Api(ApiContext context);
 
   Awaitable<void> handle(engine::Crew& crew, ClientRequest& request, ClientReply& reply) const;
+  RagMetrics& rag_metrics() { return *watched_; }
 
  private:
   struct Call {
@@ -82,8 +83,8 @@ class Api {
   Awaitable<void> use_tool(Call call, std::string_view name, const std::function<void(Json&)>& mend) const;
 
   ApiContext context_;
-  Kaito kaito_;
   std::unique_ptr<RagMetrics> watched_;
+  Kaito kaito_;
 };
 
 // A trace's name: rises with time, and no two are alike.

@@ -132,7 +132,9 @@ Kaito::Answer Kaito::index_documents(const Match&, const ClientRequest& request,
     one.id = base::sha256_hex(one.text);
     reply.push_back(document_json(one.id, one.text, std::move(documents.metadata[i])));
   }
-  const auto added = context_.collections->add(request.caller.indexes, name, documents.given, deadline);
+  const auto added = timed(StoreOperation::insert, [&] {
+    return context_.collections->add(request.caller.indexes, name, documents.given, deadline);
+  });
   if (!added) return failed(added.error());
   return {200, std::move(reply)};
 }
@@ -197,7 +199,8 @@ Kaito::Answer Kaito::delete_documents(const Match& match, const ClientRequest& r
   std::vector<std::string> ids;
   if (!complaints.any()) ids = read_texts(*body, "doc_ids", complaints);
   if (complaints.any()) return {422, complaints.body()};
-  auto removed = context_.collections->remove(request.caller.indexes, match.name, ids);
+  auto removed = timed(StoreOperation::remove,
+                       [&] { return context_.collections->remove(request.caller.indexes, match.name, ids); });
   if (!removed) return failed(removed.error());
   std::ranges::sort(*removed);
   Json gone = Json::array(), unknown = Json::array();

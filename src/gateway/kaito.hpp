@@ -28,6 +28,7 @@ struct KaitoContext {
       load;
   std::int64_t most_nodes = 300;  // that one POST /retrieve may ask for
   bool compat = false;            // its statuses also where ours say more
+  RagMetrics* metrics = nullptr;  // set by the routes
 };
 
 class Kaito {
@@ -70,6 +71,17 @@ class Kaito {
   Answer persist(const Match& match, const ClientRequest& request, Deadline deadline) const;
   Answer load(const Match& match, const ClientRequest& request, Deadline deadline) const;
   Answer retrieve(const Match& match, const ClientRequest& request, Deadline deadline) const;
+
+  // What a step in the store took, whether it succeeded or not.
+  template <typename Step>
+  auto timed(StoreOperation operation, const Step& step) const {
+    const auto began = RagMetrics::Clock::now();
+    auto outcome = step();
+    if (context_.metrics != nullptr)
+      context_.metrics->add(operation, outcome.has_value(), RagMetrics::Clock::now() - began);
+    return outcome;
+  }
+  void watch(const std::vector<engine::RankedNode>& nodes, std::int64_t wanted) const;
 
   Answer failed(const Error& error, std::string_view doing = {}) const;
   // Where the request wants a snapshot to be. Keys with indexes of their own have snapshots of their own.

@@ -1,4 +1,6 @@
 // POST /retrieve, POST /persist/NAME and POST /load/NAME.
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "gateway/kaito.hpp"
@@ -29,6 +31,35 @@ Json node_json(const engine::RankedNode& ranked) {
 
 }  // namespace
 
+void Kaito::watch(const std::vector<engine::RankedNode>& nodes, std::int64_t wanted) const {
+  if (context_.metrics == nullptr) return;
+  const auto tell = [&](RagFigure figure, auto value) {
+    context_.metrics->add(figure, static_cast<double>(value));
+  };
+  tell(RagFigure::result_count, nodes.size());
+  tell(RagFigure::top_k_requested, wanted);
+  const auto count = [&](bool dense, bool sparse) {
+    return std::ranges::count_if(nodes, [&](const engine::RankedNode& node) {
+      return node.dense.has_value() == dense && node.sparse.has_value() == sparse;
+    });
+  };
+  const auto both = count(true, true), by_meaning = count(true, false), by_words = count(false, true);
+  tell(RagFigure::dense_candidates, both + by_meaning);
+  tell(RagFigure::sparse_candidates, both + by_words);
+  tell(RagFigure::overlap_count, both);
+  tell(RagFigure::dense_only_count, by_meaning);
+  tell(RagFigure::sparse_only_count, by_words);
+  if (nodes.empty()) return;
+  double sum = 0;
+  for (const engine::RankedNode& node : nodes) sum += node.score;
+  const double highest = nodes.front().score, lowest = nodes.back().score;  // best first
+  tell(RagFigure::lowest_score, lowest);
+  tell(RagFigure::average_score, sum / static_cast<double>(nodes.size()));
+  tell(RagFigure::top_score, highest);
+  tell(RagFigure::median_score, nodes[nodes.size() / 2].score);
+  tell(RagFigure::score_spread, highest - lowest);
+}
+
 Kaito::Answer Kaito::retrieve(const Match&, const ClientRequest& request, Deadline deadline) const {
   Complaints complaints;
   const auto body = read_object(request.body, complaints);
@@ -39,9 +70,12 @@ Kaito::Answer Kaito::retrieve(const Match&, const ClientRequest& request, Deadli
   const auto shelved = context_.collections->shelf().take(request.caller.indexes, ask.index);
   if (!shelved) return failed(shelved.error(), "Retrieve failed: ");
   if (base::trim(ask.query).empty()) return failed({Errc::bad_input, "Query string cannot be empty."});
-  const auto nodes = engine::rank_nodes((*shelved)->open, ask.query, static_cast<std::size_t>(ask.most),
-                                        ask.filter, deadline);
+  const auto nodes = timed(StoreOperation::query, [&] {
+    return engine::rank_nodes((*shelved)->open, ask.query, static_cast<std::size_t>(ask.most), ask.filter,
+                              deadline);
+  });
   if (!nodes) return failed(nodes.error(), "Retrieve failed: ");
+  watch(*nodes, ask.most);
   Json results = Json::array();
   for (const engine::RankedNode& node : *nodes) results.push_back(node_json(node));
   const std::size_t count = results.size();

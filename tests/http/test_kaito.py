@@ -53,6 +53,13 @@ class Service(Engine):
                     while self.counted(f"{metric}_requests_total", status) == before and time.monotonic() < until:
                         time.sleep(0.02)
                     self.assertEqual(self.counted(f"{metric}_requests_total", status), before + 1)
+        for metric, least in {"rag_embedding_requests_total": 1, "rag_retrieve_result_count_count": 1,
+                              "rag_hybrid_top_k_requested_sum": 5, "rag_hybrid_search_mode_total": 1}.items():
+            text = self.gateway.ask("/metrics").body.decode()
+            values = [float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(metric)]
+            self.assertGreaterEqual(max(values), least, metric)
+        for operation in ("insert", "delete", "query"):
+            self.assertRegex(text, f'operation_latency_seconds_count{{operation="{operation}",status="success"}} [1-9]')
         reply = self.gateway.ask("/metrics")
         self.assertTrue(reply.headers["content-type"].startswith("text/plain"))
         self.assertIn(b'rag_index_latency_seconds_bucket{le="+Inf",status="success"}', reply.body)
