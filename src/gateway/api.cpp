@@ -61,30 +61,37 @@ Api::Api(ApiContext context)
 
 const std::vector<Api::Route>& Api::routes() {
   static const std::vector<Route> all{
-      {"POST", "/v1/chat/completions", &Api::ask_model},
-      {"POST", "/v1/completions", &Api::ask_model},
-      {"POST", "/v1/responses", &Api::ask_model},
-      {"POST", "/v1/embeddings", &Api::embeddings},
-      {"GET", "/v1/models", &Api::models},
-      {"GET", "/v1/models/", &Api::model},
-      {"POST", "/v1/plan", &Api::plan},
-      {"POST", "/v1/count", &Api::count},
-      {"POST", "/v1/strategy", &Api::strategy},
-      {"POST", "/api/chat", &Api::ollama_chat},
-      {"POST", "/api/generate", &Api::ollama_generate},
-      {"POST", "/api/embed", &Api::ollama_embed},
-      {"POST", "/api/embeddings", &Api::ollama_embed},
-      {"GET", "/api/tags", &Api::ollama_tags},
-      {"GET", "/api/ps", &Api::ollama_tags},
-      {"POST", "/api/show", &Api::ollama_show},
-      {"GET", "/api/version", &Api::ollama_version},
-      {"POST", "/api/", &Api::ollama_other},
-      {"POST", "/mcp", &Api::mcp},
-      {"POST", "/admin/models/refresh", &Api::refresh_models},
-      {"GET", "/health", &Api::health},
-      {"GET", "/ready", &Api::ready},
-      {"GET", "/metrics", &Api::metrics},
-      {"GET", "/", &Api::root},
+      {{"POST", "/v1/chat/completions", "openai", "A chat, planned for its window", "Chat", "Answer"},
+       &Api::ask_model},
+      {{"POST", "/v1/completions", "openai", "A text to go on with", "Completion", "Answer"},
+       &Api::ask_model},
+      {{"POST", "/v1/responses", "openai", "A response", "Responses", "Answer"}, &Api::ask_model},
+      {{"POST", "/v1/embeddings", "openai", "Vectors of texts", "Embedding"}, &Api::embeddings},
+      {{"GET", "/v1/models", "openai", "The models with their served windows", "", "Models"}, &Api::models},
+      {{"GET", "/v1/models/{model...}", "openai", "One of them"}, &Api::model},
+      {{"POST", "/v1/plan", "planner", "What a chat would get of its window", "Chat", "Plan"}, &Api::plan},
+      {{"POST", "/v1/count", "planner", "The tokens of a text or of messages", "Count", "Counted"},
+       &Api::count},
+      {{"POST", "/v1/strategy", "planner", "Whether to paste or to retrieve", "Strategy"}, &Api::strategy},
+      {{"POST", "/api/chat", "ollama", "A chat", "OllamaChat", "OllamaAnswer"}, &Api::ollama_chat},
+      {{"POST", "/api/generate", "ollama", "A text", "OllamaGenerate", "OllamaAnswer"},
+       &Api::ollama_generate},
+      {{"POST", "/api/embed", "ollama", "Vectors of texts", "OllamaEmbed"}, &Api::ollama_embed},
+      {{"POST", "/api/embeddings", "ollama", "The vector of a text", "OllamaEmbed"}, &Api::ollama_embed},
+      {{"GET", "/api/tags", "ollama", "The models"}, &Api::ollama_tags},
+      {{"GET", "/api/ps", "ollama", "The models that were asked for"}, &Api::ollama_tags},
+      {{"POST", "/api/show", "ollama", "What is known of a model", "OllamaModel"}, &Api::ollama_show},
+      {{"GET", "/api/version", "ollama", "Which Ollama this is as good as"}, &Api::ollama_version},
+      {{"POST", "/api/{other...}", "ollama", "What only an Ollama can do: refused", "OllamaModel"},
+       &Api::ollama_other},
+      {{"POST", "/mcp", "mcp", "A message of the Model Context Protocol", "Rpc"}, &Api::mcp},
+      {{"POST", "/admin/models/refresh", "operation", "Ask the upstreams for their models anew"},
+       &Api::refresh_models},
+      {{"GET", "/health", "operation", "Whether the process answers"}, &Api::health},
+      {{"GET", "/ready", "operation", "Which upstreams answer"}, &Api::ready},
+      {{"GET", "/metrics", "operation", "Counters, for Prometheus", "", "text"}, &Api::metrics},
+      {{"GET", "/openapi.json", "operation", "This description"}, &Api::describe},
+      {{"GET", "/", "operation", "The routes"}, &Api::root},
   };
   return all;
 }
@@ -93,12 +100,12 @@ Awaitable<void> Api::find_route(Call call) const {
   std::string allowed;
   for (const Route& route : routes()) {
     const std::string& path = call.request.path;
-    const bool named = route.path.size() > 1 && route.path.ends_with('/');
-    const bool fits =
-        named ? path.starts_with(route.path) && path.size() > route.path.size() : path == route.path;
+    const std::string_view before = route.about.path.substr(0, route.about.path.find('{'));
+    const bool named = before.size() < route.about.path.size();
+    const bool fits = named ? path.starts_with(before) && path.size() > before.size() : path == before;
     if (!fits) continue;
-    allowed = route.method;
-    if (call.request.method != route.method) continue;
+    allowed = route.about.method;
+    if (call.request.method != route.about.method) continue;
     co_await (this->*route.handler)(call);
     co_return;
   }
@@ -263,10 +270,22 @@ Awaitable<void> Api::ready(Call call) const {
   co_await send_json(call.reply, 200, body.dump(-1, ' ', false, replace));
 }
 
+std::vector<RouteAbout> Api::all_routes() {
+  std::vector<RouteAbout> all;
+  for (const Route& route : routes()) all.push_back(route.about);
+  for (const RouteAbout& route : Kaito::about()) all.push_back(route);
+  return all;
+}
+
+Awaitable<void> Api::describe(Call call) const {
+  static const std::string body = openapi(all_routes(), context_.version).dump();
+  co_await send_json(call.reply, 200, body);
+}
+
 Awaitable<void> Api::root(Call call) const {
   Json paths = Json::array();
-  for (const Route& route : routes()) paths.push_back(fmt::format("{} {}", route.method, route.path));
-  for (std::string& route : Kaito::listed()) paths.push_back(std::move(route));
+  for (const RouteAbout& route : all_routes())
+    paths.push_back(fmt::format("{} {}", route.method, route.path));
   const Json body{{"name", "plimsoll"}, {"version", context_.version}, {"routes", std::move(paths)}};
   co_await send_json(call.reply, 200, body.dump(2, ' ', false, replace) + "\n");
 }

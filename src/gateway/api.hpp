@@ -47,11 +47,11 @@ class Api {
     Deadline deadline;
   };
   struct Route {
-    std::string_view method;
-    std::string_view path;  // a path that ends in "/" has a name behind it
+    RouteAbout about;
     Awaitable<void> (Api::*handler)(Call call) const;
   };
   static const std::vector<Route>& routes();
+  static std::vector<RouteAbout> all_routes();  // with those of the other tables
   // By whatever route fits; 404 and 405 where none does.
   Awaitable<void> find_route(Call call) const;
   Awaitable<void> answer_kaito(Call call, Kaito::Match match) const;
@@ -67,6 +67,7 @@ class Api {
   Awaitable<void> health(Call call) const;
   Awaitable<void> ready(Call call) const;
   Awaitable<void> metrics(Call call) const;
+  Awaitable<void> describe(Call call) const;
   Awaitable<void> root(Call call) const;
 
   Awaitable<void> ollama_chat(Call call) const;

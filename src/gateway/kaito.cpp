@@ -53,7 +53,7 @@ std::optional<std::string> fits(std::string_view pattern, std::string_view path)
   if (wanted.size() != given.size()) return std::nullopt;
   std::string name;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const bool any = wanted[i] == "{}";
+    const bool any = wanted[i].starts_with('{');
     if (any ? given[i].empty() : wanted[i] != given[i]) return std::nullopt;
     if (any) name = percent_decoded(given[i]);
   }
@@ -64,36 +64,51 @@ std::optional<std::string> fits(std::string_view pattern, std::string_view path)
 
 const std::vector<Kaito::Route>& Kaito::routes() {
   static const std::vector<Route> all{
-      {"GET", "/indexes", RagRoute::indexes, &Kaito::list_indexes},
-      {"POST", "/index", RagRoute::index, &Kaito::index_documents},
-      {"GET", "/indexes/{}/documents", RagRoute::documents, &Kaito::list_documents},
-      {"POST", "/indexes/{}/documents", RagRoute::update_documents, &Kaito::update_documents},
-      {"POST", "/indexes/{}/documents/delete", RagRoute::delete_documents, &Kaito::delete_documents},
-      {"DELETE", "/indexes/{}", RagRoute::delete_index, &Kaito::delete_index},
-      {"POST", "/persist/{}", RagRoute::persist, &Kaito::persist},
-      {"POST", "/load/{}", RagRoute::load, &Kaito::load},
-      {"POST", "/retrieve", RagRoute::retrieve, &Kaito::retrieve},
+      {{"GET", "/indexes", "ragengine", "The names of all indexes", "", "Names"},
+       RagRoute::indexes,
+       &Kaito::list_indexes},
+      {{"POST", "/index", "ragengine", "Documents into an index, which is made", "Index", "Documents"},
+       RagRoute::index,
+       &Kaito::index_documents},
+      {{"GET", "/indexes/{name}/documents", "ragengine", "The documents of an index", "", "DocumentPage",
+        "limit offset max_text_length metadata_filter"},
+       RagRoute::documents,
+       &Kaito::list_documents},
+      {{"POST", "/indexes/{name}/documents", "ragengine", "Other texts for documents", "Updates"},
+       RagRoute::update_documents,
+       &Kaito::update_documents},
+      {{"POST", "/indexes/{name}/documents/delete", "ragengine", "Documents out of an index", "Deletions"},
+       RagRoute::delete_documents,
+       &Kaito::delete_documents},
+      {{"DELETE", "/indexes/{name}", "ragengine", "An index with all its documents", "", "Said"},
+       RagRoute::delete_index,
+       &Kaito::delete_index},
+      {{"POST", "/persist/{name}", "ragengine", "A snapshot of an index", "", "Said", "path"},
+       RagRoute::persist,
+       &Kaito::persist},
+      {{"POST", "/load/{name}", "ragengine", "An index from its snapshot", "", "Said", "path overwrite"},
+       RagRoute::load,
+       &Kaito::load},
+      {{"POST", "/retrieve", "ragengine", "The nodes that answer a query best", "Retrieve", "Retrieved"},
+       RagRoute::retrieve,
+       &Kaito::retrieve},
   };
   return all;
 }
 
-std::vector<std::string> Kaito::listed() {
-  std::vector<std::string> out;
-  for (const Route& route : routes()) {
-    std::string path(route.path);
-    if (const std::size_t name = path.find("{}"); name != std::string::npos) path.replace(name, 2, "NAME");
-    out.push_back(fmt::format("{} {}", route.method, path));
-  }
+std::vector<RouteAbout> Kaito::about() {
+  std::vector<RouteAbout> out;
+  for (const Route& route : routes()) out.push_back(route.about);
   return out;
 }
 
 std::optional<Kaito::Match> Kaito::match(const ClientRequest& request, std::string& allowed) const {
   if (context_.collections == nullptr) return std::nullopt;
   for (const Route& route : routes()) {
-    auto name = fits(route.path, request.raw_path);
+    auto name = fits(route.about.path, request.raw_path);
     if (!name) continue;
-    if (route.method == request.method) return Match{route.route, *std::move(name)};
-    allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
+    if (route.about.method == request.method) return Match{route.route, *std::move(name)};
+    allowed += (allowed.empty() ? "" : ", ") + std::string(route.about.method);
   }
   return std::nullopt;
 }

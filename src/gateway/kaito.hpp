@@ -12,6 +12,7 @@
 #include "engine/nodes.hpp"
 #include "gateway/http_server.hpp"
 #include "gateway/mcp.hpp"
+#include "gateway/openapi.hpp"
 #include "gateway/rag_metrics.hpp"
 #include "gateway/snapshot_path.hpp"
 
@@ -50,13 +51,13 @@ class Kaito {
   // Blocks: to be called by a worker.
   Answer answer(const Match& match, const ClientRequest& request, Deadline deadline) const;
 
-  static std::vector<std::string> listed();  // "POST /index", ...
+  static std::vector<RouteAbout> about();
 
  private:
   using Handler = Answer (Kaito::*)(const Match& match, const ClientRequest& request,
                                     Deadline deadline) const;
   struct Route {
-    std::string_view method, path;  // {} is an index's name
+    RouteAbout about;
     RagRoute route;
     Handler handler;
   };

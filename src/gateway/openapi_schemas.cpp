@@ -1,0 +1,115 @@
+// What requests and replies look like, in JSON Schema. Requests take more than is named here: what a schema
+// does not know goes on to the upstream.
+#include "gateway/openapi.hpp"
+
+namespace plimsoll::gateway {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* requests = R"json({
+"Message": {"type": "object", "required": ["role"], "properties": {
+  "role": {"type": "string", "examples": ["user"]},
+  "content": {"description": "Text, or a list of parts.", "anyOf": [{"type": "string"}, {"type": "array"}, {"type": "null"}]}}},
+"Wishes": {"type": "object", "description": "What is asked of the planner.", "properties": {
+  "explain": {"type": "boolean"}, "session": {"type": "string"}, "policy": {"type": "object"},
+  "order": {"enum": ["best_first", "best_last", "edges", "document"]},
+  "budget": {"type": "object"}, "fallback": {"type": "array", "items": {"type": "string"}}}},
+"Chat": {"type": "object", "required": ["messages"], "properties": {
+  "model": {"type": "string", "description": "MODEL, UPSTREAM/MODEL or MODEL+INDEX"},
+  "messages": {"type": "array", "minItems": 1, "items": {"$ref": "#/components/schemas/Message"}},
+  "max_tokens": {"type": "integer", "minimum": 1}, "stream": {"type": "boolean"},
+  "index_name": {"type": "string", "description": "Whose passages go along."},
+  "context_token_ratio": {"type": "number", "minimum": 0.2, "maximum": 0.8},
+  "plimsoll": {"$ref": "#/components/schemas/Wishes"}}},
+"Completion": {"type": "object", "required": ["prompt"], "properties": {
+  "model": {"type": "string"}, "prompt": {"type": "string"}, "max_tokens": {"type": "integer", "minimum": 1},
+  "stream": {"type": "boolean"}}},
+"Responses": {"type": "object", "required": ["input"], "properties": {
+  "model": {"type": "string"}, "input": {"anyOf": [{"type": "string"}, {"type": "array"}]}, "stream": {"type": "boolean"}}},
+"Embedding": {"type": "object", "required": ["input"], "properties": {
+  "model": {"type": "string", "examples": ["all-minilm-l6-v2"]},
+  "input": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+  "encoding_format": {"enum": ["float", "base64"]}}},
+"Count": {"type": "object", "properties": {
+  "model": {"type": "string"}, "tokenizer": {"type": "string"}, "text": {"type": "string"},
+  "messages": {"type": "array", "items": {"$ref": "#/components/schemas/Message"}}}},
+"Strategy": {"type": "object", "required": ["query"], "properties": {
+  "query": {"type": "string"}, "model": {"type": "string"}, "char_count": {"type": "integer", "minimum": 0}}},
+"Document": {"type": "object", "required": ["text"], "properties": {
+  "text": {"type": "string"}, "metadata": {"type": "object"}}},
+"Index": {"type": "object", "required": ["index_name", "documents"], "properties": {
+  "index_name": {"type": "string"}, "documents": {"type": "array", "items": {"$ref": "#/components/schemas/Document"}}}},
+"Updates": {"type": "object", "required": ["documents"], "properties": {"documents": {"type": "array", "items": {
+  "type": "object", "required": ["doc_id", "text"], "properties": {
+    "doc_id": {"type": "string"}, "text": {"type": "string"}, "metadata": {"type": "object"}}}}}},
+"Deletions": {"type": "object", "required": ["doc_ids"], "properties": {
+  "doc_ids": {"type": "array", "items": {"type": "string"}}}},
+"Retrieve": {"type": "object", "required": ["index_name", "query"], "properties": {
+  "index_name": {"type": "string"}, "query": {"type": "string"},
+  "max_node_count": {"type": "integer", "minimum": 1, "maximum": 300}, "metadata_filter": {"type": "object"}}},
+"OllamaChat": {"type": "object", "required": ["model"], "properties": {
+  "model": {"type": "string"}, "messages": {"type": "array", "items": {"$ref": "#/components/schemas/Message"}},
+  "stream": {"type": "boolean"}, "options": {"type": "object"}}},
+"OllamaGenerate": {"type": "object", "required": ["model"], "properties": {
+  "model": {"type": "string"}, "prompt": {"type": "string"}, "stream": {"type": "boolean"}, "options": {"type": "object"}}},
+"OllamaEmbed": {"type": "object", "required": ["model"], "properties": {
+  "model": {"type": "string"}, "input": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}}},
+"OllamaModel": {"type": "object", "required": ["model"], "properties": {"model": {"type": "string"}}},
+"Rpc": {"type": "object", "description": "A message of JSON-RPC 2.0, as MCP has them.", "required": ["jsonrpc", "method"],
+  "properties": {"jsonrpc": {"const": "2.0"}, "id": {"type": ["integer", "string"]}, "method": {"type": "string"},
+    "params": {"type": "object"}}},
+"ChatMessage": {"type": "object", "required": ["message"], "properties": {
+  "message": {"type": "string"}, "collection_id": {"type": "string"}, "model_name": {"type": "string"},
+  "session_id": {"type": "string"}, "top_k": {"type": "integer", "minimum": 1}, "stream": {"type": "boolean"}}},
+"Search": {"type": "object", "required": ["query", "collection_id"], "properties": {
+  "query": {"type": "string"}, "collection_id": {"type": "string"}, "model_name": {"type": "string"},
+  "top_k": {"type": "integer", "minimum": 1}}},
+"Evaluation": {"type": "object", "required": ["collection_id", "questions"], "properties": {
+  "collection_id": {"type": "string"}, "questions": {"type": "array", "items": {"type": "string"}},
+  "llm_model": {"type": "string"}, "user_id": {"type": "string"}}},
+"Upload": {"type": "object", "properties": {
+  "collection_id": {"type": "string"}, "metadata": {"type": "string", "description": "A JSON object."},
+  "file": {"type": "array", "items": {"type": "string", "format": "binary"}}}}
+})json";
+
+constexpr const char* replies = R"json({
+"Error": {"type": "object", "description": "OpenAI's `error`, RAGEngine's `detail`, Ollama's `error`: by the route.", "anyOf": [
+  {"required": ["detail"]}, {"required": ["error"]}]},
+"Answer": {"type": "object", "properties": {"plimsoll": {"type": "object"}, "source_nodes": {"type": ["array", "null"]}}},
+"OllamaAnswer": {"type": "object", "required": ["model", "done"]},
+"Models": {"type": "object", "required": ["object", "data"], "properties": {"object": {"const": "list"}, "data": {"type": "array", "items": {
+  "type": "object", "required": ["id"]}}}},
+"Plan": {"type": "object", "required": ["window"]},
+"Counted": {"type": "object", "required": ["tokens"], "properties": {"tokens": {"type": "integer", "minimum": 0}}},
+"Names": {"type": "array", "items": {"type": "string"}},
+"Documents": {"type": "array", "items": {"type": "object", "required": ["doc_id", "text"]}},
+"DocumentPage": {"type": "object", "required": ["documents", "count", "total_items"], "properties": {
+  "documents": {"type": "array"}, "count": {"type": "integer"}, "total_items": {"type": "integer"}}},
+"Retrieved": {"type": "object", "required": ["query", "results", "count"], "properties": {"results": {"type": "array"}}},
+"Said": {"type": "object", "required": ["message"], "properties": {"message": {"type": "string"}}}
+})json";
+
+constexpr const char* parameters = R"json({
+"limit": {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 100, "default": 10}},
+"offset": {"name": "offset", "in": "query", "schema": {"type": "integer", "minimum": 0, "default": 0}},
+"max_text_length": {"name": "max_text_length", "in": "query", "schema": {"type": "integer", "minimum": 1, "default": 1000}},
+"metadata_filter": {"name": "metadata_filter", "in": "query", "description": "A JSON object.", "schema": {"type": "string"}},
+"path": {"name": "path", "in": "query", "description": "A folder below the one for snapshots.", "schema": {"type": "string"}},
+"overwrite": {"name": "overwrite", "in": "query", "schema": {"type": "boolean", "default": false}},
+"wait": {"name": "wait", "in": "query", "description": "Answer when all is done.", "schema": {"type": "boolean", "default": false}}
+})json";
+
+}  // namespace
+
+Json openapi_schemas() {
+  Json all = Json::parse(requests);
+  all.update(Json::parse(replies));
+  return all;
+}
+
+Json openapi_parameters() {
+  return Json::parse(parameters);
+}
+
+}  // namespace plimsoll::gateway

@@ -1,0 +1,134 @@
+"""`plimsoll serve` killed again and again under load: whatever it had acknowledged is there afterwards.
+
+  python3 tests/http/kills.py [ROUNDS]
+
+Documents come by POST /index, turns of conversations by POST /chat/message, and keys by `plimsoll keys add`, all at once,
+until SIGKILL at a random moment. Then it starts again, which must take less than a second, and is asked for all of it.
+"""
+
+import random
+import re
+import sys
+import threading
+import time
+
+from gateway import SLOW, Gateway
+from upstream import Upstream
+
+START_S = 1.0 * SLOW
+
+
+class Writer(threading.Thread):
+    """Does one thing over and over until the gateway is gone; `done` has what was acknowledged."""
+
+    def __init__(self, step):
+        super().__init__(daemon=True)
+        self.step, self.done, self.wrong = step, [], []
+        self.over = threading.Event()
+
+    def run(self):
+        while not self.over.is_set():
+            try:
+                self.done.append(self.step())
+            except (OSError, EOFError, ValueError):  # killed in the middle: nothing was acknowledged
+                self.over.wait(0.01)
+            except AssertionError as error:
+                if not self.over.is_set():
+                    self.wrong.append(str(error))
+
+
+class Kills:
+    def __init__(self, gateway, key):
+        self.gateway, self.key = gateway, key
+        self.random = random.Random(1876)
+        self.documents, self.turns, self.keys = [], {}, [key]
+        self.count = 0
+        self.slowest = 0.0
+
+    def ask(self, path, body=None, key=None):
+        reply = self.gateway.ask(path, body, headers={"Authorization": f"Bearer {key or self.key}"})
+        if reply.status != 200:
+            raise AssertionError(f"{path}: {reply.status} {reply.body[:300]!r}")
+        return reply.json
+
+    def put_document(self):
+        self.count += 1
+        text = f"Document {self.count} says that hold {self.random.random()} takes {self.count} barrels."
+        made = self.ask("/index", {"index_name": "hold", "documents": [{"text": text}]})
+        return made[0]["doc_id"]
+
+    def take_turn(self):
+        self.count += 1
+        message = f"Turn {self.count}: how many barrels?"
+        told = self.ask("/chat/message", {"message": message, "collection_id": "hold", "model_name": "gpt-4o",
+                                          "session_id": "kills"})
+        return message, told["session_id"]
+
+    def add_key(self):
+        self.count += 1
+        told = self.gateway.run("keys", "add", f"k{self.count}")
+        return re.search(r"plk_\S+", told)[0]
+
+    def round(self):
+        writers = [Writer(step) for step in (self.put_document, self.take_turn, self.add_key)]
+        for writer in writers:
+            writer.start()
+        time.sleep(self.random.uniform(0.05, 0.5) * SLOW)
+        self.gateway.process.kill()
+        for writer in writers:
+            writer.over.set()
+        for writer in writers:
+            writer.join()
+        self.gateway.process.wait()
+        self.gateway.process.stdout.close()
+        self.gateway.start()
+        self.slowest = max(self.slowest, self.gateway.listening_after)
+        documents, turns, keys = (writer.done for writer in writers)
+        self.documents += documents
+        for message, session in turns:
+            self.turns.setdefault(session, []).append(message)
+        self.keys += keys
+        for key in keys:
+            self.ask("/indexes", key=key)
+        return [wrong for writer in writers for wrong in writer.wrong]
+
+    def missing(self):
+        """What was acknowledged and is not there."""
+        there = set()
+        while True:
+            page = self.ask(f"/indexes/hold/documents?limit=100&offset={len(there)}")["documents"]
+            there |= {document["doc_id"] for document in page}
+            if len(page) < 100:
+                break
+        lost = [identifier for identifier in self.documents if identifier not in there]
+        for session, messages in self.turns.items():
+            kept = {turn["content"] for turn in self.ask(f"/chat/sessions/{session}")["messages"]}
+            lost += [message for message in messages if message not in kept]
+        return lost
+
+
+def kills(rounds):
+    with Upstream({"gpt-4o": 8192}) as upstream:
+        upstream.keeps = False
+        gateway = Gateway(upstream)
+        try:
+            key = re.search(r"plk_\S+", gateway.run("keys", "add", "first"))[0]
+            test = Kills(gateway, key)
+            test.put_document()
+            wrong = []
+            for _ in range(rounds):
+                wrong += test.round()
+            lost = test.missing()
+        finally:
+            gateway.close()
+    turns = sum(map(len, test.turns.values()))
+    print(f"{rounds} kills: {len(test.documents)} documents, {turns} turns and {len(test.keys)} keys acknowledged, {len(lost)} lost; "
+          f"listening again after {test.slowest * 1000:.0f} ms at most; {len(wrong)} unexpected replies")
+    for one in (lost + wrong)[:10]:
+        print("  ", one)
+    enough = len(test.documents) >= rounds and turns > 0 and len(test.keys) > rounds // 4
+    return not lost and not wrong and enough and test.slowest < START_S
+
+
+if __name__ == "__main__":
+    sys.exit(0 if kills(int(sys.argv[1]) if len(sys.argv) > 1 else 5) else 1)
