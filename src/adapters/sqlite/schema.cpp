@@ -138,6 +138,52 @@ CREATE TABLE usage (
   PRIMARY KEY (day, owner, model, section)
 ) STRICT, WITHOUT ROWID;
 )sql",
+    // Chat with documents: who said what, and work behind requests. Totals of a session stand in its row, so
+    // that the limits cost nothing to look at.
+    R"sql(
+CREATE TABLE sessions (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  owner TEXT NOT NULL,
+  name TEXT NOT NULL,
+  created_ms INTEGER NOT NULL,
+  updated_ms INTEGER NOT NULL,
+  turns INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  UNIQUE (owner, name)
+) STRICT;
+CREATE INDEX sessions_by_time ON sessions (owner, updated_ms);
+CREATE TABLE turns (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  session_id INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+  owner TEXT NOT NULL,
+  role TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  trace TEXT NOT NULL,
+  collection TEXT NOT NULL,
+  model TEXT NOT NULL,
+  text TEXT NOT NULL
+) STRICT;
+CREATE INDEX turns_by_session ON turns (session_id, id);
+CREATE TABLE runs (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  owner TEXT NOT NULL,
+  name TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  state TEXT NOT NULL,
+  created_ms INTEGER NOT NULL,
+  ended_ms INTEGER NOT NULL,
+  asked TEXT NOT NULL,
+  outcome TEXT NOT NULL,
+  UNIQUE (owner, name)
+) STRICT;
+CREATE TABLE run_parts (
+  run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+  place INTEGER NOT NULL,
+  owner TEXT NOT NULL,
+  json TEXT NOT NULL,
+  PRIMARY KEY (run_id, place)
+) STRICT;
+)sql",
 };
 static_assert(std::size(migrations) == schema_version);
 

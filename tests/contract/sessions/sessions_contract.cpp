@@ -1,0 +1,203 @@
+#include "contract/sessions/sessions_contract.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+namespace plimsoll {
+namespace {
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+void SessionsContract::SetUp() {
+  std::string name = (std::filesystem::temp_directory_path() / "plimsoll_sessions_XXXXXX").string();
+  ASSERT_NE(::mkdtemp(name.data()), nullptr);
+  folder_ = name;
+  reopen();
+}
+
+void SessionsContract::TearDown() {
+  store_.reset();
+  std::filesystem::remove_all(folder_);
+}
+
+void SessionsContract::reopen() {
+  store_.reset();
+  auto opened = GetParam().open(folder_);
+  ASSERT_TRUE(opened) << opened.error().what;
+  store_ = *std::move(opened);
+}
+
+void SessionsContract::say(const std::string& session, const std::string& question,
+                           const SessionLimits& limits, std::string_view owner) {
+  const std::vector<Turn> turns{{"user", question, 1, "t1", "docs", "m"},
+                                {"assistant", "re " + question, 2, "t1", "docs", "m"}};
+  const auto kept = store_->append(owner, session, turns, limits);
+  ASSERT_TRUE(kept) << kept.error().what;
+}
+
+Names SessionsContract::said(const std::string& session, std::string_view owner) {
+  const auto turns = store_->turns(owner, session);
+  EXPECT_TRUE(turns);
+  Names out;
+  for (const Turn& turn : *turns) out.push_back(turn.role + ": " + turn.text);
+  return out;
+}
+
+Names SessionsContract::names(std::string_view owner) {
+  const auto sessions = store_->sessions(owner, 100);
+  EXPECT_TRUE(sessions);
+  Names out;
+  for (const SessionInfo& one : *sessions) out.push_back(one.id);
+  return out;
+}
+
+plimsoll::Run SessionsContract::begin(const std::string& id, std::int64_t most) {
+  plimsoll::Run run;
+  run.id = id;
+  run.owner = "local";
+  run.kind = "evaluation";
+  run.asked = R"({"questions":2})";
+  const auto begun = store_->begin_run(run, most);
+  EXPECT_TRUE(begun) << begun.error().what;
+  return run;
+}
+
+TEST_P(SessionsContract, KeepsTurnsOverARestart) {
+  say("s", "Ahoy");
+  say("s", "How deep?");
+  reopen();
+  EXPECT_EQ(said("s"),
+            (Names{"user: Ahoy", "assistant: re Ahoy", "user: How deep?", "assistant: re How deep?"}));
+  const auto turn = store_->turns("local", "s")->front();
+  EXPECT_EQ((Names{turn.trace, turn.collection, turn.model}), (Names{"t1", "docs", "m"}));
+  EXPECT_EQ(turn.at_ms, 1);
+  const SessionInfo info = store_->sessions("local", 1)->front();
+  EXPECT_EQ(info.turns, 4);
+  EXPECT_EQ(info.bytes, 32);
+  EXPECT_GT(info.created_ms, 0);
+  EXPECT_GE(info.updated_ms, info.created_ms);
+}
+
+TEST_P(SessionsContract, ShowsNobodyWhatIsAnothers) {
+  say("s", "mine");
+  say("s", "theirs", {}, "somebody");
+  EXPECT_EQ(said("s"), (Names{"user: mine", "assistant: re mine"}));
+  EXPECT_EQ(said("s", "somebody"), (Names{"user: theirs", "assistant: re theirs"}));
+  EXPECT_TRUE(said("s", "nobody").empty());
+  EXPECT_FALSE(*store_->forget("nobody", "s"));
+  EXPECT_TRUE(*store_->forget("somebody", "s"));
+  EXPECT_TRUE(said("s", "somebody").empty());
+  EXPECT_EQ(said("s").size(), 2U);
+}
+
+TEST_P(SessionsContract, ForgetsTheOldestTurnsInPairs) {
+  for (const char* question : {"a", "b", "c", "d"}) say("s", question, {.turns = 5});
+  EXPECT_EQ(said("s"), (Names{"user: c", "assistant: re c", "user: d", "assistant: re d"}));
+  say("s", "e", {.turns = 1});
+  EXPECT_EQ(said("s"), (Names{"user: e", "assistant: re e"})) << "what was said last stays";
+  EXPECT_EQ(store_->sessions("local", 1)->front().turns, 2);
+}
+
+TEST_P(SessionsContract, ForgetsTheOldestBytes) {
+  say("s", std::string(40, 'x'), {.bytes = 100});
+  say("s", "short", {.bytes = 100});
+  EXPECT_EQ(said("s").size(), 4U);
+  say("s", "last", {.bytes = 100});
+  EXPECT_EQ(said("s"), (Names{"user: short", "assistant: re short", "user: last", "assistant: re last"}));
+  EXPECT_EQ(store_->sessions("local", 1)->front().bytes, 24);
+}
+
+TEST_P(SessionsContract, ForgetsSessionsThatNobodySpeaksIn) {
+  for (const char* name : {"a", "b", "c"}) say(name, "x", {.sessions = 3});
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  say("a", "again", {.sessions = 3});
+  say("z", "x", {.sessions = 1}, "somebody");
+  say("d", "x", {.sessions = 3});
+  Names left = names();
+  std::ranges::sort(left);
+  EXPECT_EQ(left, (Names{"a", "c", "d"}));
+  EXPECT_TRUE(said("b").empty());
+  EXPECT_EQ(names("somebody"), Names{"z"});
+}
+
+TEST_P(SessionsContract, TakesAnyBytes) {
+  const std::string odd("it's; DROP TABLE turns --\0\xff", 27);
+  say(odd, odd);
+  EXPECT_EQ(said(odd).front(), "user: " + odd);
+}
+
+TEST_P(SessionsContract, KeepsARunWithItsParts) {
+  begin("r1");
+  ASSERT_TRUE(store_->add_part("local", "r1", R"({"q":1})"));
+  ASSERT_TRUE(store_->add_part("local", "r1", R"({"q":2})"));
+  EXPECT_EQ(store_->run("local", "evaluation", "r1")->state, RunState::running);
+  ASSERT_TRUE(store_->end_run("local", "r1", RunState::done, "{}"));
+  reopen();
+  const auto run = store_->run("local", "evaluation", "r1");
+  ASSERT_TRUE(run) << run.error().what;
+  EXPECT_EQ(run->state, RunState::done);
+  EXPECT_EQ(run->parts, (Names{R"({"q":1})", R"({"q":2})"}));
+  EXPECT_EQ(run->asked, R"({"questions":2})");
+  EXPECT_EQ(run->outcome, "{}");
+  EXPECT_GE(run->ended_ms, run->created_ms);
+}
+
+TEST_P(SessionsContract, KnowsNoRunOfAnotherOwnerOrKind) {
+  begin("r1");
+  for (const auto& [owner, kind, id] :
+       {std::tuple("somebody", "evaluation", "r1"), std::tuple("local", "upload", "r1"),
+        std::tuple("local", "evaluation", "r2")}) {
+    const auto run = store_->run(owner, kind, id);
+    ASSERT_FALSE(run);
+    EXPECT_EQ(run.error().code, Errc::not_found);
+  }
+  EXPECT_FALSE(store_->add_part("somebody", "r1", "{}"));
+  EXPECT_FALSE(store_->end_run("somebody", "r1", RunState::failed, "{}"));
+  EXPECT_EQ(store_->run("local", "evaluation", "r1")->state, RunState::running);
+}
+
+TEST_P(SessionsContract, SaysWhatARestartCutShort) {
+  begin("r1");
+  begin("r2");
+  ASSERT_TRUE(store_->end_run("local", "r2", RunState::failed, "{}"));
+  reopen();
+  ASSERT_TRUE(store_->interrupt_runs());
+  EXPECT_EQ(store_->run("local", "evaluation", "r1")->state, RunState::interrupted);
+  EXPECT_EQ(store_->run("local", "evaluation", "r2")->state, RunState::failed);
+}
+
+TEST_P(SessionsContract, ForgetsOldRunsThatHaveEnded) {
+  begin("running");
+  for (const char* id : {"a", "b", "c", "d"}) {
+    begin(id, 3);
+    ASSERT_TRUE(store_->end_run("local", id, RunState::done, "{}"));
+  }
+  EXPECT_TRUE(store_->run("local", "evaluation", "running"));
+  EXPECT_FALSE(store_->run("local", "evaluation", "a"));
+  EXPECT_FALSE(store_->run("local", "evaluation", "b"));
+  EXPECT_TRUE(store_->run("local", "evaluation", "d"));
+}
+
+TEST_P(SessionsContract, ServesManyThreads) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 10; ++i) {
+        say("shared", fmt::format("{} {}", t, i));
+        say(fmt::format("own {}", t), "x");
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  const Names all = said("shared");
+  ASSERT_EQ(all.size(), 80U);
+  for (std::size_t i = 0; i < all.size(); i += 2)
+    EXPECT_EQ(all[i + 1], "assistant: re " + all[i].substr(6)) << "pairs stay together";
+  EXPECT_EQ(names().size(), 5U);
+}
+
+}  // namespace plimsoll
