@@ -75,6 +75,7 @@ struct PlanOptions {
   std::vector<std::string> fallback_models;
   std::int64_t compress_above_pct = 85;
   std::optional<std::int64_t> max_history_turns;
+  std::optional<std::int64_t> most_passages{};
   budget::RetrievalRule retrieval;  // B1; its generation_buffer is the answer where none is asked for
   Tokens prompt_overhead = 150;     // B4
   Tokens kept_free = 0;             // on top of the margin, for what is known to be counted short

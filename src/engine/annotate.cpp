@@ -23,6 +23,12 @@ std::vector<const FoundPassage*> aboard(const Course& course) {
   return kept;
 }
 
+Json metadata_json(const Metadata& metadata) {
+  Json json = Json::object();
+  for (const auto& [key, value] : metadata) json[key] = Json::parse(value, nullptr, false);
+  return json;
+}
+
 Json source_nodes(const Course& course) {
   std::vector<const FoundPassage*> kept = aboard(course);
   if (kept.empty()) return nullptr;
@@ -30,8 +36,6 @@ Json source_nodes(const Course& course) {
   Json nodes = Json::array();
   for (const FoundPassage* found : kept) {
     const SelectedPassage& passage = found->passage;
-    Json metadata = Json::object();
-    for (const auto& [key, value] : found->metadata) metadata[key] = Json::parse(value, nullptr, false);
     nodes.push_back({{"doc_id", passage.key},
                      {"node_id", fmt::format("{}:{}-{}", passage.key, passage.span.start, passage.span.end)},
                      {"text", passage.text},
@@ -39,14 +43,14 @@ Json source_nodes(const Course& course) {
                      {"dense_score", nullptr},
                      {"sparse_score", nullptr},
                      {"source", nullptr},
-                     {"metadata", std::move(metadata)}});
+                     {"metadata", metadata_json(found->metadata)}});
   }
   return nodes;
 }
 
 Json passages_json(const Course& course) {
   Json passages = Json::array();
-  for (const FoundPassage* found : aboard(course))
+  for (const FoundPassage* found : aboard(course)) {
     passages.push_back({{"document", found->passage.key},
                         {"start", found->passage.source.start},
                         {"end", found->passage.source.end},
@@ -55,6 +59,10 @@ Json passages_json(const Course& course) {
                         {"tokens", found->passage.tokens},
                         {"score", found->passage.score},
                         {"reason", found->passage.reason}});
+    if (!course.ask.documents) continue;
+    passages.back()["text"] = found->passage.text;
+    passages.back()["metadata"] = metadata_json(found->metadata);
+  }
   return passages;
 }
 
@@ -107,6 +115,7 @@ Json summary(const Course& course) {
     json["index"] = trace.index;
     json["strategy"] = name_of(plan.strategy.strategy);
     json["passages"] = passages_json(course);
+    if (course.retrieval) json["context_window_optimization"] = retrieval_json(*course.retrieval);
   }
   Json warnings = plan.warnings;
   for (const std::string& warning : trace.warnings) warnings.push_back(warning);

@@ -16,12 +16,19 @@
 
 namespace plimsoll::engine {
 
+// A chat with documents (C1): passages by rule B1 and no more of them than `top_k`; the summary tells them
+// with their texts.
+struct DocumentChat {
+  std::int64_t top_k = 10;
+};
+
 struct Ask {
   std::string route = "/v1/chat/completions";
   std::string body;
   Caller caller{};
   std::optional<Tokens> window_wish{};  // what the client wants the model to be loaded with; plans keep below
   bool in_full = false;                 // the plan with all that it can tell, whatever the request wishes
+  std::optional<DocumentChat> documents{};
 };
 
 struct AnswerHead {

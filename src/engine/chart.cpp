@@ -126,7 +126,8 @@ Tokens context_grant(const Plan& plan) {
 // history has filled; the negotiator has the last word.
 Tokens first_budget(const Course& course, const Plan& without) {
   const Tokens fair = std::min<Tokens>(4'000, without.window.tokens / 4);
-  const Tokens room = std::max(without.left, fair);
+  Tokens room = std::max(without.left, fair);
+  if (course.retrieval) room = std::min(room, course.retrieval->room.room);
   return course.parts.wishes.budget ? std::min(room, *course.parts.wishes.budget) : room;
 }
 
@@ -142,6 +143,15 @@ Result<void> plan_with_documents(Engine& engine, Course& course, const PlanOptio
   course.parts.passages.clear();
   course.parts.score.clear();
   TRY(Plan without, plan_parts(course.parts, course.model, options, models));
+  if (without.policy == Policy::document_chat && !course.parts.context_ratio) {
+    course.retrieval = choose_retrieval(
+        without, options, course.ask.documents ? course.ask.documents->top_k : options.retrieval.max_top_k);
+    rules.most_passages = static_cast<std::size_t>(course.retrieval->used());
+    if (course.plans == 1) log_retrieval(*course.retrieval, rules.order == PassageOrder::best_last);
+    if (course.plans == 1 && course.retrieval->used() == 0)
+      course.trace.warnings.emplace_back(
+          "there is no room for passages beside the question and the answer (B1)");
+  }
   if (!course.findings) {
     TRY(course.findings, find_in_documents(*engine.shelf, course.ask.caller.indexes, course.parts,
                                            without.window.tokens - without.input, rules, deadline));
@@ -177,6 +187,10 @@ PlanOptions options_for(const Engine& engine, const Course& course) {
   options.kept_free = course.rendered_longer;
   options.fallback = wishes.fallback.value_or(options.fallback);
   if (!wishes.fallback_models.empty()) options.fallback_models = wishes.fallback_models;
+  if (course.ask.documents) {
+    options.policy = Policy::document_chat;
+    options.most_passages = course.ask.documents->top_k;
+  }
   return options;
 }
 

@@ -7,6 +7,7 @@
 #include "base/try.hpp"
 #include "engine/given_document.hpp"
 #include "ingest/embed.hpp"
+#include "ingest/pipeline.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -20,6 +21,18 @@ bool same(const IndexSettings& a, const IndexSettings& b) {
 Result<bool> has(Store& store, IndexId index, std::string_view key) {
   TRY(const auto head, store.head(index, key));
   return head.has_value();
+}
+
+// Whether all of it is there.
+bool holds(const Metadata& metadata, const Metadata& wanted) {
+  return std::ranges::all_of(wanted, [&](const auto& one) {
+    const auto found = metadata.find(one.first);
+    return found != metadata.end() && found->second == one.second;
+  });
+}
+
+tl::unexpected<Error> stopped() {
+  return fail(Errc::timed_out, "stopped before it was stored; send it again");
 }
 
 }  // namespace
@@ -172,6 +185,56 @@ Result<UpdateOutcome> Collections::update(std::string_view owner, std::string_vi
   });
   if (!still.empty()) TRY_VOID(store().put(now.id, still));
   return outcome;
+}
+
+Result<FileOutcome> Collections::put_file(std::string_view owner, std::string_view name,
+                                          const GivenFile& file, const Metadata& metadata,
+                                          const FileProgress& progress) {
+  const std::string hash = base::sha256_hex(file.bytes);
+  for (int tried = 0; tried < most_tries; ++tried) {
+    TRY(const IndexInfo seen, find_or_intended(owner, name));
+    FileOutcome outcome;
+    std::vector<DocumentWithVectors> old;  // sentences that stay are not embedded again
+    if (seen.id != 0) {
+      TRY(const auto head, store().head(seen.id, file.name));
+      if (head && head->source_hash == hash && holds(head->metadata, metadata))
+        return FileOutcome{FileFate::unchanged, static_cast<std::size_t>(head->chunks), {}};
+      if (head) {
+        outcome.fate = FileFate::updated;
+        TRY(auto document, store().document(head->id));
+        old.push_back(std::move(document));
+      }
+    }
+    if (!progress(FileStage::reading, 0)) return stopped();
+    TRY(const Tokenizer tokenizer, tools_.tokenizers.open(seen.settings.tokenizer));
+    ingest::IngestOptions options;
+    options.read.max_document_bytes = tools_.max_document_bytes;
+    options.cut.chunk_tokens = seen.settings.chunk_tokens;
+    options.metadata = metadata;
+    TRY(Document document,
+        ingest::make_document(file.bytes, file.name, file.name, tokenizer, options, outcome.warnings));
+    document.source_hash = hash;
+    outcome.chunks = document.chunks.size();
+    TRY(const std::vector<Embedder*> embedders, tools_.embedders_of(seen));
+    std::vector<Document> documents;
+    documents.push_back(std::move(document));
+    TRY(const auto ready,
+        ingest::embed_documents(std::move(documents), embedders, old,
+                                [&](std::size_t done) { return progress(FileStage::embedding, done); }));
+    if (!progress(FileStage::storing, 0)) return stopped();
+
+    const auto turn = turn_of(owner, name);
+    const std::lock_guard lock(*turn);
+    TRY(const IndexInfo now, find_or_intended(owner, name));
+    if (!same(now.settings, seen.settings)) continue;
+    if (now.id == 0) {
+      TRY_VOID(put_into_new(now, ready));
+    } else {
+      TRY_VOID(store().put(now.id, ready));
+    }
+    return outcome;
+  }
+  return fail(Errc::io_failed, "the index '{}' is made anew again and again; try later", name);
 }
 
 Result<std::vector<std::string>> Collections::remove(std::string_view owner, std::string_view name,

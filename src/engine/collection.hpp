@@ -27,6 +27,21 @@ struct GivenDocument {
   Metadata metadata;
 };
 
+// A file as somebody sent it. Its name is only a name: nothing is opened or written by it.
+struct GivenFile {
+  std::string name;        // the document's key, and what its kind may be told by
+  std::string_view bytes;  // live until it is put
+};
+enum class FileStage : std::uint8_t { reading, embedding, storing };
+// Asked at each stage, and at `embedding` again and again with how many sentences are done. False: stop.
+using FileProgress = std::function<bool(FileStage stage, std::size_t sentences)>;
+enum class FileFate : std::uint8_t { added, updated, unchanged };
+struct FileOutcome {
+  FileFate fate = FileFate::added;
+  std::size_t chunks = 0;
+  std::vector<std::string> warnings;
+};
+
 // What collections stand on; all of it outlives them.
 struct CollectionTools {
   Shelf& shelf;
@@ -61,6 +76,10 @@ class Collections {
   // A document that changes keeps its id and becomes the last of the collection.
   Result<UpdateOutcome> update(std::string_view owner, std::string_view name,
                                std::span<const GivenDocument> given, Deadline deadline);
+  // Read as `plimsoll index add` reads it, cut, embedded and put in; a document of the same name gives way.
+  // What is unchanged is not read again. timed_out where it was told to stop.
+  Result<FileOutcome> put_file(std::string_view owner, std::string_view name, const GivenFile& file,
+                               const Metadata& metadata, const FileProgress& progress);
   // The ids that were there.
   Result<std::vector<std::string>> remove(std::string_view owner, std::string_view name,
                                           std::span<const std::string> ids);

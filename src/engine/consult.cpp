@@ -89,9 +89,10 @@ Result<FoundPassage> whole_document(const Findings& findings, const Candidate& c
 }
 
 Result<void> add_passages(const Findings& findings, const Evidence& evidence, const Tokenizer& tokenizer,
-                          Tokens budget, std::vector<FoundPassage>& out) {
+                          Tokens budget, std::optional<std::size_t> most, std::vector<FoundPassage>& out) {
   SelectOptions options{.budget = budget};
   options.labels = false;  // each stands between marks of its own
+  options.most_passages = most;
   options.recount = tokenizer.info().name != findings.shelf->open.info.settings.tokenizer;
   Selection selection = select_passages(evidence, tokenizer, options);
   TRY_VOID(locate(findings.shelf->open.store, selection));
@@ -116,6 +117,12 @@ Result<Reading> chosen(const Findings& findings, const RequestParts& parts, cons
   if (strategy != Strategy::stuff)
     budget = std::min({budget, reading.strategy.retrieval_budget_tokens, rules.passages});
 
+  if (rules.most_passages) {
+    TRY_VOID(add_passages(findings, findings.evidence, model.tokenizer, std::min(budget, rules.passages),
+                          rules.most_passages, reading.passages));
+    return reading;
+  }
+
   // Whole documents, as far as the strategy and the room go.
   const std::vector<Candidate> documents = documents_of(findings.evidence);
   Tokens all = 0;
@@ -134,12 +141,12 @@ Result<Reading> chosen(const Findings& findings, const RequestParts& parts, cons
   }
   if (paste || budget <= 0) return reading;
   if (whole.empty()) {
-    TRY_VOID(add_passages(findings, findings.evidence, model.tokenizer, budget, reading.passages));
+    TRY_VOID(add_passages(findings, findings.evidence, model.tokenizer, budget, {}, reading.passages));
     return reading;
   }
   Evidence rest = findings.evidence;
   std::erase_if(rest.stretches, [&](const Stretch& stretch) { return whole.contains(stretch.document.id); });
-  TRY_VOID(add_passages(findings, rest, model.tokenizer, budget, reading.passages));
+  TRY_VOID(add_passages(findings, rest, model.tokenizer, budget, {}, reading.passages));
   return reading;
 }
 

@@ -6,6 +6,7 @@
 
 #include "engine/answer.hpp"
 #include "engine/consult.hpp"
+#include "engine/document_chat.hpp"
 #include "engine/parts.hpp"
 #include "plimsoll/trace.hpp"
 
@@ -32,6 +33,7 @@ struct Course {
   int plans = 0;
   int sent = 0;
   std::optional<Findings> findings;
+  std::optional<RetrievalChoice> retrieval;  // where rule B1 decides
   std::vector<FoundPassage> passages;
   Plan plan;
   Berth berth;

@@ -34,6 +34,10 @@ Tokens whole_message(const ChatCount& counted, std::size_t message) {
   return counted.messages[message] + counted.message_images[message] + counted.frames[message];
 }
 
+Tokens history_counted(Tokens turns, Tokens window) {
+  return std::min(turns, window / 4);
+}
+
 // Rules B1 and B4 are bounds of the context.
 Result<Load> load_for(const Draft& draft, const RequestParts& parts, Tokens window,
                       const PlanOptions& options) {
@@ -43,11 +47,13 @@ Result<Load> load_for(const Draft& draft, const RequestParts& parts, Tokens wind
     TRY(wants.context_limit, budget::context_budget(window, wants.question, wants.answer,
                                                     *parts.context_ratio, options.prompt_overhead));
   } else if (draft.policy == Policy::document_chat) {
-    const budget::RetrievalRoom room = budget::retrieval_room(window, wants.system + wants.tools,
-                                                              wants.question, wants.turns, options.retrieval);
+    const budget::RetrievalRoom room =
+        budget::retrieval_room(window, wants.system + wants.tools, wants.question,
+                               history_counted(wants.turns, window), options.retrieval);
     wants.context_limit = room.room;
     load.most_passages = room.top_k;
   }
+  load.most_passages = std::min(load.most_passages, options.most_passages.value_or(load.most_passages));
   if (parts.wishes.budget)
     wants.context_limit = std::min(*parts.wishes.budget, wants.context_limit.value_or(*parts.wishes.budget));
   load.sections = budget::sections_for(wants, draft.policy, window);

@@ -20,6 +20,10 @@ Tokens whole_message(const ChatCount& counted, std::size_t message);
 Result<Load> load_for(const Draft& draft, const RequestParts& parts, Tokens window,
                       const PlanOptions& options);
 
+// What rule B1 counts of a history: all of it, up to a quarter of the window. What is longer gives way to
+// passages before they give way to it; else a long conversation would leave no room for any.
+Tokens history_counted(Tokens turns, Tokens window);
+
 Result<Draft> draft_plan(const RequestParts& parts, const PlanModel& model, const PlanOptions& options);
 
 }  // namespace plimsoll::engine

@@ -1,0 +1,31 @@
+// Rule B1 at work: how many passages a request gets, told as chat-with-documents clients read it (C1, C4).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "plimsoll/plan.hpp"
+
+namespace plimsoll::engine {
+
+struct RetrievalChoice {
+  std::string model;
+  std::optional<Tokens> window;  // none: it could not be found out, and the rule is not applied
+  std::int64_t original_top_k = 0;
+  budget::RetrievalRoom room;
+
+  std::int64_t used() const { return window ? std::min(original_top_k, room.top_k) : original_top_k; }
+};
+
+// For what a plan without passages has.
+RetrievalChoice choose_retrieval(const Plan& without, const PlanOptions& options, std::int64_t top_k);
+
+// "Adjusted top_k from A to B", and at debug the figures behind it.
+void log_retrieval(const RetrievalChoice& choice, bool best_last);
+
+// {model_name, context_window, original_top_k, calculated_top_k, max_chunk_tokens, optimization_enabled}
+nlohmann::ordered_json retrieval_json(const RetrievalChoice& choice);
+
+}  // namespace plimsoll::engine
