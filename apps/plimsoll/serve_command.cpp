@@ -21,6 +21,7 @@
 #include "gateway/mcp_tools.hpp"
 #include "index_snapshot.hpp"
 #include "known_models.hpp"
+#include "serve_chat.hpp"
 #include "serve_collections.hpp"
 #include "serve_keys.hpp"
 #include "serve_upstreams.hpp"
@@ -138,9 +139,10 @@ class Gateway {
     TRY(auto traces, sqlite::open_traces(settings.store_file));
     TRY(auto drift, traces->drift());
     TRY(auto doorkeeper, Doorkeeper::open(settings));
-    auto gateway = std::unique_ptr<Gateway>(new Gateway(settings, std::move(catalogue), std::move(documents),
-                                                        std::move(traces), std::move(doorkeeper),
-                                                        std::move(origins), std::move(members)));
+    TRY(auto sessions, open_chat_store(settings));
+    auto gateway = std::unique_ptr<Gateway>(
+        new Gateway(settings, std::move(catalogue), std::move(documents), std::move(traces),
+                    std::move(doorkeeper), std::move(sessions), std::move(origins), std::move(members)));
     gateway->drift_.load(std::move(drift));
     gateway->documents_->watch_embeddings(
         [&metrics = gateway->api_.rag_metrics()](bool remote, bool success, auto took) {
@@ -152,19 +154,10 @@ class Gateway {
 
   // `listening`: a socket of the one before it, or -1.
   Result<void> listen(const ListenAddress& address, int listening) {
-    const gateway::CrewMaker maker{
-        [](const boost::asio::any_io_executor& executor) {
-          return adapters::make_streams(
-              executor, {.agent = "plimsoll/" PLIMSOLL_VERSION, .certificates = trusted_certificates()});
-        },
-        [this](HttpStreams& streams, std::size_t member) {
-          return std::make_unique<MemberLink>(streams, fleet_, member);
-        },
-        fleet_.members().size()};
     gateway::ServerOptions options = server_options(settings_, address);
     options.listening = listening;
     TRY(server_, gateway::HttpServer::start(
-                     options, maker,
+                     options, crew_maker(),
                      [this](engine::Crew& crew, gateway::ClientRequest& request,
                             gateway::ClientReply& reply) { return api_.handle(crew, request, reply); }));
     return {};
@@ -179,7 +172,8 @@ class Gateway {
  private:
   Gateway(const base::Settings& settings, ModelCatalogue catalogue, std::unique_ptr<Documents> documents,
           std::unique_ptr<TraceStore> traces, std::unique_ptr<Doorkeeper> doorkeeper,
-          std::vector<std::string> origins, std::vector<engine::FleetMember> members)
+          std::unique_ptr<SessionStore> sessions, std::vector<std::string> origins,
+          std::vector<engine::FleetMember> members)
       : settings_(settings),
         catalogue_(std::move(catalogue)),
         documents_(std::move(documents)),
@@ -195,10 +189,22 @@ class Gateway {
         writer_(*traces_, drift_, {.limits = limits_of(settings)}),
         breakers_(fleet_.members().size()),
         engine_{models_, &shelf_, drift_, &writer_, breakers_, rules_of(settings)},
+        chat_(settings, engine_, collections_, std::move(sessions), crew_maker()),
         api_(context()) {
     engine_.charge = [this](const std::string& owner, Tokens tokens) {
       doorkeeper_->gate().charge(owner, tokens);
     };
+  }
+
+  gateway::CrewMaker crew_maker() {
+    return {[](const boost::asio::any_io_executor& executor) {
+              return adapters::make_streams(
+                  executor, {.agent = "plimsoll/" PLIMSOLL_VERSION, .certificates = trusted_certificates()});
+            },
+            [this](HttpStreams& streams, std::size_t member) {
+              return std::make_unique<MemberLink>(streams, fleet_, member);
+            },
+            fleet_.members().size()};
   }
 
   gateway::ApiContext context() {
@@ -216,6 +222,7 @@ class Gateway {
       return documents_->embedder(name.empty() ? std::string(builtin_embedder) : name);
     };
     context.kaito = kaito_context(settings_, *documents_, collections_);
+    context.chat = chat_.context();
     context.version = PLIMSOLL_VERSION;
     context.gate = &doorkeeper_->gate();
     context.cors_origins = origins_;
@@ -238,6 +245,7 @@ class Gateway {
   engine::TraceWriter writer_;
   engine::Breakers breakers_;
   engine::Engine engine_;
+  ServedChat chat_;
   gateway::Api api_;
   std::unique_ptr<gateway::HttpServer> server_;  // last: its threads use all of the above
 };

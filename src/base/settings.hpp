@@ -85,6 +85,18 @@ struct Settings {
   double idle_timeout_seconds = 60;         // between two pieces, of a client or of an upstream
   bool kaito_compat = false;                // RAGEngine's answers also where ours are better
   bool keep_prompts = false;                // in traces
+
+  // Chat with documents.
+  std::int64_t max_sessions = 10'000;
+  std::int64_t max_session_turns = 1'000;
+  std::int64_t max_session_bytes = std::int64_t{4} << 20;
+  std::int64_t max_upload_jobs = 32;
+  std::int64_t max_upload_bytes = std::int64_t{256} << 20;
+  std::int64_t max_evaluation_runs = 2;
+  std::int64_t max_evaluation_questions = 200;
+  double evaluation_question_seconds = 300;
+
+  // What is remembered of requests.
   std::int64_t trace_count = 10'000;
   std::int64_t trace_days = 30;
   std::int64_t trace_bytes = std::int64_t{256} << 20;

@@ -57,7 +57,8 @@ Awaitable<void> send_error(ClientReply& reply, const Error& error, std::vector<H
 Api::Api(ApiContext context)
     : context_(std::move(context)),
       watched_(std::make_unique<RagMetrics>()),
-      kaito_(with_metrics(context_.kaito, watched_.get())) {}
+      kaito_(with_metrics(context_.kaito, watched_.get())),
+      chat_(context_.engine, context_.chat) {}
 
 const std::vector<Api::Route>& Api::routes() {
   static const std::vector<Route> all{
@@ -111,6 +112,11 @@ Awaitable<void> Api::find_route(Call call) const {
   }
   if (auto match = kaito_.match(call.request, allowed)) {
     co_await answer_kaito(call, *std::move(match));
+    co_return;
+  }
+  if (auto match = chat_.match(call.request, allowed)) {
+    const ChatRoutes::Call chat{call.crew, call.request, call.reply, call.deadline};
+    co_await chat_.answer(*std::move(match), chat);
     co_return;
   }
   const bool found = !allowed.empty();
@@ -274,6 +280,7 @@ std::vector<RouteAbout> Api::all_routes() {
   std::vector<RouteAbout> all;
   for (const Route& route : routes()) all.push_back(route.about);
   for (const RouteAbout& route : Kaito::about()) all.push_back(route);
+  for (const RouteAbout& route : ChatRoutes::about()) all.push_back(route);
   return all;
 }
 

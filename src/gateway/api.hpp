@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gateway/chat_routes.hpp"
 #include "gateway/http_server.hpp"
 #include "gateway/kaito.hpp"
 #include "gateway/mcp.hpp"
@@ -28,6 +29,7 @@ struct ApiContext {
   std::string version;
   std::chrono::milliseconds request_timeout{600'000};
   KaitoContext kaito{};
+  ChatContext chat{};
   Gate* gate = nullptr;                     // null: everybody may come in
   std::vector<std::string> cors_origins{};  // pages that may read answers
 };
@@ -86,6 +88,7 @@ class Api {
   ApiContext context_;
   std::unique_ptr<RagMetrics> watched_;
   Kaito kaito_;
+  ChatRoutes chat_;
 };
 
 // A trace's name: rises with time, and no two are alike.

@@ -36,30 +36,6 @@ std::string_view front_of(std::string_view text, std::int64_t most) {
   return text.substr(0, at);
 }
 
-// The parts of a path between slashes, as they came.
-std::vector<std::string_view> parts_of(std::string_view path) {
-  std::vector<std::string_view> parts;
-  if (path.starts_with('/')) path.remove_prefix(1);
-  while (true) {
-    const std::size_t slash = path.find('/');
-    parts.push_back(path.substr(0, slash));
-    if (slash == std::string_view::npos) return parts;
-    path.remove_prefix(slash + 1);
-  }
-}
-
-std::optional<std::string> fits(std::string_view pattern, std::string_view path) {
-  const auto wanted = parts_of(pattern), given = parts_of(path);
-  if (wanted.size() != given.size()) return std::nullopt;
-  std::string name;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const bool any = wanted[i].starts_with('{');
-    if (any ? given[i].empty() : wanted[i] != given[i]) return std::nullopt;
-    if (any) name = percent_decoded(given[i]);
-  }
-  return name;
-}
-
 }  // namespace
 
 const std::vector<Kaito::Route>& Kaito::routes() {
@@ -105,7 +81,7 @@ std::vector<RouteAbout> Kaito::about() {
 std::optional<Kaito::Match> Kaito::match(const ClientRequest& request, std::string& allowed) const {
   if (context_.collections == nullptr) return std::nullopt;
   for (const Route& route : routes()) {
-    auto name = fits(route.about.path, request.raw_path);
+    auto name = name_in_path(route.about.path, request.raw_path);
     if (!name) continue;
     if (route.about.method == request.method) return Match{route.route, *std::move(name)};
     allowed += (allowed.empty() ? "" : ", ") + std::string(route.about.method);

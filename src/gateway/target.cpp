@@ -1,6 +1,7 @@
 #include "gateway/target.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace plimsoll::gateway {
 namespace {
@@ -10,6 +11,18 @@ int digit(char c) {
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
+}
+
+// The parts of a path between slashes, as they came.
+std::vector<std::string_view> parts_of(std::string_view path) {
+  std::vector<std::string_view> parts;
+  if (path.starts_with('/')) path.remove_prefix(1);
+  while (true) {
+    const std::size_t slash = path.find('/');
+    parts.push_back(path.substr(0, slash));
+    if (slash == std::string_view::npos) return parts;
+    path.remove_prefix(slash + 1);
+  }
 }
 
 }  // namespace
@@ -55,6 +68,18 @@ Target split_target(std::string_view target) {
   Target split{percent_decoded(path), std::string(path), {}};
   if (mark != std::string_view::npos) split.query = target.substr(mark + 1);
   return split;
+}
+
+std::optional<std::string> name_in_path(std::string_view pattern, std::string_view path) {
+  const auto wanted = parts_of(pattern), given = parts_of(path);
+  if (wanted.size() != given.size()) return std::nullopt;
+  std::string name;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const bool any = wanted[i].starts_with('{');
+    if (any ? given[i].empty() : wanted[i] != given[i]) return std::nullopt;
+    if (any) name = percent_decoded(given[i]);
+  }
+  return name;
 }
 
 }  // namespace plimsoll::gateway

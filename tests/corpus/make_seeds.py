@@ -34,6 +34,14 @@ def tokenizer_json(model, pre, normalizer=None):
                        "model": model}).encode()
 
 
+def forms():
+    """The content type in the first line, the body behind it."""
+    part = b'--b\r\nContent-Disposition: form-data; name="%s"%s\r\n\r\n%s\r\n'
+    files = [b'; filename="a \\"quoted\\" C:\\x.txt"', b"; filename*=UTF-8'en'na%C3%AFve.txt", b"; filename=bare.txt\r\nContent-Type: text/plain"]
+    yield b"multipart/form-data; boundary=b\n" + b"".join(part % (b"file", name, b"x\r\n--bc") for name in files) + b"--b--\r\n"
+    yield b'multipart/form-data; charset=utf-8; boundary="b"\nbefore\r\n' + part % (b"index", b"", b"docs") + b"--b \t--b--"
+
+
 def split(pattern):
     return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
 
@@ -180,6 +188,7 @@ def main():
     seeds |= {f"count_fuzz/seed{i}": bytes([i * 3, i * 7]) + text.encode() for i, text in enumerate(TEXTS)}
     seeds |= {f"classify_fuzz/seed{i}": text.encode() for i, text in enumerate(QUERIES)}
     seeds |= {f"mcp_fuzz/seed{i}": text.encode() for i, text in enumerate(mcp_lines())}
+    seeds |= {f"multipart_fuzz/seed{i}": data for i, data in enumerate(forms())}
     seeds |= {f"parts_fuzz/seed{i}": json.dumps(request).encode() for i, request in enumerate(plan_requests())}
     for fuzzer, inputs in documents():
         seeds |= {f"{fuzzer}/seed{i}": data for i, data in enumerate(inputs)}

@@ -1,0 +1,175 @@
+#include "gateway/chat_routes.hpp"
+
+#include <algorithm>
+
+#include "base/try.hpp"
+#include "gateway/api.hpp"
+#include "gateway/target.hpp"
+
+namespace plimsoll::gateway {
+namespace {
+
+constexpr auto replace = Json::error_handler_t::replace;
+
+Json turn_json(const Turn& turn) {
+  return {{"role", turn.role},
+          {"content", turn.text},
+          {"at_ms", turn.at_ms},
+          {"trace", turn.trace},
+          {"collection_id", turn.collection},
+          {"model_name", turn.model}};
+}
+
+ChatRoutes::Answer no_session(const std::string& name) {
+  return {404, {{"detail", fmt::format("There is no session '{}'.", name)}}};
+}
+
+}  // namespace
+
+ChatRoutes::Answer refusal(const Error& error) {
+  return {engine::status_of(error.code), {{"detail", error.what}}};
+}
+
+const std::vector<ChatRoutes::Route>& ChatRoutes::routes() {
+  static const std::vector<Route> all{
+      {{"POST", "/chat/message", "documents", "A message of a conversation about documents", "ChatMessage"},
+       nullptr,
+       &ChatRoutes::message},
+      {{"GET", "/chat/sessions", "documents", "The conversations"}, &ChatRoutes::list_sessions},
+      {{"GET", "/chat/sessions/{id}", "documents", "A conversation"}, &ChatRoutes::show_session},
+      {{"DELETE", "/chat/sessions/{id}", "documents", "Forget a conversation"}, &ChatRoutes::forget_session},
+      {{"POST", "/search", "documents", "The chunks that suit a question and its model", "Search"},
+       &ChatRoutes::search},
+      {{"POST", "/evaluation/plugin/start-with-questions", "documents", "Questions to be answered in turn",
+        "Evaluation"},
+       &ChatRoutes::start_evaluation},
+      {{"GET", "/evaluation/runs/{id}", "documents", "How far they are, and the answers"},
+       &ChatRoutes::show_evaluation},
+      {{"POST", "/documents", "documents", "Files into an index", "Upload", "", "wait"},
+       nullptr,
+       &ChatRoutes::upload},
+      {{"GET", "/jobs/{id}", "documents", "How far an upload is"}, &ChatRoutes::show_job},
+  };
+  return all;
+}
+
+std::vector<RouteAbout> ChatRoutes::about() {
+  std::vector<RouteAbout> out;
+  for (const Route& route : routes()) out.push_back(route.about);
+  return out;
+}
+
+std::optional<ChatRoutes::Match> ChatRoutes::match(const ClientRequest& request, std::string& allowed) const {
+  if (context_.collections == nullptr) return std::nullopt;
+  for (const Route& route : routes()) {
+    auto name = name_in_path(route.about.path, request.raw_path);
+    if (!name) continue;
+    if (route.about.method == request.method) return Match{&route, *std::move(name)};
+    allowed += (allowed.empty() ? "" : ", ") + std::string(route.about.method);
+  }
+  return std::nullopt;
+}
+
+Awaitable<void> ChatRoutes::answer(Match match, Call call) const {
+  if (match.route->handler != nullptr) {
+    co_await (this->*match.route->handler)(call);
+    co_return;
+  }
+  Answer answer;
+  std::string body;
+  std::function<void()> work = [&] {
+    answer = (this->*match.route->blocking)(call.request, match.name, call.deadline);
+    body = answer.body.dump(-1, ' ', false, replace);
+  };
+  co_await call.crew.elsewhere(std::move(work));
+  co_await send_json(call.reply, answer.status, std::move(body), std::move(answer.headers));
+}
+
+Result<std::string> ChatRoutes::collection_named(const engine::Caller& caller,
+                                                 const std::string& collection) const {
+  if (context_.collections->shelf().has(caller.indexes, collection)) return collection;
+  if (collection.find_first_not_of("0123456789") == std::string::npos) {
+    TRY(const auto all, context_.collections->store().indexes(caller.indexes));
+    for (const IndexInfo& info : all)
+      if (std::to_string(info.id) == collection) return info.name;
+  }
+  return fail(Errc::not_found, "No such index: '{}' exists.", collection);
+}
+
+ChatRoutes::Answer ChatRoutes::list_sessions(const ClientRequest& request, const std::string&,
+                                             Deadline) const {
+  Complaints complaints;
+  const auto limit = whole_parameter(request.query, "limit", 100, 1, 1'000, complaints);
+  if (complaints.any()) return {422, complaints.body()};
+  const auto sessions = context_.sessions->sessions(request.caller.owner, static_cast<std::size_t>(limit));
+  if (!sessions) return refusal(sessions.error());
+  Json list = Json::array();
+  for (const SessionInfo& one : *sessions)
+    list.push_back({{"session_id", one.id},
+                    {"created_ms", one.created_ms},
+                    {"updated_ms", one.updated_ms},
+                    {"turns", one.turns},
+                    {"bytes", one.bytes}});
+  return {200, {{"sessions", std::move(list)}}};
+}
+
+ChatRoutes::Answer ChatRoutes::show_session(const ClientRequest& request, const std::string& name,
+                                            Deadline) const {
+  const auto turns = context_.sessions->turns(request.caller.owner, name);
+  if (!turns) return refusal(turns.error());
+  if (turns->empty()) return no_session(name);
+  Json list = Json::array();
+  for (const Turn& turn : *turns) list.push_back(turn_json(turn));
+  return {200, {{"session_id", name}, {"turns", std::move(list)}}};
+}
+
+ChatRoutes::Answer ChatRoutes::forget_session(const ClientRequest& request, const std::string& name,
+                                              Deadline) const {
+  const auto gone = context_.sessions->forget(request.caller.owner, name);
+  if (!gone) return refusal(gone.error());
+  if (!*gone) return no_session(name);
+  return {200, {{"deleted", name}}};
+}
+
+ChatRoutes::Answer ChatRoutes::start_evaluation(const ClientRequest& request, const std::string&,
+                                                Deadline) const {
+  Complaints complaints;
+  const auto body = read_object(request.body, complaints);
+  if (!body) return refusal(body.error());
+  EvaluationAsk ask;
+  if (!complaints.any()) ask.asked = read_questions(*body, context_.bounds, complaints);
+  if (complaints.any()) return {422, complaints.body()};
+  auto index = collection_named(request.caller, ask.asked.collection);
+  if (!index) return refusal(index.error());
+  // A model that nobody serves is told now, and not for each question.
+  if (const auto berth = engine_.models.fleet().find(ask.asked.model); !berth) return refusal(berth.error());
+  ask.caller = request.caller;
+  ask.index = *std::move(index);
+  ask.top_k = context_.bounds.usual_top_k;
+  const std::size_t questions = ask.asked.questions.size();
+  const auto started = context_.evaluations->start(std::move(ask));
+  if (!started) return refusal(started.error());
+  if (started->empty())
+    return {429,
+            {{"detail", fmt::format("{} evaluations run already; wait until one has ended "
+                                    "(max_evaluation_runs)",
+                                    context_.evaluations->rules().runs)}},
+            {{"Retry-After", "10"}}};
+  return {202, {{"run_id", *started}, {"status", "running"}, {"questions", questions}}};
+}
+
+ChatRoutes::Answer ChatRoutes::show_evaluation(const ClientRequest& request, const std::string& name,
+                                               Deadline) const {
+  const auto run = context_.sessions->run(request.caller.owner, "evaluation", name);
+  if (!run) return refusal(run.error());
+  return {200, evaluation_json(*run)};
+}
+
+ChatRoutes::Answer ChatRoutes::show_job(const ClientRequest& request, const std::string& name,
+                                        Deadline) const {
+  auto job = context_.uploads->shown(request.caller.owner, name);
+  if (!job) return refusal(job.error());
+  return {200, *std::move(job)};
+}
+
+}  // namespace plimsoll::gateway

@@ -1,0 +1,170 @@
+#include "gateway/evaluation.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include "base/log.hpp"
+#include "base/try.hpp"
+#include "engine/annotate.hpp"
+#include "gateway/api.hpp"
+#include "gateway/chat_answer.hpp"
+#include "gateway/ollama_sink.hpp"
+
+namespace plimsoll::gateway {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr auto replace = Json::error_handler_t::replace;
+
+Json asked_json(const EvaluationQuestions& asked) {
+  return {{"collection_id", asked.collection},
+          {"llm_model", asked.model},
+          {"user_id", asked.user},
+          {"questions", asked.questions.size()}};
+}
+
+Json result_json(const std::string& question, const std::string& trace, double seconds) {
+  return {{"question", question}, {"answer", nullptr}, {"passages", Json::array()}, {"plan", nullptr},
+          {"error", nullptr},     {"trace", trace},    {"seconds", seconds}};
+}
+
+}  // namespace
+
+Evaluations::Evaluations(engine::Engine& engine, SessionStore& store, CrewMaker maker, EvaluationRules rules)
+    : engine_(engine), store_(store), maker_(std::move(maker)), rules_(rules) {
+  thread_ = std::thread([this] { crew_.loop().run(); });
+}
+
+Evaluations::~Evaluations() {
+  stopping_ = true;
+  asio::post(crew_.loop(), [this] {
+    for (const auto& work : works_) work->stop.emit(asio::cancellation_type::terminal);
+  });
+  // What takes longer is left to the next server, which says that it was cut short.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (running_ > 0 && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  crew_.loop().stop();
+  thread_.join();
+  workers_.join();
+}
+
+Result<std::string> Evaluations::start(EvaluationAsk ask) {
+  if (running_.fetch_add(1) >= rules_.runs) {
+    --running_;
+    return std::string();
+  }
+  Run run;
+  run.id = random_id();
+  run.owner = ask.caller.owner;
+  run.kind = "evaluation";
+  run.asked = asked_json(ask.asked).dump(-1, ' ', false, replace);
+  if (const auto begun = store_.begin_run(run, rules_.kept); !begun) {
+    --running_;
+    return tl::unexpected(begun.error());
+  }
+  auto work = std::make_shared<Work>();
+  work->id = run.id;
+  work->ask = std::move(ask);
+  asio::post(crew_.loop(), [this, work] { spawn(work); });
+  return run.id;
+}
+
+void Evaluations::spawn(const std::shared_ptr<Work>& work) {
+  works_.insert(work);
+  // The signal outlives the coroutine that is bound to it, to its very last step: hence one turn more.
+  asio::co_spawn(crew_.loop(), run(work),
+                 asio::bind_cancellation_slot(work->stop.slot(), [this, work](const std::exception_ptr& bug) {
+                   if (bug) log::error("an evaluation ended by an exception", {{"run", work->id}});
+                   --running_;
+                   works_.erase(work);
+                   asio::post(crew_.loop(), [work] {});
+                 }));
+}
+
+Awaitable<Json> Evaluations::ask_one(Work& work, const std::string& question) {
+  MessageAsk message;
+  message.message = question;
+  message.model = work.ask.asked.model;
+  engine::Ask ask;
+  ask.caller = work.ask.caller;
+  ask.body = chat_body(message, work.ask.index, {});
+  ask.documents.emplace();
+  ask.documents->top_k = work.ask.top_k;
+  HeldReply held;
+  std::string trace = new_trace_id();
+  const auto begun = Deadline::Clock::now();
+  const auto outcome = co_await engine::answer(engine_, crew_, std::move(ask), held,
+                                               Deadline::after(rules_.per_question), trace);
+  const std::chrono::duration<double> took = Deadline::Clock::now() - begun;
+  Json result = result_json(question, trace, took.count());
+  if (!outcome) {
+    result["error"] = outcome.error().what;
+    co_return result;
+  }
+  if (held.said.status >= 400) {
+    result["error"] = engine::said_in_error(held.text);
+    co_return result;
+  }
+  auto answer = read_document_answer(held.text);
+  if (!answer) {
+    result["error"] = answer.error().what;
+    co_return result;
+  }
+  result["answer"] = std::move(answer->text);
+  result["passages"] = std::move(answer->chunks);
+  result["plan"] = std::move(answer->plimsoll);
+  result["metadata"] = {{"context_window_optimization", std::move(answer->optimization)},
+                        {"usage", std::move(answer->usage)}};
+  co_return result;
+}
+
+Awaitable<void> Evaluations::run(std::shared_ptr<Work> work) {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  const std::string& owner = work->ask.caller.owner;
+  Result<void> kept;
+  for (const std::string& question : work->ask.asked.questions) {
+    if (stopping_ || !kept) break;
+    const Json result = co_await ask_one(*work, question);
+    if (stopping_) break;  // it was cut short
+    std::function<void()> keeping = [&] {
+      kept = store_.add_part(owner, work->id, result.dump(-1, ' ', false, replace));
+    };
+    co_await crew_.elsewhere(std::move(keeping));
+  }
+  const RunState state = stopping_ ? RunState::interrupted : kept ? RunState::done : RunState::failed;
+  const Json outcome{{"error", kept ? Json() : Json(kept.error().what)}};
+  std::function<void()> ending = [&] { kept = store_.end_run(owner, work->id, state, outcome.dump()); };
+  co_await crew_.elsewhere(std::move(ending));
+  if (!kept)
+    log::warning("an evaluation's end was not kept", {{"run", work->id}, {"why", kept.error().what}});
+}
+
+Json evaluation_json(const Run& run) {
+  Json out{{"run_id", run.id}, {"status", name_of(run.state)}};
+  const Json asked = Json::parse(run.asked, nullptr, false);
+  if (asked.is_object()) out.update(asked);
+  Json results = Json::array();
+  std::size_t failed = 0;
+  for (const std::string& part : run.parts) {
+    Json one = Json::parse(part, nullptr, false);
+    if (!one.is_object()) continue;
+    if (!one["error"].is_null()) ++failed;
+    results.push_back(std::move(one));
+  }
+  out["answered"] = results.size() - failed;
+  out["failed"] = failed;
+  out["created_ms"] = run.created_ms;
+  out["ended_ms"] = run.ended_ms > 0 ? Json(run.ended_ms) : Json();
+  const Json outcome = Json::parse(run.outcome, nullptr, false);
+  out["error"] = outcome.is_object() ? outcome.value("error", Json()) : Json();
+  if (run.state == RunState::interrupted)
+    out["error"] = "the server was stopped before all questions were answered; start the run again";
+  out["results"] = std::move(results);
+  return out;
+}
+
+}  // namespace plimsoll::gateway

@@ -1,0 +1,65 @@
+// Evaluations: many questions to one collection, answered one after the other behind the request (C3).
+#pragma once
+
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "gateway/chat_read.hpp"
+#include "gateway/crew.hpp"
+
+namespace plimsoll::gateway {
+
+struct EvaluationRules {
+  std::size_t runs = 2;  // at once
+  std::chrono::milliseconds per_question{300'000};
+  std::int64_t kept = 1'000;  // runs of one owner
+};
+
+struct EvaluationAsk {
+  EvaluationQuestions asked;
+  engine::Caller caller;
+  std::string index;
+  std::int64_t top_k = 10;
+};
+
+// Has a thread of its own that talks to upstreams, and one that plans and writes. Engine and store outlive
+// it.
+class Evaluations {
+ public:
+  Evaluations(engine::Engine& engine, SessionStore& store, CrewMaker maker, EvaluationRules rules);
+  Evaluations(const Evaluations&) = delete;
+  Evaluations& operator=(const Evaluations&) = delete;
+  // What is under way is cut short, and its runs say so.
+  ~Evaluations();
+
+  // The run's id; empty: as many as may run do so. Blocks until the run is on disk.
+  Result<std::string> start(EvaluationAsk ask);
+  const EvaluationRules& rules() const { return rules_; }
+
+ private:
+  struct Work {
+    std::string id;
+    EvaluationAsk ask;
+    boost::asio::cancellation_signal stop{};
+  };
+  Awaitable<void> run(std::shared_ptr<Work> work);
+  Awaitable<Json> ask_one(Work& work, const std::string& question);
+  void spawn(const std::shared_ptr<Work>& work);
+
+  engine::Engine& engine_;
+  SessionStore& store_;
+  CrewMaker maker_;
+  EvaluationRules rules_;
+  std::atomic<std::size_t> running_ = 0;
+  std::atomic<bool> stopping_ = false;
+  boost::asio::thread_pool workers_{1};
+  ThreadCrew crew_{maker_, workers_};
+  std::set<std::shared_ptr<Work>> works_;  // of the loop's thread alone
+  std::thread thread_;                     // last: everything else is there when it starts
+};
+
+// A run as clients read it: {run_id, status, answered, failed, results, ...}
+Json evaluation_json(const Run& run);
+
+}  // namespace plimsoll::gateway
