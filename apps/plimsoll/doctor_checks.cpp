@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "adapters/sqlite/keys.hpp"
 #include "adapters/sqlite/traces.hpp"
 #include "base/text.hpp"
 #include "documents.hpp"
@@ -73,7 +74,7 @@ Diagnosis clock_by(const base::Settings& settings) {
     return {"clock", Health::good, "plausible", ""};
   const auto traces = sqlite::open_traces(settings.store_file, {.create = false});
   if (traces) {
-    const auto newest = (*traces)->traces(local_owner, {.limit = 1});
+    const auto newest = (*traces)->traces("", {.limit = 1});
     if (newest && !newest->empty() && newest->front().at_ms > now + a_minute)
       return {"clock", Health::doubtful,
               fmt::format("the newest trace is of {} s from now", (newest->front().at_ms - now) / 1'000),
@@ -109,6 +110,24 @@ Diagnosis index_by(Documents& documents, const IndexInfo& info) {
   out.remedy =
       fmt::format("`plimsoll index rebuild {}`; if that does not help, add the documents again", info.name);
   return out;
+}
+
+Diagnosis door_by(const base::Settings& settings) {
+  const auto listen = listen_address(settings.listen);
+  if (!listen) return {"listen", Health::bad, listen.error().what, "set listen to HOST:PORT"};
+  if (is_loopback(listen->host))
+    return {"listen", Health::good, settings.listen + ": this machine alone", ""};
+  std::size_t keys = 0;
+  if (const auto store = sqlite::open_keys(settings.store_file, {.create = false}))
+    if (const auto all = (*store)->keys()) keys = all->size();
+  if (keys > 0)
+    return {"listen", Health::good,
+            fmt::format("{}: whoever has one of {}", settings.listen, several(keys, "key")), ""};
+  return {"listen", settings.open_to_all ? Health::doubtful : Health::bad,
+          settings.listen + ": beyond this machine, and there are no keys",
+          settings.open_to_all
+              ? "make a key with `plimsoll keys add NAME`, unless the network keeps strangers out"
+              : "make a key with `plimsoll keys add NAME`; `plimsoll serve` refuses without one"};
 }
 
 void add_windows(const std::string& server, const engine::MemberModels& found, Diagnoses& out) {
@@ -231,14 +250,7 @@ Diagnoses check_limits(const base::Settings& settings) {
     open.remedy = fmt::format("`ulimit -n {}` (LimitNOFILE of a service), or lower max_connections", wanted);
   }
   out.push_back(std::move(open));
-  const auto listen = listen_address(settings.listen);
-  if (!listen)
-    out.push_back({"listen", Health::bad, listen.error().what, "set listen to HOST:PORT"});
-  else
-    out.push_back({"listen", Health::good,
-                   fmt::format("{}: {}", settings.listen,
-                               is_loopback(listen->host) ? "this machine alone" : "others may connect"),
-                   ""});
+  out.push_back(door_by(settings));
   return out;
 }
 

@@ -120,7 +120,10 @@ Result<void> read_other(Engine& engine, Course& course) {
   TRY(course.parts.body, count::parse_request(course.ask.body));
   const Json& body = course.parts.body;
   if (!body.is_object()) return fail(Errc::bad_input, "the body of the request is not a JSON object");
-  if (const Json& model = part_of(body, "model"); model.is_string()) course.model = model.get<std::string>();
+  const Json& model = part_of(body, "model");
+  if (!model.is_null() && !model.is_string())
+    return fail(Errc::bad_input, "model is not a text: name one that GET /v1/models lists");
+  if (model.is_string()) course.model = model.get<std::string>();
   course.trace.asked_model = course.model;
   course.stream = part_of(body, "stream") == true;
   course.wants_usage = true;  // whatever the upstream says goes on
@@ -133,7 +136,7 @@ Result<void> chart_other(Engine& engine, Course& course, const PlanModels& model
   trace.model = course.berth.model;
   trace.upstream = engine.models.fleet().members()[course.berth.member].name;
   TRY(const PlanModel model, models.open(course.model));
-  if (course.model != course.berth.model && !course.model.empty()) {
+  if (course.model != course.berth.model && !course.berth.model.empty()) {
     course.parts.body["model"] = course.berth.model;
     course.body = course.parts.body.dump(-1, ' ', false, Json::error_handler_t::replace);
     trace.changed = true;

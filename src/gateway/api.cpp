@@ -56,7 +56,7 @@ Awaitable<void> send_error(ClientReply& reply, const Error& error, std::vector<H
 
 Api::Api(ApiContext context)
     : context_(std::move(context)),
-      watched_(std::make_unique<RagMetrics>()),
+      watched_(std::make_shared<RagMetrics>()),
       kaito_(with_metrics(context_.kaito, watched_.get())),
       chat_(context_.engine, context_.chat) {}
 
@@ -85,7 +85,7 @@ const std::vector<Api::Route>& Api::routes() {
       {{"GET", "/api/version", "ollama", "Which Ollama this is as good as"}, &Api::ollama_version},
       {{"POST", "/api/{other...}", "ollama", "What only an Ollama can do: refused", "OllamaModel"},
        &Api::ollama_other},
-      {{"POST", "/mcp", "mcp", "A message of the Model Context Protocol", "Rpc"}, &Api::mcp},
+      {{"POST", "/mcp", "mcp", "A message of the Model Context Protocol", "Rpc", "RpcReply"}, &Api::mcp},
       {{"POST", "/admin/models/refresh", "operation", "Ask the upstreams for their models anew"},
        &Api::refresh_models},
       {{"GET", "/health", "operation", "Whether the process answers"}, &Api::health},

@@ -39,7 +39,7 @@ class Api {
   explicit Api(ApiContext context);
 
   Awaitable<void> handle(engine::Crew& crew, ClientRequest& request, ClientReply& reply) const;
-  RagMetrics& rag_metrics() { return *watched_; }
+  std::shared_ptr<RagMetrics> rag_metrics() const { return watched_; }
 
  private:
   struct Call {
@@ -86,7 +86,7 @@ class Api {
   Awaitable<void> use_tool(Call call, std::string_view name, const std::function<void(Json&)>& mend) const;
 
   ApiContext context_;
-  std::unique_ptr<RagMetrics> watched_;
+  std::shared_ptr<RagMetrics> watched_;
   Kaito kaito_;
   ChatRoutes chat_;
 };

@@ -71,6 +71,7 @@ Json replies_of(const RouteAbout& route) {
   if (route.gives == "OllamaAnswer") content["application/x-ndjson"] = {{"schema", {{"type", "string"}}}};
   const Json failed{{"application/json", {{"schema", reference("Error")}}}};
   Json out;
+  if (route.gives == "RpcReply") out["202"] = {{"description", "Taken, and there is nothing to say."}};
   out["2XX"] = {{"description", "As asked."}, {"content", std::move(content)}};
   out["default"] = {{"description", "What was wrong, with the numbers and what to do."}, {"content", failed}};
   return out;

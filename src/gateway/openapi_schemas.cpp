@@ -87,6 +87,7 @@ constexpr const char* replies = R"json({
 "DocumentPage": {"type": "object", "required": ["documents", "count", "total_items"], "properties": {
   "documents": {"type": "array"}, "count": {"type": "integer"}, "total_items": {"type": "integer"}}},
 "Retrieved": {"type": "object", "required": ["query", "results", "count"], "properties": {"results": {"type": "array"}}},
+"RpcReply": {"type": ["object", "array"], "description": "A list where a list of messages was sent."},
 "Said": {"type": "object", "required": ["message"], "properties": {"message": {"type": "string"}}}
 })json";
 

@@ -112,6 +112,14 @@ class Doctor(unittest.TestCase):
         check = self.found(status=1, settings=["embedders=no-such-embedder"])["embedder no-such-embedder"]
         self.assertEqual(check["status"], "bad")
 
+    def test_a_door_without_a_lock(self):
+        check = self.found(status=1, settings=["listen=0.0.0.0:8000"])["listen"]
+        self.assertIn("plimsoll keys add", check["remedy"])
+        check = self.found(settings=["listen=0.0.0.0:8000", "open_to_all=true"])["listen"]
+        self.assertEqual(check["status"], "warning")
+        self.run_it("keys", "add", "ann")
+        self.assertIn("1 key", self.found(settings=["listen=0.0.0.0:8000"])["listen"]["found"])
+
     def test_people_read_a_list(self):
         text = self.run_it("doctor")
         self.assertIn("warning  window of gpu/my-model  4,096 tokens", text)

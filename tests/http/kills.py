@@ -42,7 +42,7 @@ class Kills:
         self.gateway, self.key = gateway, key
         self.random = random.Random(1876)
         self.documents, self.turns, self.keys = [], {}, [key]
-        self.count = 0
+        self.count = self.rounds = 0
         self.slowest = 0.0
 
     def ask(self, path, body=None, key=None):
@@ -61,7 +61,7 @@ class Kills:
         self.count += 1
         message = f"Turn {self.count}: how many barrels?"
         told = self.ask("/chat/message", {"message": message, "collection_id": "hold", "model_name": "gpt-4o",
-                                          "session_id": "kills"})
+                                          "session_id": f"kills{self.rounds}"})
         return message, told["session_id"]
 
     def add_key(self):
@@ -70,6 +70,7 @@ class Kills:
         return re.search(r"plk_\S+", told)[0]
 
     def round(self):
+        self.rounds += 1  # a session each: of a long one the oldest turns are forgotten
         writers = [Writer(step) for step in (self.put_document, self.take_turn, self.add_key)]
         for writer in writers:
             writer.start()
@@ -102,7 +103,7 @@ class Kills:
                 break
         lost = [identifier for identifier in self.documents if identifier not in there]
         for session, messages in self.turns.items():
-            kept = {turn["content"] for turn in self.ask(f"/chat/sessions/{session}")["messages"]}
+            kept = {turn["content"] for turn in self.ask(f"/chat/sessions/{session}")["turns"]}
             lost += [message for message in messages if message not in kept]
         return lost
 
@@ -113,6 +114,8 @@ def kills(rounds):
         gateway = Gateway(upstream)
         try:
             key = re.search(r"plk_\S+", gateway.run("keys", "add", "first"))[0]
+            while gateway.ask("/indexes").status != 401:  # until then nobody needs a key, and all is everybody's
+                time.sleep(0.05)
             test = Kills(gateway, key)
             test.put_document()
             wrong = []

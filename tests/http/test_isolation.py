@@ -9,6 +9,7 @@ import time
 import unittest
 import urllib.parse
 
+from chat import form
 from gateway import CHAT, Gateway, user
 from test_keys import add_key, bearer, wait_for
 from upstream import Upstream
@@ -33,7 +34,7 @@ def ways(index):
         "POST /v1/responses": [("/v1/responses", {"model": f"gpt-4o+{index}", "input": "Ahoy!"})],
         "POST /v1/embeddings": [("/v1/embeddings", {"model": "gpt-4o", "input": "marlinspike"})],
         "GET /v1/models": [("/v1/models", None)],
-        "GET /v1/models/": [(f"/v1/models/gpt-4o+{index}", None)],
+        "GET /v1/models/{model...}": [(f"/v1/models/gpt-4o+{index}", None)],
         "POST /v1/plan": [("/v1/plan", inside), ("/v1/plan", virtual)],
         "POST /v1/count": [("/v1/count", {"model": "gpt-4o", "text": "Ahoy!"})],
         "POST /v1/strategy": [("/v1/strategy", {"query": "Where is the marlinspike?"})],
@@ -45,7 +46,7 @@ def ways(index):
         "GET /api/ps": [("/api/ps", None)],
         "POST /api/show": [("/api/show", {"model": f"gpt-4o+{index}"})],
         "GET /api/version": [("/api/version", None)],
-        "POST /api/": [("/api/delete", {"model": f"gpt-4o+{index}"})],
+        "POST /api/{other...}": [("/api/delete", {"model": f"gpt-4o+{index}"})],
         "POST /mcp": [("/mcp", mcp("search_documents", index=index, query="marlinspike")),
                       ("/mcp", mcp("context_strategy", query="Where is the marlinspike?")),
                       ("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})],
@@ -53,18 +54,31 @@ def ways(index):
         "GET /health": [("/health", None)],
         "GET /ready": [("/ready", None)],
         "GET /metrics": [("/metrics", None)],
+        "GET /openapi.json": [("/openapi.json", None)],
         "GET /": [("/", None)],
         "GET /indexes": [("/indexes", None)],
-        "GET /indexes/NAME/documents": [(f"/indexes/{index}/documents", None),
+        "GET /indexes/{name}/documents": [(f"/indexes/{index}/documents", None),
                                         (f"/indexes/{index}/documents?max_text_length=1000&limit=100", None)],
         "POST /retrieve": [("/retrieve", {"index_name": index, "query": "marlinspike"})],
-        "POST /indexes/NAME/documents": [(f"/indexes/{index}/documents", texts)],
-        "POST /indexes/NAME/documents/delete": [(f"/indexes/{index}/documents/delete", {"doc_ids": ["KNOWN"]})],
-        "POST /persist/NAME": [(f"/persist/{index}", {})],
-        "POST /load/NAME": [(f"/load/{index}", {}), (f"/load/{index}?overwrite=true", {}),
+        "POST /indexes/{name}/documents": [(f"/indexes/{index}/documents", texts)],
+        "POST /indexes/{name}/documents/delete": [(f"/indexes/{index}/documents/delete", {"doc_ids": ["KNOWN"]})],
+        "POST /persist/{name}": [(f"/persist/{index}", {})],
+        "POST /load/{name}": [(f"/load/{index}", {}), (f"/load/{index}?overwrite=true", {}),
                             (f"/load/mine?path={index}", {}), (f"/load/mine?path=.keys/OWNER/{index}", {}),
                             (f"/load/mine?path=../OWNER/{index}", {})],
-        "DELETE /indexes/NAME": [(f"/indexes/{index}", None)],
+        "GET /chat/sessions": [("/chat/sessions", None)],
+        "GET /chat/sessions/{id}": [(f"/chat/sessions/{index}-talk", None)],
+        "DELETE /chat/sessions/{id}": [(f"/chat/sessions/{index}-talk", None)],
+        "GET /evaluation/runs/{id}": [("/evaluation/runs/RUN", None)],
+        "GET /jobs/{id}": [("/jobs/JOB", None)],
+        "POST /search": [("/search", {"query": "marlinspike", "collection_id": index, "model_name": "gpt-4o"})],
+        "POST /chat/message": [("/chat/message", {"message": "Where is the marlinspike?", "collection_id": index,
+                                                  "model_name": "gpt-4o", "session_id": f"{index}-talk"})],
+        "POST /evaluation/plugin/start-with-questions": [
+            ("/evaluation/plugin/start-with-questions",
+             {"collection_id": index, "questions": ["Where is the marlinspike?"], "llm_model": "gpt-4o"})],
+        "POST /documents": [("/documents", {"collection_id": index})],
+        "DELETE /indexes/{name}": [(f"/indexes/{index}", None)],
         "POST /index": [("/index", texts | {"index_name": index})],
     }
 
@@ -81,12 +95,24 @@ class Isolation(unittest.TestCase):
         owners = {one["name"]: one["id"] for one in json.loads(self.gateway.run("keys", "list", "--json"))}
         made = self.ask("ann", "/index", {"index_name": INDEX, "documents": [{"text": HIDDEN + "."}]})
         self.assertEqual(made.status, 200, made.body)
-        self.places = {"KNOWN": made.json[0]["doc_id"], "OWNER": owners["ann"]}
+        self.places = {"KNOWN": made.json[0]["doc_id"], "OWNER": owners["ann"]} | self.talk()
         self.assertEqual(self.ask("ann", f"/persist/{INDEX}", {}).status, 200)
         answer = self.ask("ann", CHAT, {"model": "gpt-4o", "messages": user("Where is the marlinspike?"), "index_name": INDEX,
                                         "plimsoll": {"session": "anns-session"}})
         self.assertIn(HIDDEN, answer.body.decode())
         self.trace = answer.headers["x-plimsoll-trace"]
+
+    def talk(self):
+        """Ann's conversation, evaluation and upload."""
+        said = self.ask("ann", "/chat/message", {"message": "Where is the marlinspike?", "collection_id": INDEX,
+                                                 "model_name": "gpt-4o", "session_id": f"{INDEX}-talk"})
+        self.assertEqual(said.status, 200, said.body)
+        run = self.ask("ann", "/evaluation/plugin/start-with-questions",
+                       {"collection_id": INDEX, "questions": ["Where is the marlinspike?"], "llm_model": "gpt-4o"})
+        content_type, body = form(("collection_id", INDEX + "2"), ("file", "log.txt", HIDDEN))
+        job = self.gateway.ask("/documents?wait=true", body, headers=bearer(self.keys["ann"]) | {"Content-Type": content_type})
+        self.assertLess(job.status, 300, job.body)
+        return {"RUN": run.json["run_id"], "JOB": job.json["job_id"]}
 
     def ask(self, who, path, body=None, method=None):
         headers = bearer(self.keys[who]) if who else {}
@@ -127,7 +153,8 @@ class Isolation(unittest.TestCase):
             self.try_all(who, INDEX)
         listed = self.ask("ann", f"/indexes/{INDEX}/documents").json
         self.assertEqual([one["text"] for one in listed["documents"]], [HIDDEN + "."])
-        self.assertEqual(self.ask("ann", "/indexes").json, [INDEX])
+        self.assertEqual(self.ask("ann", "/indexes").json, [INDEX, INDEX + "2"])
+        self.assertEqual(len(self.ask("ann", f"/chat/sessions/{INDEX}-talk").json["turns"]), 2)
         self.assertEqual(self.ask("bob", "/indexes").json, [INDEX])  # of the same name, and Bob's
         self.assertEqual([one["text"] for one in self.ask("bob", f"/indexes/{INDEX}/documents").json["documents"]], ["Mine."])
         self.assertEqual(self.ask("ann", f"/load/{INDEX}?overwrite=true", {}).status, 200)

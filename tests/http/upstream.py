@@ -139,13 +139,15 @@ class Upstream:
         """False: the connection ends."""
         if request.method == "GET":
             return await self.answer_get(request, writer)
-        model = request.json.get("model", "")
-        way = model.rpartition("/")[0]
+        way = str(request.json.get("model", "")).rpartition("/")[0]
         if way.startswith("overflow-"):
             return await self._overflow(request, writer, way.removeprefix("overflow-"))
         if way and (behaviour := getattr(self, "way_" + way.replace("-", "_"), None)):
             return await behaviour(request, writer)
-        return await self.well(request, writer)
+        try:
+            return await self.well(request, writer)
+        except (KeyError, TypeError, AttributeError) as missing:
+            return await self.plain(request, writer, {"error": {"message": f"bad request: {missing!r}"}}, "400 Bad Request")
 
     async def answer_get(self, request, writer):
         if request.path == "/v1/models":

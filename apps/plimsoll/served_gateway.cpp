@@ -1,0 +1,188 @@
+#include "served_gateway.hpp"
+
+#include <thread>
+
+#include "adapters/http/streams.hpp"
+#include "adapters/ollama/link.hpp"
+#include "adapters/openai/upstream.hpp"
+#include "adapters/sqlite/traces.hpp"
+#include "base/try.hpp"
+#include "engine/plan_options.hpp"
+#include "gateway/cors.hpp"
+#include "gateway/mcp_tools.hpp"
+#include "index_snapshot.hpp"
+#include "known_models.hpp"
+#include "serve_collections.hpp"
+#include "shelved.hpp"
+
+namespace plimsoll {
+namespace {
+
+std::chrono::milliseconds milliseconds_of(double seconds) {
+  return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
+}
+
+std::size_t threads_of(std::int64_t wanted, std::size_t most) {
+  if (wanted > 0) return static_cast<std::size_t>(wanted);
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most);
+}
+
+engine::EngineRules rules_of(const base::Settings& settings) {
+  engine::EngineRules rules;
+  rules.plan = engine::plan_options(settings);
+  rules.consult.similarity_threshold = settings.rag_similarity_threshold;
+  rules.consult.node_approximation = settings.rag_document_node_token_approximation;
+  rules.best_last_for_ollama = settings.reverse_context_for_ollama;
+  rules.keep_prompts = settings.keep_prompts;
+  rules.ask_for_usage = settings.ask_for_usage;
+  rules.kaito_compat = settings.kaito_compat;
+  rules.refuse_inexpressible = settings.refuse_inexpressible;
+  rules.max_answer_bytes = static_cast<std::size_t>(settings.max_answer_bytes);
+  rules.first_byte = milliseconds_of(settings.first_byte_timeout_seconds);
+  rules.idle = milliseconds_of(settings.idle_timeout_seconds);
+  return rules;
+}
+
+gateway::ServerOptions server_options(const base::Settings& settings, const ListenAddress& listen) {
+  gateway::ServerOptions options;
+  options.address = listen.host;
+  options.port = listen.port;
+  options.tls_certificate = settings.tls_certificate_file.string();
+  options.tls_key = settings.tls_key_file.string();
+  options.io_threads = threads_of(settings.io_threads, 4);
+  options.worker_threads = threads_of(settings.worker_threads, 64);
+  options.max_connections = static_cast<std::size_t>(settings.max_connections);
+  options.max_request_bytes = static_cast<std::size_t>(settings.max_request_bytes);
+  options.idle = milliseconds_of(settings.idle_timeout_seconds);
+  return options;
+}
+
+TraceLimits limits_of(const base::Settings& settings) {
+  return {settings.trace_count, settings.trace_days * 24 * 3600 * 1000, settings.trace_bytes};
+}
+
+// What a server speaks is asked for each time: one that was silent when we started may turn out to be an
+// Ollama.
+class MemberLink final : public UpstreamLink {
+ public:
+  MemberLink(HttpStreams& streams, const engine::Fleet& fleet, std::size_t member)
+      : streams_(streams), fleet_(fleet), member_(member) {}
+
+  Awaitable<Result<std::unique_ptr<HttpStream>>> send(UpstreamRequest request, Deadline deadline) override {
+    return link().send(std::move(request), deadline);
+  }
+  Awaitable<Result<std::string>> rendered(UpstreamRequest request, Deadline deadline) override {
+    return link().rendered(std::move(request), deadline);
+  }
+
+ private:
+  UpstreamLink& link() {
+    const engine::Upstream& server = fleet_.members()[member_].server;
+    const bool ollama = fleet_.kind_of(member_) == ServerKind::ollama;
+    std::unique_ptr<UpstreamLink>& link = ollama ? ollama_ : openai_;  // requests may still use the other
+    if (!link && ollama) link = ollama::make_ollama(streams_, {.root = server.root, .key = server.key});
+    if (!link) link = openai::make_upstream(streams_, {.root = server.root, .key = server.key});
+    return *link;
+  }
+
+  HttpStreams& streams_;
+  const engine::Fleet& fleet_;
+  std::size_t member_;
+  std::unique_ptr<UpstreamLink> ollama_, openai_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ServedGateway>> ServedGateway::open(const base::Settings& settings,
+                                                           std::vector<engine::FleetMember> members) {
+  TRY(ModelCatalogue catalogue, known_models(settings));
+  TRY(auto origins, gateway::read_origins(settings.cors_origins));
+  TRY(auto documents, Documents::open(settings, /*create=*/true));
+  TRY(auto traces, sqlite::open_traces(settings.store_file));
+  TRY(auto drift, traces->drift());
+  TRY(auto doorkeeper, Doorkeeper::open(settings));
+  TRY(auto sessions, open_chat_store(settings));
+  auto gateway = std::unique_ptr<ServedGateway>(
+      new ServedGateway(settings, std::move(catalogue), std::move(documents), std::move(traces),
+                        std::move(doorkeeper), std::move(sessions), std::move(origins), std::move(members)));
+  gateway->drift_.load(std::move(drift));
+  gateway->documents_->watch_embeddings(
+      [metrics = gateway->api_.rag_metrics()](bool remote, bool success, auto took) {
+        metrics->add_embedding(remote, success, took);
+      });
+  remove_half_loaded(gateway->documents_->store());
+  return gateway;
+}
+
+Result<void> ServedGateway::listen(const ListenAddress& address, int listening) {
+  gateway::ServerOptions options = server_options(settings_, address);
+  options.listening = listening;
+  TRY(server_, gateway::HttpServer::start(
+                   options, crew_maker(),
+                   [this](engine::Crew& crew, gateway::ClientRequest& request, gateway::ClientReply& reply) {
+                     return api_.handle(crew, request, reply);
+                   }));
+  return {};
+}
+
+ServedGateway::ServedGateway(const base::Settings& settings, ModelCatalogue catalogue,
+                             std::unique_ptr<Documents> documents, std::unique_ptr<TraceStore> traces,
+                             std::unique_ptr<Doorkeeper> doorkeeper, std::unique_ptr<SessionStore> sessions,
+                             std::vector<std::string> origins, std::vector<engine::FleetMember> members)
+    : settings_(settings),
+      catalogue_(std::move(catalogue)),
+      documents_(std::move(documents)),
+      traces_(std::move(traces)),
+      doorkeeper_(std::move(doorkeeper)),
+      origins_(std::move(origins)),
+      windows_(settings, catalogue_, /*refresh=*/false),
+      fleet_(std::move(members), windows_.finder()),
+      models_(fleet_, windows_.finder(), catalogue_, documents_->tokenizers(), drift_,
+              {settings.ollama_num_ctx_max, settings.default_context_window}),
+      shelf_(documents_->store(), [this](const IndexInfo& info) { return shelve(*documents_, info); }),
+      collections_(collection_tools(settings, *documents_, shelf_)),
+      writer_(*traces_, drift_, {.limits = limits_of(settings)}),
+      breakers_(fleet_.members().size()),
+      engine_{models_, &shelf_, drift_, &writer_, breakers_, rules_of(settings)},
+      chat_(settings, engine_, collections_, std::move(sessions), crew_maker()),
+      api_(context()) {
+  engine_.charge = [this](const std::string& owner, Tokens tokens) {
+    doorkeeper_->gate().charge(owner, tokens);
+  };
+}
+
+gateway::CrewMaker ServedGateway::crew_maker() {
+  return {[](const boost::asio::any_io_executor& executor) {
+            return adapters::make_streams(
+                executor, {.agent = "plimsoll/" PLIMSOLL_VERSION, .certificates = trusted_certificates()});
+          },
+          [this](HttpStreams& streams, std::size_t member) {
+            return std::make_unique<MemberLink>(streams, fleet_, member);
+          },
+          fleet_.members().size()};
+}
+
+gateway::ApiContext ServedGateway::context() {
+  gateway::ToolContext tools{&catalogue_,
+                             &documents_->tokenizers(),
+                             std::nullopt,  // who asks over HTTP names no files
+                             settings_.llm_context_window,
+                             settings_.default_context_window,
+                             engine::plan_options(settings_),
+                             [this] { return Result<engine::Shelf*>(&shelf_); }};
+  gateway::ApiContext context{
+      engine_, fleet_, windows_.finder(), gateway::make_mcp_server(std::move(tools), PLIMSOLL_VERSION),
+      {},      {}};
+  context.embedder = [this](const std::string& name) {
+    return documents_->embedder(name.empty() ? std::string(builtin_embedder) : name);
+  };
+  context.kaito = kaito_context(settings_, *documents_, collections_);
+  context.chat = chat_.context();
+  context.version = PLIMSOLL_VERSION;
+  context.gate = &doorkeeper_->gate();
+  context.cors_origins = origins_;
+  context.request_timeout = milliseconds_of(settings_.request_timeout_seconds);
+  return context;
+}
+
+}  // namespace plimsoll

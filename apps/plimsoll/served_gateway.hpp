@@ -1,0 +1,62 @@
+// The gateway of `plimsoll serve`: everything that answers requests, made by one set of settings.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "documents.hpp"
+#include "find_window.hpp"
+#include "gateway/api.hpp"
+#include "serve_chat.hpp"
+#include "serve_keys.hpp"
+#include "serve_upstreams.hpp"
+
+namespace plimsoll {
+
+// In the order in which it stands on each other.
+class ServedGateway {
+ public:
+  // The settings outlive it.
+  static Result<std::unique_ptr<ServedGateway>> open(const base::Settings& settings,
+                                                     std::vector<engine::FleetMember> members);
+  ServedGateway(const ServedGateway&) = delete;
+  ServedGateway& operator=(const ServedGateway&) = delete;
+
+  // `listening`: a socket of the one before it, or -1.
+  Result<void> listen(const ListenAddress& address, int listening);
+
+  engine::Fleet& fleet() { return fleet_; }
+  gateway::HttpServer& server() { return *server_; }
+  bool has_keys() const { return doorkeeper_->gate().needs_keys(); }
+  Deadline for_a_list() const { return windows_.for_a_list(); }
+
+ private:
+  ServedGateway(const base::Settings& settings, ModelCatalogue catalogue,
+                std::unique_ptr<Documents> documents, std::unique_ptr<TraceStore> traces,
+                std::unique_ptr<Doorkeeper> doorkeeper, std::unique_ptr<SessionStore> sessions,
+                std::vector<std::string> origins, std::vector<engine::FleetMember> members);
+  gateway::CrewMaker crew_maker();
+  gateway::ApiContext context();
+
+  const base::Settings& settings_;
+  ModelCatalogue catalogue_;
+  std::unique_ptr<Documents> documents_;
+  std::unique_ptr<TraceStore> traces_;
+  std::unique_ptr<Doorkeeper> doorkeeper_;
+  std::vector<std::string> origins_;
+  ledger::DriftBook drift_;
+  FoundWindows windows_;
+  engine::Fleet fleet_;
+  engine::FleetModels models_;
+  engine::Shelf shelf_;
+  engine::Collections collections_;
+  engine::TraceWriter writer_;
+  engine::Breakers breakers_;
+  engine::Engine engine_;
+  ServedChat chat_;
+  gateway::Api api_;
+  std::unique_ptr<gateway::HttpServer> server_;  // last: its threads use all of the above
+};
+
+}  // namespace plimsoll
