@@ -86,6 +86,8 @@ Result<Json> read_object(const std::string& body, Complaints& complaints) {
     complaints.add("json_invalid", {"body", error.byte > 0 ? error.byte - 1 : 0}, "JSON decode error",
                    Json::object(), {{"error", "not JSON from this byte on"}});
     return Json::object();
+  } catch (const Json::out_of_range&) {
+    return fail(Errc::bad_input, "the body of the request has a number that is too large");
   }
   if (json.is_object()) return json;
   complaints.add("model_attributes_type", Json::array({"body"}),

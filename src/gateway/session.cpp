@@ -59,6 +59,13 @@ std::string key_in(const http::request<http::string_body>& message) {
   return {};
 }
 
+// Where a body has a coding that nobody here knows, its end is not known either, and a part of it could pass
+// for the next request.
+bool says_its_length(const http::request<http::string_body>& message) {
+  const std::size_t codings = message.count(http::field::transfer_encoding);
+  return codings == 0 || (codings == 1 && beast::iequals(message[http::field::transfer_encoding], "chunked"));
+}
+
 ClientRequest taken(http::request<http::string_body>& message) {
   ClientRequest request;
   request.method = message.method_string();
@@ -134,6 +141,10 @@ Awaitable<bool> Session::read(RequestParser& parser) {
   for (bool in_body = false;;) {
     beast::error_code error;
     if (held.size() > 0) held.consume(parser.put(held.data(), error));
+    if (!error && parser.is_header_done() && !says_its_length(parser.get())) {
+      co_await refuse(400, "Transfer-Encoding is not understood: send Content-Length, or chunked alone");
+      co_return false;
+    }
     if (!error && parser.is_done()) co_return true;
     if (error == http::error::need_more) error = {};
     if (!error && parser.is_header_done() && !in_body) {
