@@ -106,6 +106,20 @@ bool has_images(const Course& course) {
   return false;
 }
 
+// Whether messages stand as no probe has them: two of one role in a row, which an Ollama takes for one, or a
+// system prompt among the others. A request that cannot be read is taken for odd.
+bool has_odd_turns(const Course& course) {
+  const Json body = Json::parse(course.outgoing(), nullptr, /*allow_exceptions=*/false);
+  if (!body.is_object() || !body.contains("messages")) return true;
+  std::string before;
+  for (const Json& message : body["messages"]) {
+    const Json role = message.value("role", Json());
+    if (!role.is_string() || role == before || (role == "system" && !before.empty())) return true;
+    before = role.get<std::string>();
+  }
+  return false;
+}
+
 // The server's own words, counted.
 Awaitable<std::optional<Tokens>> rendered_tokens(Engine& engine, Crew& crew, const Course& course,
                                                  const PlanModel& model, Deadline deadline) {
@@ -142,7 +156,7 @@ Awaitable<bool> differs_from_the_servers(Engine& engine, Crew& crew, Course& cou
       engine.models.learn_format(course.berth, *format);
     if (format->chats && format->name != model->chat.chat_template) co_return true;
   }
-  if (has_tools(course) ? format->tools : format->chats) co_return false;
+  if ((has_tools(course) ? format->tools : format->chats) && !has_odd_turns(course)) co_return false;
   if (has_images(course)) co_return false;
   const auto tokens = co_await rendered_tokens(engine, crew, course, *model, soon);
   Trace& trace = course.trace;

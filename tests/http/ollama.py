@@ -28,6 +28,17 @@ def counted(text):
     return json.loads(done.stdout)["tokens"]
 
 
+def merged(messages):
+    """Neighbours of one role are one message to an Ollama."""
+    out = []
+    for message in messages:
+        if out and out[-1]["role"] == message["role"]:
+            out[-1] = message | {"content": out[-1]["content"] + "\n\n" + message["content"]}
+        else:
+            out.append(message)
+    return out
+
+
 class Ollama(Upstream):
     """`models` are names with [what is served, what the model could do]."""
 
@@ -70,7 +81,7 @@ class Ollama(Upstream):
 
     async def native(self, request, writer):
         body = request.json
-        rendered = chatml(body["messages"])
+        rendered = chatml(merged(body["messages"]))
         if body.get("_debug_render_only") and self.renders:
             return await self.plain(request, writer, {"model": body["model"], "done": True, "message": {},
                                                       "_debug_info": {"rendered_template": rendered}})

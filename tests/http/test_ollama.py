@@ -7,7 +7,7 @@ cut by the server, and what its API cannot say is not dropped in silence.
 import unittest
 
 from gateway import CHAT, Gateway, long_history, serving, user
-from ollama import Ollama, counted, chatml
+from ollama import Ollama, chatml, counted, merged
 
 MODELS = {"qwen2.5:7b": [4096, 32768], "qwen2.5:3b": [None, 8192]}
 
@@ -35,6 +35,19 @@ class Native(unittest.TestCase):
                 text = ("".join(event["choices"][0]["delta"].get("content") or "" for event in reply.events[:-1])
                         if stream else reply.json["choices"][0]["message"]["content"])
                 self.assertEqual(text, self.upstream.text)
+
+    def test_neighbours_of_one_role_are_counted_as_the_server_merges_them(self):
+        messages = [*user("Ahoy"), *user("How deep?"), {"role": "system", "content": "You are the mate."}, *user("Well?")]
+        reply = self.gateway.chat("qwen2.5:7b", messages, max_tokens=50)
+        self.assertEqual(int(reply.headers["x-plimsoll-input-tokens"]), reply.json["usage"]["prompt_tokens"])
+        self.assertEqual(reply.json["usage"]["prompt_tokens"], counted(chatml(merged(messages))))
+        long = [*long_history(20), *user("And now?"), *user("Well?")] * 3
+        with serving(self.upstream, ollama_num_ctx_max=4096) as fresh:
+            reply = fresh.chat("qwen2.5:7b", long, max_tokens=400)
+            self.assertEqual(reply.status, 200, reply.body)
+            self.assertTrue(reply.ours["left_out"])
+            self.assertEqual(reply.ours["input_tokens"], reply.json["usage"]["prompt_tokens"])
+            self.assertLessEqual(reply.ours["input_tokens"] + 400, 4096)
 
     def test_nothing_may_be_cut_or_shifted_by_the_server(self):
         self.gateway.chat("qwen2.5:7b", user("Ahoy"), max_tokens=50, temperature=0.5, seed=7, stop="X", top_p=0.9,
