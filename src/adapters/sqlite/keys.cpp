@@ -175,16 +175,7 @@ class SqliteKeys final : public KeyStore {
 
 Result<std::unique_ptr<KeyStore>> open_keys(const std::filesystem::path& file, const KeysOptions& options) {
   TRY(const bool exists, find_file(file, options.create, "`plimsoll keys add NAME` makes one"));
-  auto store = std::make_unique<SqliteKeys>(file, Connection::Mode::write);
-  const auto prepared = store->prepare();
-  if (prepared) return store;
-  if (exists && prepared.error().code == Errc::io_failed) {
-    for (const auto mode : {Connection::Mode::read, Connection::Mode::unchanging}) {
-      auto readable = std::make_unique<SqliteKeys>(file, mode);
-      if (readable->keys()) return readable;
-    }
-  }
-  return tl::unexpected<Error>(prepared.error());
+  return open_as_allowed<SqliteKeys>(file, exists, [](auto& store) { return store.keys().has_value(); });
 }
 
 }  // namespace plimsoll::sqlite

@@ -22,4 +22,20 @@ Result<bool> find_file(const std::filesystem::path& file, bool create, std::stri
 // A connection's file as a store: write-ahead log and tables.
 Result<void> make_ready(Connection& connection);
 
+// The first of the ways to open a store that works, from changing it down to reading a disk that cannot
+// change. `reads`: whether one that is opened for reading alone can be read.
+template <typename Made, typename Reads>
+Result<std::unique_ptr<Made>> open_as_allowed(const std::filesystem::path& file, bool exists, Reads reads) {
+  auto store = std::make_unique<Made>(file, Connection::Mode::write);
+  const auto prepared = store->prepare();
+  if (prepared) return store;
+  if (exists && prepared.error().code == Errc::io_failed) {
+    for (const auto mode : {Connection::Mode::read, Connection::Mode::unchanging}) {
+      auto readable = std::make_unique<Made>(file, mode);
+      if (reads(*readable)) return readable;
+    }
+  }
+  return tl::unexpected<Error>(prepared.error());
+}
+
 }  // namespace plimsoll::sqlite

@@ -197,26 +197,12 @@ class SqliteStore final : public Store {
   std::mutex writing_;
 };
 
-// The first of the ways to open a store that works, from changing it down to reading a disk that cannot
-// change.
-Result<std::unique_ptr<Store>> open_for_reading(const std::filesystem::path& file,
-                                                const Error& why_not_writing) {
-  for (const auto mode : {Connection::Mode::read, Connection::Mode::unchanging}) {
-    auto store = std::make_unique<SqliteStore>(file, mode);
-    if (store->indexes("local")) return store;
-  }
-  return tl::unexpected<Error>(why_not_writing);
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& file, const StoreOptions& options) {
   TRY(const bool exists, find_file(file, options.create, "`plimsoll index add NAME PATH...` makes one"));
-  auto store = std::make_unique<SqliteStore>(file, Connection::Mode::write);
-  const auto prepared = store->prepare();
-  if (prepared) return store;
-  if (exists && prepared.error().code == Errc::io_failed) return open_for_reading(file, prepared.error());
-  return tl::unexpected<Error>(prepared.error());
+  return open_as_allowed<SqliteStore>(file, exists,
+                                      [](Store& store) { return store.indexes("local").has_value(); });
 }
 
 }  // namespace plimsoll::sqlite

@@ -238,16 +238,7 @@ Result<std::unique_ptr<TraceStore>> open_traces(const std::filesystem::path& fil
                                                 const TracesOptions& options) {
   TRY(const bool exists,
       find_file(file, options.create, "`plimsoll serve` makes one and keeps traces in it"));
-  auto store = std::make_unique<SqliteTraces>(file, Connection::Mode::write);
-  const auto prepared = store->prepare();
-  if (prepared) return store;
-  if (exists && prepared.error().code == Errc::io_failed) {
-    for (const auto mode : {Connection::Mode::read, Connection::Mode::unchanging}) {
-      auto readable = std::make_unique<SqliteTraces>(file, mode);
-      if (readable->drift()) return readable;
-    }
-  }
-  return tl::unexpected<Error>(prepared.error());
+  return open_as_allowed<SqliteTraces>(file, exists, [](auto& store) { return store.drift().has_value(); });
 }
 
 }  // namespace plimsoll::sqlite
