@@ -1,7 +1,7 @@
 # The front door. `make` alone says what there is; every target does the set-up that it needs.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo serve test test-full test-live bench bench-count bench-plan bench-search bench-evidence bench-ingest bench-gateway bench-kaito fuzz lint format vectors install clean
+.PHONY: help build demo serve test test-full test-live bench bench-count bench-plan bench-search bench-evidence bench-ingest bench-gateway bench-kaito bench-embedded fuzz lint format vectors install clean
 
 PREFIX ?= /usr/local
 # How long `make fuzz` gives each target.
@@ -16,7 +16,7 @@ help:
 	@echo 'Plimsoll counts, plans and shows what goes into an LLM'"'"'s context window.'
 	@echo
 	@echo '  make build        set up this machine and build $(PLIMSOLL) (the first time fetches 0.5 GB)'
-	@echo '  make demo         count these documents, plan a request, index the manual and search it'
+	@echo '  make demo         count these documents, plan a request, index the manual and ask it a question'
 	@echo '  make serve        run the gateway'
 	@echo
 	@echo '  make test         unit tests, the same under sanitizers, the commands of the docs, layout and layers'
@@ -33,6 +33,7 @@ help:
 	@echo '  make bench-ingest documents into an index, side by side with the same model in Python'
 	@echo '  make bench-gateway   the gateway, side by side with nginx and LiteLLM'"'"'s proxy, before one upstream'
 	@echo '  make bench-kaito  the workload of KAITO RAGEngine, beside what was recorded of it'
+	@echo '  make bench-embedded  the embedded model, side by side with llama-cpp-python over the same weights'
 	@echo '  make vectors      make the test vectors anew from the reference tokenizers'
 	@echo
 	@echo '  make install      install into PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
@@ -56,6 +57,8 @@ demo: build
 	$(DEMO) index add manual README.md docs
 	@echo
 	$(DEMO) search manual 'What happens to old turns when a conversation is too long?' --budget 250
+	@echo
+	$(DEMO) ask manual 'What is a Plimsoll line?' --upstream embedded --window 2048 --max-tokens 96
 
 serve: build
 	@exec $(PLIMSOLL) serve
@@ -125,6 +128,10 @@ bench-kaito: build
 	  -DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$(CURDIR)/build/bench
 	@cmake --build build/bench --target gateway_upstream gateway_load
 	@python3 bench/gateway/bench_kaito.py
+
+bench-embedded: build
+	@tools/setup bench-embedded
+	@python3 bench/embedded/bench_embedded.py
 
 vectors: build
 	@tools/setup refs assets

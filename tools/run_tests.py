@@ -186,7 +186,7 @@ def aarch64(step):
     """The counting core, cross-compiled, its tests run in an emulator."""
     folder = BUILD / "aarch64"
     step.run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, "--log-level=WARNING", "-DCMAKE_BUILD_TYPE=Release",
-              "--toolchain", ROOT / "tools" / "aarch64.cmake"])
+              "--toolchain", ROOT / "tools" / "aarch64.cmake", f"-DPLIMSOLL_LLAMA={CACHE / 'assets-aarch64' / 'llama.cpp'}"])
     step.run(["cmake", "--build", folder])
     ctest(step, folder, ["--timeout", "3600"])
 

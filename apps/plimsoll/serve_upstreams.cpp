@@ -3,9 +3,11 @@
 #include <charconv>
 
 #include "adapters/http/curl_client.hpp"
+#include "base/log.hpp"
 #include "base/paths.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "embedded.hpp"
 #include "find_window.hpp"
 
 namespace plimsoll {
@@ -37,6 +39,8 @@ std::string usual_name(const engine::Upstream& server) {
 }
 
 Result<engine::FleetMember> member_of(const base::Settings& settings, std::string_view text) {
+  if (text == embedded_upstream)
+    return embedded_member(settings, TokenizerLibrary(settings.assets_dir, settings.tokenizer_dir));
   const std::size_t equals = text.find('=');
   const std::size_t scheme = text.find("://");
   engine::FleetMember member;
@@ -75,6 +79,14 @@ Result<std::vector<engine::FleetMember>> gateway_upstreams(const base::Settings&
   if (wanted.empty() && (ollama_set || answers(settings.ollama_llm_base_url)))
     wanted.push_back(settings.ollama_llm_base_url);
   std::vector<engine::FleetMember> members;
+  if (wanted.empty() && settings.embedded_model) {
+    auto embedded = member_of(settings, embedded_upstream);
+    if (!embedded && !settings.embedded_model_file.empty()) return tl::unexpected(embedded.error());
+    if (embedded)
+      members.push_back(*std::move(embedded));
+    else
+      log::warning("no embedded model", {{"why", embedded.error().what}});
+  }
   for (const std::string& text : wanted) {
     TRY(engine::FleetMember member, member_of(settings, text));
     const std::string name = member.name;

@@ -91,6 +91,13 @@ class MemberLink final : public UpstreamLink {
   std::unique_ptr<UpstreamLink> ollama_, openai_;
 };
 
+std::unique_ptr<llama::EmbeddedModel> embedded_of(const base::Settings& settings,
+                                                  const engine::Fleet& fleet) {
+  for (const engine::FleetMember& member : fleet.members())
+    if (member.embedded) return run_embedded(settings, *member.embedded);
+  return nullptr;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ServedGateway>> ServedGateway::open(const base::Settings& settings,
@@ -137,6 +144,7 @@ ServedGateway::ServedGateway(const base::Settings& settings, ModelCatalogue cata
       origins_(std::move(origins)),
       windows_(settings, catalogue_, /*refresh=*/false),
       fleet_(std::move(members), windows_.finder()),
+      embedded_(embedded_of(settings, fleet_)),
       models_(fleet_, windows_.finder(), catalogue_, documents_->tokenizers(), drift_,
               {settings.ollama_num_ctx_max, settings.default_context_window}),
       shelf_(documents_->store(), [this](const IndexInfo& info) { return shelve(*documents_, info); }),
@@ -156,7 +164,8 @@ gateway::CrewMaker ServedGateway::crew_maker() {
             return adapters::make_streams(
                 executor, {.agent = "plimsoll/" PLIMSOLL_VERSION, .certificates = trusted_certificates()});
           },
-          [this](HttpStreams& streams, std::size_t member) {
+          [this](HttpStreams& streams, std::size_t member) -> std::unique_ptr<UpstreamLink> {
+            if (fleet_.is_embedded(member)) return llama::make_link(*embedded_);
             return std::make_unique<MemberLink>(streams, fleet_, member);
           },
           fleet_.members().size()};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "documents.hpp"
+#include "embedded.hpp"
 #include "find_window.hpp"
 #include "gateway/api.hpp"
 #include "serve_chat.hpp"
@@ -28,6 +29,10 @@ class ServedGateway {
 
   engine::Fleet& fleet() { return fleet_; }
   gateway::HttpServer& server() { return *server_; }
+  engine::Engine& engine() { return engine_; }
+  TraceStore& traces() { return *traces_; }
+  // What a thread needs that asks models: the gateway's own, and those of commands that answer by themselves.
+  gateway::CrewMaker crew_maker();
   bool has_keys() const { return doorkeeper_->gate().needs_keys(); }
   Deadline for_a_list() const { return windows_.for_a_list(); }
 
@@ -36,7 +41,6 @@ class ServedGateway {
                 std::unique_ptr<Documents> documents, std::unique_ptr<TraceStore> traces,
                 std::unique_ptr<Doorkeeper> doorkeeper, std::unique_ptr<SessionStore> sessions,
                 std::vector<std::string> origins, std::vector<engine::FleetMember> members);
-  gateway::CrewMaker crew_maker();
   gateway::ApiContext context();
 
   const base::Settings& settings_;
@@ -48,6 +52,7 @@ class ServedGateway {
   ledger::DriftBook drift_;
   FoundWindows windows_;
   engine::Fleet fleet_;
+  std::unique_ptr<llama::EmbeddedModel> embedded_;  // null: the fleet has none
   engine::FleetModels models_;
   engine::Shelf shelf_;
   engine::Collections collections_;

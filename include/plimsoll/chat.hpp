@@ -57,6 +57,11 @@ struct ChatCount {
 Result<ChatCount> count_chat(const Tokenizer& tokenizer, std::string_view request,
                              const ChatOptions& options = {});
 
+// The tokens themselves that count_chat counts, for who runs the model: what a server that parses special
+// tokens reads. unsupported: a format that nobody has seen, Specials::plain, or what is no text.
+Result<std::vector<TokenId>> encode_chat(const Tokenizer& tokenizer, std::string_view request,
+                                         const ChatOptions& options = {});
+
 // Names that ChatOptions takes: "chatml", "llama3", ..., "openai".
 std::vector<std::string_view> chat_templates();
 // "openai-gpt-4o", "anthropic", "gemini", ...

@@ -68,6 +68,14 @@ struct Settings {
   bool refuse_inexpressible = true;          // what a server's own API cannot say: refuse, or leave out
   bool ask_for_usage = false;                // of streams, also where the client did not ask
 
+  // The embedded model.
+  bool embedded_model = true;                 // where no server is named and no Ollama answers
+  std::filesystem::path embedded_model_file;  // GGUF; empty: what set-up fetched
+  std::optional<Tokens> embedded_window;      // none: what the model was made for, at most 8,192
+  std::int64_t embedded_slots = 2;
+  std::int64_t embedded_threads = 0;  // 0: half as many as the system tells cores
+  double embedded_idle_seconds = 300;
+
   // The gateway.
   std::string listen = "127.0.0.1:8000";
   bool open_to_all = false;                    // listen beyond this machine also without keys

@@ -224,6 +224,24 @@ Result<ChatCount> count_chat(const Tokenizer& tokenizer, std::string_view text, 
   return count::count_chat_body(tokenizer, body, options);
 }
 
+Result<std::vector<TokenId>> encode_chat(const Tokenizer& tokenizer, std::string_view request,
+                                         const ChatOptions& options) {
+  ChatOptions kept = options;
+  kept.keep_rendered = true;
+  TRY(const ChatCount counted, count_chat(tokenizer, request, kept));
+  if (counted.rendered.empty() || options.specials != Specials::parsed || counted.images > 0)
+    return fail(Errc::unsupported, "the tokens of this chat cannot be told: {}",
+                counted.images > 0 ? "it has images" : "its format is not rendered as a server does");
+  std::vector<TokenId> tokens = tokenizer.encode(counted.rendered, Specials::parsed);
+  const TokenizerInfo& info = tokenizer.info();
+  if (options.server_adds_bos && info.adds_bos && !info.bos.empty() &&
+      !counted.rendered.starts_with(info.bos)) {
+    const std::vector<TokenId> bos = tokenizer.encode(info.bos, Specials::parsed);
+    tokens.insert(tokens.begin(), bos.begin(), bos.end());
+  }
+  return tokens;
+}
+
 Result<ChatCount> count::count_chat_body(const Tokenizer& tokenizer, const Json& body,
                                          const ChatOptions& options) {
   TRY(const ChatRequest request, read_chat_request(body));

@@ -196,8 +196,8 @@ PlanOptions options_for(const Engine& engine, const Course& course) {
 
 // So that a stream tells what was read, where the request is ours already.
 void ask_for_usage(const Engine& engine, Course& course) {
-  if (engine.models.fleet().kind_of(course.berth.member) == ServerKind::ollama) {
-    course.hides_usage = course.stream && !course.wants_usage;  // it always tells
+  if (engine.models.fleet().always_tells_usage(course.berth.member)) {
+    course.hides_usage = course.stream && !course.wants_usage;
     return;
   }
   const bool may = course.stream && !course.wants_usage && !course.parts.body.contains("stream_options");

@@ -22,12 +22,27 @@ bool lists(const MemberModels& member, std::string_view model) {
                           named(std::string(model) + ":latest"));
 }
 
+MemberModels embedded_models(const PlanModel& model) {
+  auto report = std::make_shared<ModelReport>();
+  report->kind = ServerKind::llama_cpp;  // which it is, but for the wire between
+  report->window = model.window;
+  MemberModels models;
+  models.asked = true;
+  models.kind = ServerKind::llama_cpp;
+  models.models.push_back({model.name, std::move(report)});
+  return models;
+}
+
 }  // namespace
 
 Fleet::Fleet(std::vector<FleetMember> members, WindowFinder& finder)
     : members_(std::move(members)), finder_(finder) {
   Models models(members_.size());
-  for (std::size_t i = 0; i < models.size(); ++i) models[i].kind = first_guess(members_[i].server);
+  for (std::size_t i = 0; i < models.size(); ++i)
+    if (members_[i].embedded)
+      models[i] = embedded_models(*members_[i].embedded);
+    else
+      models[i].kind = first_guess(members_[i].server);
   models_ = std::make_shared<const Models>(std::move(models));
 }
 
@@ -39,6 +54,7 @@ std::shared_ptr<const Fleet::Models> Fleet::models() const {
 void Fleet::refresh(Deadline deadline) {
   Models now = *models();
   for (std::size_t i = 0; i < members_.size(); ++i) {
+    if (members_[i].embedded) continue;
     MemberModels& member = now[i];
     member.asked = true;
     auto listed = finder_.list(members_[i].server, deadline);
@@ -94,7 +110,7 @@ Result<Berth> Fleet::unknown(std::string_view model, const Models& models) const
   std::vector<std::size_t> silent;
   for (std::size_t i = 0; i < models.size(); ++i)
     if (models[i].models.empty()) silent.push_back(i);
-  if (members_.size() == 1) return Berth{0, std::string(model)};
+  if (members_.size() == 1 && !members_.front().embedded) return Berth{0, std::string(model)};
   if (silent.size() == 1) return Berth{silent.front(), std::string(model)};
   std::vector<std::string_view> known;
   for (const MemberModels& member : models)

@@ -11,12 +11,15 @@
 
 #include "engine/upstream.hpp"
 #include "engine/window_finder.hpp"
+#include "plimsoll/plan.hpp"
 
 namespace plimsoll::engine {
 
 struct FleetMember {
   std::string name;  // "ollama": what models may be prefixed with, as "ollama/llama3.2"
   Upstream server;
+  // Of the member that runs inside this process: its one model, of which nobody has to be asked.
+  std::shared_ptr<const PlanModel> embedded = nullptr;
 };
 
 // Where a model is served.
@@ -46,6 +49,11 @@ class Fleet {
   using Models = std::vector<MemberModels>;  // by member
   std::shared_ptr<const Models> models() const;
   ServerKind kind_of(std::size_t member) const { return (*models())[member].kind; }
+  bool is_embedded(std::size_t member) const { return members_[member].embedded != nullptr; }
+  // Whether it tells in each stream what it has read and written, asked or not.
+  bool always_tells_usage(std::size_t member) const {
+    return is_embedded(member) || kind_of(member) == ServerKind::ollama;
+  }
 
   // By the name of a server before a slash, else by which server lists the model, else the only server that
   // could have it. An empty name is the first model of the first server that has one. unknown_model names

@@ -35,6 +35,7 @@ FleetModels::FleetModels(const Fleet& fleet, WindowFinder& finder, const ModelCa
       rules_(rules) {}
 
 bool FleetModels::is_known(const Berth& berth) const {
+  if (fleet_.is_embedded(berth.member)) return true;
   const Upstream& server = fleet_.members()[berth.member].server;
   return finder_.cache().find(server.cache_key, berth.model) != nullptr;
 }
@@ -61,6 +62,12 @@ Result<PlanModel> FleetModels::make(const Berth& berth, const ModelReport& repor
 }
 
 Result<PlanModel> FleetModels::open(const Berth& berth, Deadline deadline) const {
+  if (const auto& embedded = fleet_.members()[berth.member].embedded) {
+    if (berth.model != embedded->name)
+      return fail(Errc::unknown_model, "the embedded model is '{}', and not '{}'", embedded->name,
+                  berth.model);
+    return *embedded;
+  }
   const Upstream& server = fleet_.members()[berth.member].server;
   const WindowCache::Found found = finder_.find(berth.model, &server, deadline);
   std::shared_ptr<const Known> known = this->known(berth);

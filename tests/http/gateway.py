@@ -65,7 +65,8 @@ class Gateway:
         self.environment = inherited | {"XDG_CONFIG_HOME": str(self.folder), "XDG_DATA_HOME": str(self.folder),
                                          "no_proxy": "127.0.0.1"} | (environment or {})
         self.environment["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-        settings = {"store_file": self.folder / "store.db", "log_format": "json"} | settings
+        # Who names no upstream has none: the embedded model has tests of its own.
+        settings = {"store_file": self.folder / "store.db", "log_format": "json", "embedded_model": False} | settings
         self.command = [PROGRAM]
         for name, value in settings.items():
             self.command += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]

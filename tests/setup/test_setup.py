@@ -1,6 +1,7 @@
 """Set-up against a registry that lives in a temporary folder: no network, no root."""
 
 import contextlib
+import dataclasses
 import hashlib
 import io
 import os
@@ -145,6 +146,58 @@ class Fetching(unittest.TestCase):
         self.assertTrue(setup.is_there(one, self.store))
 
 
+class Libraries(unittest.TestCase):
+    """A library of one function, really built."""
+
+    FILES = {"deep/CMakeLists.txt": b"cmake_minimum_required(VERSION 3.20)\nproject(one CXX)\n"
+                                    b"add_library(one STATIC one.cpp)\ninstall(TARGETS one)\n",
+             "deep/one.cpp": b"int one() { return ONE; }\n", "elsewhere/one.cpp": b"not wanted"}
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.store = Path(folder.name) / "assets"
+        self.archive = Path(folder.name) / "p.tgz"
+        write_tgz(self.archive, self.FILES)
+
+    def library(self, **changes):
+        return dataclasses.replace(
+            asset("one", {}, kind="library"), archive_sha256=setup.sha256_of(self.archive), root="deep",
+            trees=("CMakeLists.txt", "one.cpp"), cmake=("-DCMAKE_CXX_FLAGS=-DONE=1",), target="one",
+            makes=("lib/libone.a",), **changes)
+
+    def build(self, library):
+        with contextlib.redirect_stdout(io.StringIO()):
+            setup.build_library(library, self.archive, self.store / library.name, "x86_64")
+
+    def test_is_built_into_place_and_is_there_then(self):
+        library = self.library()
+        self.assertFalse(setup.library_is_there(library, self.store / "one", "x86_64"))
+        self.build(library)
+        self.assertTrue(setup.library_is_there(library, self.store / "one", "x86_64"))
+        self.assertEqual([path.name for path in self.store.iterdir()], ["one"])
+
+    def test_other_switches_or_another_package_are_another_library(self):
+        library = self.library()
+        self.build(library)
+        other = dataclasses.replace(library, cmake_on={"x86_64": ["-DFAST=ON"]})
+        self.assertFalse(setup.library_is_there(other, self.store / "one", "x86_64"))
+        self.assertTrue(setup.library_is_there(other, self.store / "one", "aarch64"))
+        self.assertFalse(setup.library_is_there(dataclasses.replace(library, archive_sha256="0" * 64),
+                                                self.store / "one", "x86_64"))
+
+    def test_a_package_with_another_sum_is_not_unpacked(self):
+        with self.assertRaises(setup.SetupError) as caught:
+            self.build(dataclasses.replace(self.library(), archive_sha256="0" * 64))
+        self.assertIn("wrong checksum", str(caught.exception))
+        self.assertFalse(self.store.exists())
+
+    def test_what_does_not_compile_leaves_nothing(self):
+        with self.assertRaises(subprocess.CalledProcessError):
+            self.build(dataclasses.replace(self.library(), cmake=()))
+        self.assertEqual(list(self.store.iterdir()), [])
+
+
 class Packages(unittest.TestCase):
     def with_program(self, name, script):
         folder = tempfile.TemporaryDirectory()
@@ -221,7 +274,9 @@ class Manifest(unittest.TestCase):
         for one in self.assets:
             with self.subTest(asset=one.name):
                 self.assertRegex(one.version, r"^\d+\.\d+\.\d+(-beta\d+)?$")
-                self.assertTrue(one.licence and one.upstream and one.purpose and one.files)
+                self.assertTrue(one.licence and one.upstream and one.purpose)
+                self.assertTrue(one.makes and one.trees if one.kind == "library" else one.files)
+                self.assertRegex(one.archive_sha256, r"^[0-9a-f]{64}$" if one.kind == "library" else r"^$")
                 self.assertGreater(one.download_bytes, 0)
                 self.assertEqual(len({file.target for file in one.files}), len(one.files))
                 for file in one.files:

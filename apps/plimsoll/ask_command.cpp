@@ -1,0 +1,84 @@
+#include "ask_command.hpp"
+
+#include <memory>
+
+#include "ask_options.hpp"
+#include "base/try.hpp"
+#include "inspect_report.hpp"
+#include "terminal.hpp"
+
+namespace plimsoll {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct AskCommand {
+  std::vector<std::string> words;  // [NAME] QUESTION
+  AskOptions options;
+  bool brief = false;
+  bool json = false;
+};
+
+Json answer_json(const Spoken& spoken) {
+  Json sources = Json::array();
+  for (const Source& source : spoken.sources)
+    sources.push_back({{"document", source.document}, {"path", source.path}});
+  return {{"answer", spoken.text},
+          {"model", spoken.trace.model},
+          {"upstream", spoken.trace.upstream},
+          {"finish_reason", spoken.finish_reason},
+          {"sources", std::move(sources)},
+          {"trace", Json::parse(trace_json(spoken.trace), nullptr, false)}};
+}
+
+Result<void> run(const Globals& globals, AskCommand& command) {
+  if (command.words.size() == 2) command.options.index = command.words.front();
+  TRY(const base::Settings settings, settings_for(globals, command.options));
+  TRY(const auto conversation, Conversation::open(settings, command.options.upstreams));
+  Json request = request_for(command.options, conversation->is_embedded());
+  request["messages"] = opening_messages(command.options);
+  request["messages"].push_back({{"role", "user"}, {"content", command.words.back()}});
+  bool heard = true;
+  TRY(const Spoken spoken, conversation->say(std::move(request), [&](std::string_view words) {
+    if (!command.json && heard) heard = print_out(words).has_value();
+  }));
+  if (command.json)
+    return print_out(answer_json(spoken).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  std::string rest = "\n";
+  if (spoken.finish_reason == "length") rest += "(cut off at its length; --max-tokens allows more)\n";
+  if (!spoken.sources.empty()) rest += "\nSources\n" + sources_text(spoken.sources);
+  if (!command.brief) rest += "\n" + trace_report(spoken.trace, {}, terminal_of_stdout());
+  return print_out(rest);
+}
+
+constexpr const char* examples =
+    "The words come as the model makes them; then the passages they stand on, and the window as it was "
+    "filled.\n"
+    "With no server beside it, the embedded model answers.\n"
+    "\n"
+    "Examples:\n"
+    "  plimsoll ask \"What is a Plimsoll line?\"\n"
+    "  plimsoll index add manual docs && plimsoll ask manual \"How is the margin chosen?\"\n"
+    "  plimsoll ask manual \"How is the margin chosen?\" --upstream http://gpu:8000/v1 --model qwen2.5:7b\n"
+    "  plimsoll ask --model-file llama-3.2-3b.gguf \"Why is the sky blue?\" --brief\n"
+    "  plimsoll ask manual \"Which port?\" --json | jq .sources\n";
+
+}  // namespace
+
+void add_ask_command(CLI::App& app, const Globals& globals, int& exit_code) {
+  auto command = std::make_shared<AskCommand>();
+  CLI::App* sub = app.add_subcommand("ask", "Answer a question, from your documents if an index is named");
+  sub->footer(examples);
+  sub->add_option("NAME QUESTION", command->words,
+                  "The index to look into, which may be left out; and the question")
+      ->required()
+      ->expected(1, 2);
+  add_ask_options(*sub, command->options);
+  sub->add_flag("--brief", command->brief, "The answer and its sources, without the window");
+  sub->add_flag("--json", command->json, "As JSON, when all is said")->excludes("--brief");
+  sub->callback([command, &globals, &exit_code] {
+    if (const auto done = run(globals, *command); !done) exit_code = complain(done.error());
+  });
+}
+
+}  // namespace plimsoll

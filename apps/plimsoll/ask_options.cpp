@@ -1,0 +1,76 @@
+#include "ask_options.hpp"
+
+#include "base/try.hpp"
+#include "terminal.hpp"
+
+namespace plimsoll {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* with_documents =
+    "Answer the question from the passages that come with it, in a few sentences. Where they do not say, say "
+    "so.";
+
+}  // namespace
+
+void add_ask_options(CLI::App& command, AskOptions& options) {
+  command.add_option("--model", options.model, "Which model (default: the first that there is)")
+      ->type_name("M");
+  command.add_option("--upstream", options.upstreams, "A server of models, as `plimsoll serve` takes it")
+      ->type_name("[NAME=]URL|embedded")
+      ->allow_extra_args(false);
+  command
+      .add_option("--model-file", options.model_file, "Weights of the embedded model (default: SmolLM2 135M)")
+      ->type_name("FILE.gguf");
+  command.add_option("--system", options.system, "What the model is told first")->type_name("TEXT");
+  command
+      .add_option("--window", options.window, "Tokens that the embedded model holds (default: at most 8,192)")
+      ->type_name("TOKENS")
+      ->check(CLI::Range(Tokens{512}, Tokens{100'000'000}));
+  command.add_option("--max-tokens", options.max_tokens, "Most tokens of an answer")
+      ->type_name("TOKENS")
+      ->check(CLI::Range(Tokens{1}, Tokens{1'000'000}));
+  command
+      .add_option("--budget", options.budget,
+                  "Most tokens of passages (default: what holds the evidence; 600 for the embedded model)")
+      ->type_name("TOKENS")
+      ->check(CLI::Range(Tokens{0}, Tokens{100'000'000}));
+  command.add_option("--temperature", options.temperature, "0 for the likeliest words (default), up to 2")
+      ->check(CLI::Range(0.0, 2.0));
+}
+
+Result<base::Settings> settings_for(Globals globals, const AskOptions& options) {
+  if (!options.model_file.empty()) globals.set.push_back("embedded_model_file=" + options.model_file);
+  if (options.window) globals.set.push_back(fmt::format("embedded_window={}", *options.window));
+  globals.set.emplace_back("embedded_slots=1");
+  return load_settings(globals);
+}
+
+Json request_for(const AskOptions& options, bool small) {
+  Json request{{"model", options.model}, {"messages", Json::array()}, {"temperature", options.temperature}};
+  if (!options.index.empty()) request["index_name"] = options.index;
+  if (options.max_tokens) request["max_tokens"] = *options.max_tokens;
+  constexpr Tokens for_a_small_model = 600;
+  if (options.budget || small) request["plimsoll"]["budget"] = options.budget.value_or(for_a_small_model);
+  return request;
+}
+
+Json opening_messages(const AskOptions& options) {
+  Json messages = Json::array();
+  const std::string system = !options.system.empty()  ? options.system
+                             : !options.index.empty() ? with_documents
+                                                      : "";
+  if (!system.empty()) messages.push_back({{"role", "system"}, {"content", system}});
+  return messages;
+}
+
+std::string sources_text(const std::vector<Source>& sources) {
+  std::string text;
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    text += fmt::format("  [{}] {}{}{}\n", i + 1, printable(sources[i].document),
+                        sources[i].path.empty() ? "" : " > ", printable(sources[i].path));
+  return text;
+}
+
+}  // namespace plimsoll

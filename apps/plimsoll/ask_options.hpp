@@ -1,0 +1,41 @@
+// What `plimsoll ask` and `plimsoll chat` have in common: whom they ask, and how.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "conversation.hpp"
+#include "globals.hpp"
+
+namespace plimsoll {
+
+struct AskOptions {
+  std::string index;  // whose documents are looked into; empty: none
+  std::string model;
+  std::vector<std::string> upstreams;
+  std::string model_file;
+  std::string system;
+  std::optional<Tokens> window;
+  std::optional<Tokens> max_tokens;
+  std::optional<Tokens> budget;
+  double temperature = 0;
+};
+
+void add_ask_options(CLI::App& command, AskOptions& options);
+
+// The settings with what the options say above them.
+Result<base::Settings> settings_for(Globals globals, const AskOptions& options);
+
+// The request but for its messages. `small`: the model is, and reads slowly; it gets fewer passages.
+nlohmann::ordered_json request_for(const AskOptions& options, bool small);
+// What the model is told first.
+nlohmann::ordered_json opening_messages(const AskOptions& options);
+
+// "[1] docs/budget.md > Margin", one a line; empty where there are none.
+std::string sources_text(const std::vector<Source>& sources);
+
+}  // namespace plimsoll

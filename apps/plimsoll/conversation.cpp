@@ -1,0 +1,179 @@
+#include "conversation.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "gateway/api.hpp"
+#include "gateway/crew.hpp"
+#include "interrupt.hpp"
+#include "served_gateway.hpp"
+
+namespace plimsoll {
+namespace {
+
+namespace asio = boost::asio;
+using Json = nlohmann::ordered_json;
+
+constexpr std::chrono::minutes patience{
+    30};  // a small machine reads slowly; Ctrl-C is there for who is in a hurry
+
+// Takes the engine's answer, as events or as one error.
+class WordSink final : public engine::AnswerSink {
+ public:
+  explicit WordSink(const std::function<void(std::string_view)>& words) : words_(words) {}
+
+  Awaitable<Result<void>> head(const engine::AnswerHead& head) override {
+    status_ = head.status;
+    co_return Result<void>();
+  }
+
+  Awaitable<Result<void>> body(std::string_view bytes) override {
+    held_ += bytes;
+    if (status_ >= 400) co_return Result<void>();
+    for (std::size_t end; (end = held_.find("\n\n")) != std::string::npos; held_.erase(0, end + 2))
+      take_event(std::string_view(held_).substr(0, end));
+    co_return Result<void>();
+  }
+
+  Result<Spoken> take() {
+    if (status_ >= 400) problem_ = message_in(held_);
+    if (!problem_.empty()) return fail(Errc::upstream_failed, "{}", problem_);
+    return std::move(spoken_);
+  }
+
+ private:
+  static std::string message_in(const std::string& body) {
+    const Json json = Json::parse(body, nullptr, false);
+    const Json error = json.is_object() ? json.value("error", Json()) : Json();
+    const Json message = error.is_object() ? error.value("message", Json()) : error;
+    return message.is_string() ? message.get<std::string>() : "the model did not answer";
+  }
+
+  void take_event(std::string_view event) {
+    constexpr std::string_view mark = "data: ";
+    if (!event.starts_with(mark)) return;
+    const std::string data(event.substr(mark.size()));
+    const Json chunk = Json::parse(data, nullptr, false);
+    if (!chunk.is_object()) return;  // [DONE]
+    if (chunk.contains("error")) problem_ = message_in(data);
+    for (const Json& choice : chunk.value("choices", Json::array())) {
+      const Json content = choice.value("delta", Json::object()).value("content", Json());
+      if (content.is_string()) add(content.get_ref<const std::string&>());
+      const Json reason = choice.value("finish_reason", Json());
+      if (reason.is_string()) spoken_.finish_reason = reason.get<std::string>();
+    }
+    const Json told = chunk.value("plimsoll", Json::object());
+    for (const Json& passage : told.value("passages", Json::array()))
+      spoken_.sources.push_back(
+          {passage.value("document", ""), passage.value("path", ""), passage.value("text", "")});
+  }
+
+  void add(const std::string& text) {
+    spoken_.text += text;
+    words_(text);
+  }
+
+  const std::function<void(std::string_view)>& words_;
+  int status_ = 200;
+  std::string held_, problem_;
+  Spoken spoken_;
+};
+
+// Looks now and then whether somebody wants an end.
+Awaitable<void> watch(const Interrupt& interrupt, asio::cancellation_signal& stop, const bool& over) {
+  asio::steady_timer timer(co_await asio::this_coro::executor);
+  while (!over) {
+    if (interrupt.wanted()) stop.emit(asio::cancellation_type::terminal);
+    timer.expires_after(std::chrono::milliseconds(50));
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+}
+
+}  // namespace
+
+struct Conversation::State {
+  std::unique_ptr<ServedGateway> gateway;
+  gateway::CrewMaker maker;
+  asio::thread_pool workers{1};
+  std::unique_ptr<gateway::ThreadCrew> crew;
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { workers.join(); }
+
+  // Runs it to its end, or until Ctrl-C.
+  template <typename T>
+  Result<T> run(Awaitable<Result<T>> work) {
+    const Interrupt interrupt;
+    asio::cancellation_signal stop;
+    bool over = false;
+    Result<T> outcome = fail(Errc::upstream_failed, "there is no answer");
+    asio::io_context& loop = crew->loop();
+    asio::co_spawn(
+        loop, std::move(work),
+        asio::bind_cancellation_slot(stop.slot(), [&](const std::exception_ptr& bug, Result<T> result) {
+          over = true;
+          if (!bug) outcome = std::move(result);
+        }));
+    asio::co_spawn(loop, watch(interrupt, stop, over), [](const std::exception_ptr&) {});
+    while (!over) loop.run_one();
+    loop.run_for(std::chrono::milliseconds(60));  // the watch sees that it is over
+    return outcome;
+  }
+};
+
+Conversation::Conversation(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Conversation::~Conversation() = default;
+
+Result<std::unique_ptr<Conversation>> Conversation::open(const base::Settings& settings,
+                                                         const std::vector<std::string>& upstreams) {
+  auto state = std::make_unique<State>();
+  TRY(auto members, gateway_upstreams(settings, upstreams));
+  if (members.empty())
+    return fail(Errc::not_found,
+                "there is no model to ask: no Ollama answers here, and the embedded model is not set up. Run "
+                "`tools/setup assets`, or name a server with --upstream URL");
+  TRY(state->gateway, ServedGateway::open(settings, std::move(members)));
+  state->gateway->fleet().refresh(state->gateway->for_a_list());
+  state->maker = state->gateway->crew_maker();
+  state->crew = std::make_unique<gateway::ThreadCrew>(state->maker, state->workers);
+  return std::unique_ptr<Conversation>(new Conversation(std::move(state)));
+}
+
+Result<Spoken> Conversation::say(Json request, const std::function<void(std::string_view)>& words) {
+  request["stream"] = true;
+  request["plimsoll"]["explain"] = true;  // so that the trace can be drawn
+  engine::Ask ask;
+  ask.body = request.dump(-1, ' ', false, Json::error_handler_t::replace);
+  ask.in_full = true;
+  WordSink sink(words);
+  std::string trace_id = gateway::new_trace_id();
+  engine::Engine& engine = state_->gateway->engine();
+  TRY_VOID(state_->run(
+      engine::answer(engine, *state_->crew, std::move(ask), sink, Deadline::after(patience), trace_id)));
+  TRY(Spoken spoken, sink.take());
+  if (engine.traces != nullptr) engine.traces->flush();
+  TRY(spoken.trace, state_->gateway->traces().trace("local", trace_id));
+  return spoken;
+}
+
+bool Conversation::is_embedded() const {
+  const engine::Fleet& fleet = state_->gateway->fleet();
+  return fleet.members().size() == 1 && fleet.is_embedded(0);
+}
+
+Result<Plan> Conversation::plan(const Json& request) {
+  engine::Ask ask;
+  ask.body = request.dump(-1, ' ', false, Json::error_handler_t::replace);
+  ask.in_full = true;
+  engine::Engine& engine = state_->gateway->engine();
+  return state_->run(engine::plan_only(engine, *state_->crew, std::move(ask), Deadline::after(patience)));
+}
+
+}  // namespace plimsoll

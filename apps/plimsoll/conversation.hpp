@@ -1,0 +1,56 @@
+// Talking to a model from the terminal, through the same engine as the gateway: the same counting, planning,
+// documents and traces, with no server between.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "base/settings.hpp"
+#include "plimsoll/plan.hpp"
+#include "plimsoll/trace.hpp"
+
+namespace plimsoll {
+
+struct Source {
+  std::string document;
+  std::string path;  // of the section, or empty
+  std::string text;
+};
+
+struct Spoken {
+  std::string text;
+  std::string finish_reason;
+  std::vector<Source> sources;  // of the passages that went along, in their order
+  Trace trace;
+};
+
+class Conversation {
+ public:
+  // `upstreams`: as `plimsoll serve` takes them; none: an Ollama on this machine, else the embedded model.
+  // The settings outlive it.
+  static Result<std::unique_ptr<Conversation>> open(const base::Settings& settings,
+                                                    const std::vector<std::string>& upstreams);
+  Conversation(const Conversation&) = delete;
+  Conversation& operator=(const Conversation&) = delete;
+  ~Conversation();
+
+  // A chat request without `stream`, which is set. `words` is told each piece of the answer as it comes.
+  // Ctrl-C ends it as an error.
+  Result<Spoken> say(nlohmann::ordered_json request, const std::function<void(std::string_view)>& words);
+  // Whether the embedded model is all there is.
+  bool is_embedded() const;
+  // The plan that it would go by.
+  Result<Plan> plan(const nlohmann::ordered_json& request);
+
+ private:
+  struct State;
+  explicit Conversation(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace plimsoll

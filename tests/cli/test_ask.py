@@ -1,0 +1,73 @@
+"""`plimsoll ask` and `plimsoll chat`: a question, or a conversation, with no server beside it."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+
+class Asking(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = Path(folder.name)
+        (cls.folder / "log.md").write_text("# Log\n\nThe cook of the Aurora is called Bertil.\n\nShe sails on Monday.\n")
+        cls.run_it("index", "add", "ship", "log.md", "--quiet")
+
+    @classmethod
+    def run_it(cls, *arguments, status=0, told=""):
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("PLIMSOLL_")}
+        environment = inherited | {"XDG_DATA_HOME": str(cls.folder), "XDG_CONFIG_HOME": str(cls.folder)}
+        environment["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+        done = subprocess.run(["plimsoll", *arguments], capture_output=True, text=True, env=environment, timeout=300, check=False,
+                              cwd=cls.folder, input=told)
+        if done.returncode != status:
+            raise AssertionError(f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}")
+        return done.stdout + (done.stderr if status else "")
+
+    EMBEDDED = ("--upstream", "embedded", "--window", "1024")
+
+    def test_a_question(self):
+        said = self.run_it("ask", "What is the capital of France? Answer in one word.", *self.EMBEDDED, "--max-tokens", "8")
+        self.assertIn("Paris", said)
+        self.assertIn("smollm2:135m", said)
+        self.assertIn("1,024", said)
+        self.assertNotIn("Sources", said)
+
+    def test_a_question_about_documents_has_its_sources_and_the_window(self):
+        said = self.run_it("ask", "ship", "What is the cook of the Aurora called?", *self.EMBEDDED, "--max-tokens", "24")
+        self.assertIn("Bertil", said.split("Sources")[0])
+        self.assertIn("[1] log.md", said)
+        brief = self.run_it("ask", "ship", "What is the cook of the Aurora called?", *self.EMBEDDED, "--max-tokens", "24", "--brief")
+        self.assertTrue(said.startswith(brief.split("\n\nSources")[0]))
+        self.assertNotIn("1,024", brief)
+
+    def test_json(self):
+        told = json.loads(self.run_it("ask", "ship", "What is the cook called?", *self.EMBEDDED, "--max-tokens", "12", "--json"))
+        self.assertEqual(told["sources"][0]["document"], "log.md")
+        self.assertEqual(told["trace"]["upstream"], "embedded")
+        self.assertEqual(told["trace"]["drift"], 0)
+
+    def test_what_cannot_be_asked_is_said(self):
+        self.assertIn("No such index", self.run_it("ask", "no-such-index", "Hm?", *self.EMBEDDED, status=2))
+        self.assertIn("/nowhere.gguf", self.run_it("ask", "Hm?", "--upstream", "embedded", "--model-file", "/nowhere.gguf", status=2))
+        self.run_it("ask", status=2)
+
+    def test_a_conversation_is_kept_and_gone_on_with(self):
+        lines = "My name is Ada.\n/context\n/why\n/nonsense\n/quit\n"
+        said = self.run_it("chat", "--session", "s1", *self.EMBEDDED, "--max-tokens", "12", told=lines)
+        self.assertIn("Session s1.", said)
+        self.assertIn("history", said)
+        self.assertIn("There is no /nonsense", said)
+        self.assertIn("plimsoll chat --session s1", said)
+        again = self.run_it("chat", "--session", "s1", *self.EMBEDDED, told="/context\n")
+        self.assertIn("Session s1, 2 turns so far", again)
+        self.assertRegex(again, r"h history [1-9]")
+        self.assertNotIn("2 turns", self.run_it("chat", "--session", "s2", *self.EMBEDDED, told="/context\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
