@@ -62,6 +62,11 @@ Result<void> chart(Engine& engine, Course& course, Deadline deadline);
 // Whether that costs no more than a few bytes would.
 bool is_quickly_charted(const Engine& engine, const Course& course);
 
+// A part of it: chooses passages for what the negotiator grants them. A selection for all the room first, and
+// where that does not go aboard whole, one that is made for the grant.
+Result<void> plan_with_documents(Engine& engine, Course& course, const PlanOptions& options,
+                                 const PlanModels& models, Deadline deadline);
+
 // A wait that has ended for this reason ends with an error, and no later one does: who goes on asks first.
 Awaitable<bool> client_is_gone();
 

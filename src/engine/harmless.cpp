@@ -1,0 +1,70 @@
+#include "engine/harmless.hpp"
+
+#include <algorithm>
+
+#include "count/defuse.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::size_t defuse_text(const PlanModel& model, std::string& text) {
+  if (model.chat.specials != Specials::parsed) return 0;
+  count::Defused defused = count::defuse(model.tokenizer, text);
+  if (defused.found > 0) text = std::move(defused.text);
+  return defused.found;
+}
+
+bool is_result(const Json& message) {
+  return message["role"] == "tool" || message["role"] == "function";
+}
+
+std::size_t defuse_text(const PlanModel& model, Json& text) {
+  return text.is_string() ? defuse_text(model, text.get_ref<std::string&>()) : 0;
+}
+
+// Text, or parts of it.
+std::size_t defuse_content(const PlanModel& model, Json& content) {
+  if (!content.is_array()) return defuse_text(model, content);
+  std::size_t found = 0;
+  for (Json& part : content)
+    if (const auto text = part.find("text"); text != part.end()) found += defuse_text(model, *text);
+  return found;
+}
+
+}  // namespace
+
+std::size_t make_harmless(const PlanModel& model, std::string& text) {
+  std::size_t found = defuse_text(model, text);
+  for (std::size_t at = text.find("passage"); at != std::string::npos; at = text.find("passage", at + 1)) {
+    const bool closes = at >= 2 && text.compare(at - 2, 2, "</") == 0;
+    const bool opens = at >= 1 && text[at - 1] == '<';
+    if (!closes && !opens) continue;
+    text.insert(closes ? at - 1 : at, " ");
+    ++found;
+  }
+  return found;
+}
+
+bool holds_data(const RequestParts& parts) {
+  return !parts.passages.empty() || !parts.facts.empty() ||
+         std::ranges::any_of(parts.body["messages"], is_result);
+}
+
+void defuse_request(const PlanModel& model, Course& course) {
+  std::size_t found = 0;
+  for (Json& message : course.parts.body["messages"]) {
+    if (!is_result(message)) continue;
+    const auto content = message.find("content");
+    if (content != message.end()) found += defuse_content(model, *content);
+    course.parts.altered = course.parts.altered || found > 0;
+  }
+  for (render::Passage& passage : course.parts.passages) found += make_harmless(model, passage.text);
+  for (render::Fact& fact : course.parts.facts) found += make_harmless(model, fact.text);
+  if (found > 0)
+    course.trace.warnings.push_back(fmt::format(
+        "{} spellings of special tokens in tools' results, passages or memories were made harmless", found));
+}
+
+}  // namespace plimsoll::engine
