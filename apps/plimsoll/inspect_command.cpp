@@ -13,6 +13,7 @@
 #include "globals.hpp"
 #include "inspect_report.hpp"
 #include "interrupt.hpp"
+#include "originals.hpp"
 #include "terminal.hpp"
 
 namespace plimsoll {
@@ -29,6 +30,7 @@ struct InspectCommand {
   bool last = false;
   bool follow = false;
   bool json = false;
+  bool original = false;
   std::string key;
 
   std::string owner{};  // the key's; empty: all
@@ -125,6 +127,11 @@ Result<void> run(const Globals& globals, InspectCommand& command) {
   const auto file = command.store.empty() ? settings.store_file : std::filesystem::path(command.store);
   TRY(const auto store, sqlite::open_traces(file, {.create = false}));
   TRY_VOID(look_up_keys(file, command));
+  if (command.original) {
+    TRY(const std::string text, session_originals(file, command.owner.empty() ? "local" : command.owner,
+                                                  command.session, command.json));
+    return print_out(text);
+  }
   if (command.follow) return follow(*store, command);
   if (command.last) return show_last(*store, command);
   if (command.id.empty()) return show_latest(*store, command);
@@ -143,6 +150,8 @@ constexpr const char* examples =
     "  plimsoll inspect 4k2m9x1c             one of them, by its id or as much of it as is clear; answers\n"
     "                                        carry it in the header X-Plimsoll-Trace\n"
     "  plimsoll inspect --session support-7  those of one session\n"
+    "  plimsoll inspect --session support-7 --original\n"
+    "                                        what summaries of its history replaced, word for word\n"
     "  plimsoll inspect --key ann            those of one key\n"
     "  plimsoll inspect --follow             every trace as it comes, until Ctrl-C\n"
     "  plimsoll inspect --follow --json | jq 'select(.upstream_cut_tokens > 0)'\n"
@@ -158,7 +167,12 @@ void add_inspect_command(CLI::App& app, const Globals& globals, int& exit_code) 
   sub->footer(examples);
   CLI::Option* id = sub->add_option("ID", command->id, "One trace: its id, or its beginning or end");
   CLI::Option* last = sub->add_flag("--last", command->last, "The latest trace")->excludes(id);
-  sub->add_option("--session", command->session, "Only those of this session")->type_name("S")->excludes(id);
+  CLI::Option* session = sub->add_option("--session", command->session, "Only those of this session")
+                             ->type_name("S")
+                             ->excludes(id);
+  sub->add_flag("--original", command->original,
+                "The turns that summaries of the session's history replaced, with the summaries")
+      ->needs(session);
   sub->add_option("--key", command->key, "Only those of this key")->type_name("NAME");
   sub->add_flag("--follow", command->follow, "Each trace as it comes, until Ctrl-C")
       ->excludes(id)

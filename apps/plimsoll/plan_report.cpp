@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "budget/apportion.hpp"
+#include "engine/explain.hpp"
 
 namespace plimsoll {
 namespace {
@@ -87,7 +88,8 @@ std::string cut_list(const Plan& plan, const Terminal& terminal) {
     const PlannedPiece& first = plan.pieces[i];
     std::size_t end = i;
     Tokens tokens = 0;
-    while (end < plan.pieces.size() && plan.pieces[end].section == first.section &&
+    while (end < plan.pieces.size() &&
+           (end == i || engine::are_neighbours(plan.pieces[end - 1], plan.pieces[end])) &&
            plan.pieces[end].fate == first.fate && plan.pieces[end].reason == first.reason)
       tokens += plan.pieces[end++].tokens;
     if (first.fate != Fate::kept) {
@@ -141,6 +143,19 @@ std::string price_list(const Plan& plan, const Terminal& terminal) {
            "\n";
   }
   return out.empty() ? "" : bold(terminal, "With another window") + "\n" + out;
+}
+
+std::string summary_lines(const Plan& plan, const Terminal& terminal) {
+  if (!plan.summary) return {};
+  const PlannedSummary& summary = *plan.summary;
+  const std::string by = summary.model.empty() ? "" : " by " + printable(summary.model);
+  return bold(terminal, "Compressed") + "\n  " +
+         wrap(fmt::format("{}, {} turns, {} tokens: a summary of {} tokens stands for them ({}{}{}, {})",
+                          some_of(summary.replaces), summary.turns, with_thousands(summary.before),
+                          with_thousands(summary.after), printable(summary.how), by,
+                          summary.known ? ", made earlier" : "", printable(summary.id)),
+              drawing_width(terminal), 2) +
+         "\n";
 }
 
 std::string fallback_lines(const Plan& plan, const Terminal& terminal) {
@@ -218,8 +233,8 @@ std::string plan_report(const Plan& plan, const Terminal& terminal) {
          "\n\n";
   out += window_bar(plan, terminal) + legend(plan, terminal) + "\n" + section_table(plan, terminal) + "\n";
   out += verdict(plan, terminal);
-  for (const std::string& block :
-       {cut_list(plan, terminal), fallback_lines(plan, terminal), price_list(plan, terminal)})
+  for (const std::string& block : {summary_lines(plan, terminal), cut_list(plan, terminal),
+                                   fallback_lines(plan, terminal), price_list(plan, terminal)})
     if (!block.empty()) out += "\n" + block;
   std::string warnings;
   for (const std::string& warning : plan.warnings)

@@ -36,6 +36,9 @@ engine::EngineRules rules_of(const base::Settings& settings) {
   rules.keep_prompts = settings.keep_prompts;
   rules.ask_for_usage = settings.ask_for_usage;
   rules.kaito_compat = settings.kaito_compat;
+  rules.compress_history = settings.compress_history;
+  rules.summary_model = settings.summary_model;
+  rules.summary_timeout = milliseconds_of(settings.summary_timeout_seconds);
   rules.refuse_inexpressible = settings.refuse_inexpressible;
   rules.max_answer_bytes = static_cast<std::size_t>(settings.max_answer_bytes);
   rules.first_byte = milliseconds_of(settings.first_byte_timeout_seconds);
@@ -152,8 +155,10 @@ ServedGateway::ServedGateway(const base::Settings& settings, ModelCatalogue cata
       writer_(*traces_, drift_, {.limits = limits_of(settings)}),
       breakers_(fleet_.members().size()),
       engine_{models_, &shelf_, drift_, &writer_, breakers_, rules_of(settings)},
+      summaries_(*sessions, {settings.summary_count, settings.summary_days * 24 * 3600 * 1000}),
       chat_(settings, engine_, collections_, std::move(sessions), crew_maker()),
       api_(context()) {
+  engine_.summaries = &summaries_;
   engine_.charge = [this](const std::string& owner, Tokens tokens) {
     doorkeeper_->gate().charge(owner, tokens);
   };

@@ -59,6 +59,7 @@ class ServedGateway {
   engine::TraceWriter writer_;
   engine::Breakers breakers_;
   engine::Engine engine_;
+  engine::Summaries summaries_;
   ServedChat chat_;
   gateway::Api api_;
   std::unique_ptr<gateway::HttpServer> server_;  // last: its threads use all of the above

@@ -85,6 +85,7 @@ struct Load {
   std::vector<Piece> passages;    // of context
   Tokens facts_frame = 0;         // what stands around all facts, taken with the first one
   Tokens passages_frame = 0;      // likewise
+  Tokens summary = 0;  // of history, for turns that are not among these: goes along before any turn
   std::int64_t most_turns = std::numeric_limits<std::int64_t>::max();
   std::int64_t most_passages = std::numeric_limits<std::int64_t>::max();
 };
@@ -121,6 +122,7 @@ Tokens least_window(std::span<const Section> sections);
 struct Wants {
   Tokens format = 0, system = 0, tools = 0, question = 0;
   Tokens facts = 0, turns = 0, passages = 0;  // of all there are, with what stands around them
+  Tokens summary = 0;                         // what stands for older turns
   Tokens context = 4'000;                     // what passages ask for; they grow beyond where there is room
   std::optional<Tokens> context_limit;        // by rule B1 or B4
   std::optional<Tokens> answer;               // max_tokens, where the request names it

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -100,6 +101,18 @@ struct PlannedPiece {
   std::string reason;
 };
 
+// What is sent in the place of the oldest turns (F5).
+struct PlannedSummary {
+  std::string id;                        // the first digits of the hash of what it replaces
+  std::string how;                       // "model", "extractive"
+  bool known = false;                    // made for an earlier request
+  std::string model;                     // that wrote it
+  std::int64_t turns = 0, messages = 0;  // that it replaces
+  std::vector<std::string> replaces;     // these: "messages[1]" or, for a row of them, "messages[1-24]"
+  Tokens before = 0;                     // that they took
+  Tokens after = 0;                      // that it takes, as it is sent
+};
+
 struct PlannedPrice {
   Tokens change = 0;
   bool fits = true;
@@ -114,6 +127,7 @@ struct Plan {
   Policy policy = Policy::balanced;
   std::vector<PlannedSection> sections;  // all ten, in order
   std::vector<PlannedPiece> pieces;
+  std::optional<PlannedSummary> summary;  // none: no turn was compressed
   // input + thinking + answer + margin + left = window.tokens, and left >= 0, where it fits.
   Tokens input = 0, thinking = 0, answer = 0, margin = 0, left = 0;
   bool fits = false;

@@ -36,6 +36,26 @@ struct SessionLimits {
   std::int64_t sessions = 10'000;
 };
 
+// What stands for the oldest turns of a conversation (F5), and the turns themselves.
+struct KeptSummary {
+  std::string hash;       // of all turns that it replaces
+  std::string ends_with;  // hash of the last of them alone: finds it where a conversation lost its beginning
+  std::string parent;     // hash of the summary that it continues; empty: none
+  std::string how;        // "model", "extractive"
+  std::string model;      // that wrote it
+  std::string text;
+  std::int64_t turns = 0, messages = 0;  // that it replaces, with its parent's
+  std::int64_t at_ms = 0;                // UTC
+  // What it replaces beside its parent's: a JSON list of {"id", "message"}. Only where it is asked for.
+  std::string originals;
+};
+
+// Beyond them an owner's oldest go. A summary of one session does not serve another.
+struct SummaryLimits {
+  std::int64_t count = 10'000;
+  std::int64_t age_ms = std::int64_t{90} * 24 * 3600 * 1000;
+};
+
 enum class RunState : std::uint8_t { running, done, failed, interrupted };
 constexpr std::string_view name_of(RunState state) {
   constexpr std::string_view names[] = {"running", "done", "failed", "interrupted"};
@@ -69,8 +89,18 @@ class SessionStore {
   virtual Result<std::vector<Turn>> turns(std::string_view owner, std::string_view session) = 0;
   // Those that were spoken in last come first.
   virtual Result<std::vector<SessionInfo>> sessions(std::string_view owner, std::size_t limit) = 0;
-  // False: there was none.
+  // With its summaries. False: there was neither.
   virtual Result<bool> forget(std::string_view owner, std::string_view session) = 0;
+
+  // One of the same hash is replaced.
+  virtual Result<void> keep_summary(std::string_view owner, std::string_view session,
+                                    const KeptSummary& summary, const SummaryLimits& limits) = 0;
+  // Oldest first; without their texts unless `whole`.
+  virtual Result<std::vector<KeptSummary>> summaries(std::string_view owner, std::string_view session,
+                                                     bool whole) = 0;
+  // Without its originals; not_found.
+  virtual Result<KeptSummary> summary(std::string_view owner, std::string_view session,
+                                      std::string_view hash) = 0;
 
   // Runs of the same owner and kind that have ended go, the oldest first, while there are more than `most`.
   virtual Result<void> begin_run(const Run& run, std::int64_t most) = 0;

@@ -55,6 +55,11 @@ struct Settings {
   // History and fallback.
   std::optional<std::int64_t> max_history_turns;  // none: as many as fit
   std::int64_t memory_compression_threshold_pct = 85;
+  bool compress_history = true;
+  std::string summary_model;  // empty: the one that is asked
+  double summary_timeout_seconds = 20;
+  std::int64_t summary_count = 10'000;  // of one owner, that are kept
+  std::int64_t summary_days = 90;
   bool llm_fallback_enabled = false;
   std::vector<std::string> llm_allowed_fallback_models;
 

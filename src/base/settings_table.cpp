@@ -83,6 +83,18 @@ const std::array table{
     Setting{"memory_compression_threshold_pct", "MEMORY_COMPRESSION_THRESHOLD_PCT",
             Whole{&Settings::memory_compression_threshold_pct, 1, 100},
             "Per cent of the window above which old turns are compressed (F1)."},
+    Setting{"compress_history", "", Flag{&Settings::compress_history},
+            "Send a summary in the place of the oldest turns where a conversation is too long; false: leave "
+            "turns out, and say so (F5)."},
+    Setting{"summary_model", "", Text{&Settings::summary_model},
+            "Model that writes such summaries; empty: the one that is asked."},
+    Setting{"summary_timeout_seconds", "", Real{&Settings::summary_timeout_seconds, 0.001, 3'600},
+            "How long a summary is waited for; then it is made of the turns' best sentences."},
+    Setting{
+        "summary_count", "", Whole{&Settings::summary_count, 1, 10'000'000},
+        "Summaries of named sessions that are kept for each key, with the turns they replace; beyond, the "
+        "oldest go."},
+    Setting{"summary_days", "", Whole{&Settings::summary_days, 1, 36'500}, "Days after which they go."},
     Setting{"llm_fallback_enabled", "LLM_FALLBACK_ENABLED", Flag{&Settings::llm_fallback_enabled},
             "Let a request that is too large go to another model."},
     Setting{"llm_allowed_fallback_models", "LLM_ALLOWED_FALLBACK_MODELS",

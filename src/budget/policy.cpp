@@ -85,11 +85,13 @@ std::vector<Section> sections_for(const Wants& wants, Policy policy, Tokens wind
   Section context = of_pieces(SectionKind::context, passages, weights.context);
   if (policy != Policy::strict && !wants.context_limit) context.basis = std::min(passages, wants.context);
   context.grow = 1;
+  Section history = of_pieces(SectionKind::history, wants.turns + wants.summary, weights.history);
+  history.min = wants.summary;
   return {fixed(SectionKind::format, wants.format),
           fixed(SectionKind::system, wants.system),
           fixed(SectionKind::tools, wants.tools),
           of_pieces(SectionKind::memory, wants.facts, weights.memory),
-          of_pieces(SectionKind::history, wants.turns, weights.history),
+          history,
           context,
           fixed(SectionKind::question, wants.question),
           of_pieces(SectionKind::thinking, wants.thinking, heaviest),
@@ -99,8 +101,8 @@ std::vector<Section> sections_for(const Wants& wants, Policy policy, Tokens wind
 
 Tokens total_wanted(const Wants& wants, Policy policy) {
   const Tokens passages = policy == Policy::strict ? bounded_passages(wants) : 0;
-  return passages + wants.format + wants.system + wants.tools + wants.facts + wants.turns + wants.question +
-         wants.thinking + wanted_answer(wants);
+  return passages + wants.format + wants.system + wants.tools + wants.facts + wants.turns + wants.summary +
+         wants.question + wants.thinking + wanted_answer(wants);
 }
 
 }  // namespace budget

@@ -126,11 +126,11 @@ std::vector<Fate> fill_history(Hold& hold, std::size_t section, const Load& load
   const std::size_t allowed = count - most;
   const auto kept_from = [&](std::size_t first) { return std::span(load.turns).subspan(first); };
   std::size_t first = allowed;
-  if (sum_of(kept_from(allowed)) > hold.grant(section))
-    first = std::max(allowed, first_turn_kept(load.turns, hold.grant(section)));
+  const Tokens grant = hold.grant(section) - load.summary;
+  if (sum_of(kept_from(allowed)) > grant) first = std::max(allowed, first_turn_kept(load.turns, grant));
   std::vector<Fate> fates(count, Fate::kept);
   for (std::size_t i = 0; i < first; ++i) fates[i] = i < allowed ? Fate::over_limit : Fate::too_old;
-  hold.set_used(section, sum_of(kept_from(first)));
+  hold.set_used(section, load.summary + sum_of(kept_from(first)));
   return fates;
 }
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/explain.hpp"
 #include "engine/reply.hpp"
 
 namespace plimsoll::engine {
@@ -75,7 +76,7 @@ Json left_out(const Plan& plan) {
       before = nullptr;
       continue;
     }
-    if (before != nullptr && before->section == piece.section && before->reason == piece.reason) {
+    if (before != nullptr && are_neighbours(*before, piece) && before->reason == piece.reason) {
       gone.back()["last"] = piece.id;
       gone.back()["pieces"] = gone.back()["pieces"].get<std::int64_t>() + 1;
       gone.back()["tokens"] = gone.back()["tokens"].get<Tokens>() + piece.tokens;
@@ -90,6 +91,18 @@ Json left_out(const Plan& plan) {
     before = &piece;
   }
   return gone;
+}
+
+Json summary_json(const PlannedSummary& summary) {
+  return {{"id", summary.id},
+          {"how", summary.how},
+          {"known", summary.known},
+          {"model", summary.model},
+          {"turns", summary.turns},
+          {"messages", summary.messages},
+          {"replaces", summary.replaces},
+          {"tokens_before", summary.before},
+          {"tokens_after", summary.after}};
 }
 
 Json summary(const Course& course) {
@@ -111,6 +124,7 @@ Json summary(const Course& course) {
   if (!plan.fallback.to.empty())
     json["fallback"] = {
         {"from", plan.fallback.from}, {"to", plan.fallback.to}, {"reason", plan.fallback.reason}};
+  if (plan.summary) json["summary"] = summary_json(*plan.summary);
   if (!trace.index.empty()) {
     json["index"] = trace.index;
     json["strategy"] = name_of(plan.strategy.strategy);

@@ -1,6 +1,7 @@
 #include "engine/answer.hpp"
 
 #include "base/try.hpp"
+#include "engine/compress.hpp"
 #include "engine/course.hpp"
 #include "engine/served_format.hpp"
 
@@ -10,7 +11,7 @@ namespace {
 constexpr int most_sent = 3;  // the first, and one each after an overflow and after a cut
 
 // Count, window, strategy, retrieve, budget, render: here where it is quick, else on a worker.
-Awaitable<Result<void>> charted(Engine& engine, Crew& crew, Course& course, Deadline deadline) {
+Awaitable<Result<void>> charted_once(Engine& engine, Crew& crew, Course& course, Deadline deadline) {
   if (course.ask.body.size() <= engine.rules.planned_at_once_bytes) {
     CO_TRY_VOID(read_request(engine, course));
     if (is_quickly_charted(engine, course)) co_return chart(engine, course, deadline);
@@ -24,18 +25,28 @@ Awaitable<Result<void>> charted(Engine& engine, Crew& crew, Course& course, Dead
   co_return done;
 }
 
+// With a shorter history where that is due.
+Awaitable<Result<void>> charted(Engine& engine, Crew& crew, Course& course, bool may_ask, Deadline deadline) {
+  CO_TRY_VOID(co_await charted_once(engine, crew, course, deadline));
+  while (course.compression_due) {
+    co_await compress(engine, crew, course, may_ask, deadline);
+    CO_TRY_VOID(co_await charted_once(engine, crew, course, deadline));
+  }
+  co_return Result<void>();
+}
+
 // And counted anew from the server's own rendering where ours differs.
-Awaitable<Result<void>> planned(Engine& engine, Crew& crew, Course& course, Deadline deadline) {
-  CO_TRY_VOID(co_await charted(engine, crew, course, deadline));
+Awaitable<Result<void>> planned(Engine& engine, Crew& crew, Course& course, bool may_ask, Deadline deadline) {
+  CO_TRY_VOID(co_await charted(engine, crew, course, may_ask, deadline));
   while (co_await differs_from_the_servers(engine, crew, course, deadline))
-    CO_TRY_VOID(co_await charted(engine, crew, course, deadline));
+    CO_TRY_VOID(co_await charted(engine, crew, course, may_ask, deadline));
   co_return Result<void>();
 }
 
 Awaitable<Result<void>> sail(Engine& engine, Crew& crew, Course& course, AnswerSink& client,
                              Deadline deadline) {
   while (true) {
-    CO_TRY_VOID(co_await planned(engine, crew, course, deadline));
+    CO_TRY_VOID(co_await planned(engine, crew, course, /*may_ask=*/true, deadline));
     CO_TRY(const auto reply, co_await dispatch(engine, crew, course, deadline));
     CO_TRY(const bool answered, co_await relay(engine, course, *reply, client, deadline));
     if (answered || course.sent >= most_sent) co_return Result<void>();
@@ -54,7 +65,7 @@ Awaitable<Result<void>> answer(Engine& engine, Crew& crew, Ask ask, AnswerSink& 
 
 Awaitable<Result<Plan>> plan_only(Engine& engine, Crew& crew, Ask ask, Deadline deadline) {
   Course course(std::move(ask), {});
-  Result<void> done = co_await planned(engine, crew, course, deadline);
+  Result<void> done = co_await planned(engine, crew, course, /*may_ask=*/false, deadline);
   if (!done && done.error().code != Errc::over_budget) co_return tl::unexpected(done.error());
   co_return std::move(course.plan);
 }

@@ -11,6 +11,7 @@
 #include "engine/consult.hpp"
 #include "engine/counters.hpp"
 #include "engine/fleet_models.hpp"
+#include "engine/summaries.hpp"
 #include "engine/trace_writer.hpp"
 #include "plimsoll/upstream.hpp"
 
@@ -57,6 +58,9 @@ struct EngineRules {
   bool keep_prompts = false;
   bool ask_for_usage = false;
   bool refuse_inexpressible = true;
+  bool compress_history = true;
+  std::string summary_model{};  // that writes summaries; empty: the one that is asked
+  std::chrono::milliseconds summary_timeout{20'000};
   bool kaito_compat = false;  // every answer of a chat has source_nodes
   std::size_t max_answer_bytes = std::size_t{64} << 20;
   std::chrono::milliseconds first_byte{300'000};
@@ -73,6 +77,7 @@ struct Engine {
   TraceWriter* traces = nullptr;  // null: neither traces nor usage are kept
   Breakers& breakers;
   EngineRules rules;
+  Summaries* summaries = nullptr;  // null: history is not compressed
   Counters counters{};
   // Told what each answer has used, at once and on any thread; null: nobody wants to know.
   std::function<void(const std::string& owner, Tokens tokens)> charge{};

@@ -1,6 +1,9 @@
+#include <utility>
+
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "engine/compress.hpp"
 #include "engine/course.hpp"
 #include "engine/harmless.hpp"
 #include "engine/plan.hpp"
@@ -41,6 +44,18 @@ void ask_for_usage(const Engine& engine, Course& course) {
   course.body.insert(open + 1, R"("stream_options":{"include_usage":true},)");
   course.hides_usage = true;
   course.trace.changed = true;
+}
+
+// The plan, with documents where they are asked for.
+Result<void> draw(Engine& engine, Course& course, const PlanOptions& options, const PlanModels& models,
+                  Deadline deadline) {
+  if (course.parts.wishes.index.empty()) {
+    TRY(course.plan, plan_parts(course.parts, course.model, options, models));
+  } else {
+    TRY_VOID(plan_with_documents(engine, course, options, models, deadline));
+  }
+  course.compression_due = compression_is_due(engine, course);
+  return {};
 }
 
 Result<void> refuse(const Course& course) {
@@ -141,15 +156,25 @@ Result<void> chart(Engine& engine, Course& course, Deadline deadline) {
   const RequestModels models(engine.models, deadline, course.ask.window_wish);
   ++course.plans;
   if (!is_chat(course)) return chart_other(engine, course, models);
-  const PlanOptions options = options_for(engine, course);
+  PlanOptions options = options_for(engine, course);
   if (course.plans == 1 && holds_data(course.parts)) {
     TRY(const PlanModel model, models.open(course.model));
     defuse_request(model, course);
   }
-  if (course.parts.wishes.index.empty()) {
-    TRY(course.plan, plan_parts(course.parts, course.model, options, models));
-  } else {
-    TRY_VOID(plan_with_documents(engine, course, options, models, deadline));
+  // History is compressed before a larger model is looked for, so the first plan is for the one that was
+  // asked for.
+  const bool falls_back = std::exchange(options.fallback, false);
+  TRY_VOID(draw(engine, course, options, models, deadline));
+  if (course.compression_due) return {};
+  if (falls_back && course.plan.fallback.needed) {
+    options.fallback = true;
+    TRY_VOID(draw(engine, course, options, models, deadline));
+    course.compression_due = false;
+  }
+  if (!course.plan.fits && summary_of(course.parts) != nullptr) {
+    course.parts.compressed->is_dropped = true;
+    TRY_VOID(draw(engine, course, options, models, deadline));
+    course.compression_due = false;
   }
   const Plan& plan = course.plan;
   Trace& trace = course.trace;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/try.hpp"
+#include "engine/compress.hpp"
 #include "engine/course.hpp"
 #include "engine/harmless.hpp"
 #include "engine/plan.hpp"
@@ -75,6 +76,9 @@ Result<void> plan_with_documents(Engine& engine, Course& course, const PlanOptio
   course.parts.passages.clear();
   course.parts.score.clear();
   TRY(Plan without, plan_parts(course.parts, course.model, options, models));
+  course.plan = std::move(without);
+  if (compression_is_due(engine, course)) return {};  // passages are chosen for what it leaves
+  without = std::move(course.plan);
   if (without.policy == Policy::document_chat && !course.parts.context_ratio) {
     course.retrieval = choose_retrieval(
         without, options, course.ask.documents ? course.ask.documents->top_k : options.retrieval.max_top_k);

@@ -52,6 +52,7 @@ std::vector<SectionTokens> used_by(const Course& course) {
     if (is_input(planned.section.kind)) add(name_of(planned.section.kind), planned.used);
   if (used.empty()) add("prompt", trace.input > 0 ? trace.input : trace.usage.input.value_or(0));
   const Tokens thinking = trace.usage.thinking.value_or(0);
+  add("summary", course.summary_used);
   add("thinking", thinking);
   add("answer", trace.usage.answer.value_or(0) - thinking);
   return used;

@@ -37,11 +37,14 @@ struct Course {
   std::vector<FoundPassage> passages;
   Plan plan;
   Berth berth;
-  std::string body;            // what goes out, where that is not ask.body
-  bool hides_usage = false;    // we asked for it, the client did not
-  Tokens rendered_longer = 0;  // what the server's rendering takes more than ours
-  bool raised = false;         // the window was raised after a cut
-  bool left = false;           // the client went away while the upstream was at it
+  std::string body;              // what goes out, where that is not ask.body
+  bool hides_usage = false;      // we asked for it, the client did not
+  Tokens rendered_longer = 0;    // what the server's rendering takes more than ours
+  bool raised = false;           // the window was raised after a cut
+  int compressions = 0;          // of history, that were tried
+  bool compression_due = false;  // the plan is to be made anew with a shorter one
+  Tokens summary_used = 0;       // read and written by the model that wrote a summary
+  bool left = false;             // the client went away while the upstream was at it
 
   std::string_view outgoing() const {
     return body.empty() ? std::string_view(ask.body) : std::string_view(body);

@@ -26,6 +26,7 @@ void count_additions(const RequestParts& parts, const PlanModel& model, Draft& d
     draft.load.passages.push_back({tokens(passage_text(parts.passages[i])), parts.score[i]});
   if (!parts.facts.empty()) draft.load.facts_frame = tokens(render::facts_frame());
   if (!parts.passages.empty()) draft.load.passages_frame = tokens(render::passages_frame());
+  if (const render::Summary* summary = summary_of(parts)) draft.load.summary = tokens(summary_text(*summary));
 }
 
 }  // namespace
@@ -82,6 +83,7 @@ Result<Draft> draft_plan(const RequestParts& parts, const PlanModel& model, cons
   count_additions(parts, model, draft);
   wants.facts = budget::sum_of(draft.load.facts) + draft.load.facts_frame;
   wants.turns = budget::sum_of(draft.load.turns);
+  wants.summary = draft.load.summary;
   wants.passages = budget::sum_of(draft.load.passages) + draft.load.passages_frame;
   wants.answer = options.max_tokens ? options.max_tokens : parts.max_tokens;
   wants.answer_by_default = options.retrieval.generation_buffer;

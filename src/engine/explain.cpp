@@ -1,6 +1,7 @@
 #include "engine/explain.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/text.hpp"
 
@@ -8,10 +9,6 @@ namespace plimsoll::engine {
 namespace {
 
 using base::with_thousands;
-
-std::string message_id(std::size_t index) {
-  return fmt::format("messages[{}]", index);
-}
 
 std::string turn_reason(const Plan& plan, const Draft& draft, Fate fate) {
   switch (fate) {
@@ -46,19 +43,38 @@ void list_pieces(Plan& plan, const RequestParts& parts, const Draft& draft, cons
     return draft.counted.messages[i] + draft.counted.message_images[i];
   };
   for (const std::size_t i : parts.system)
-    add(SectionKind::system, message_id(i), said(i), Fate::kept, "never cut");
+    add(SectionKind::system, message_id(parts, i), said(i), Fate::kept, "never cut");
   for (std::size_t i = 0; i < parts.facts.size(); ++i)
     add(SectionKind::memory, parts.facts[i].id, draft.load.facts[i].tokens, stowage.facts[i],
         piece_reason(plan, draft, SectionKind::memory, stowage.facts[i]));
+  if (plan.summary)
+    add(SectionKind::history, "summary:" + plan.summary->id, plan.summary->after, Fate::kept,
+        fmt::format("stands for {} turns: {}", plan.summary->turns, fmt::join(plan.summary->replaces, ", ")));
+  else if (parts.compressed)
+    for (const Compressed::Message& gone : parts.compressed->replaced)
+      add(SectionKind::history, fmt::format("messages[{}]", gone.given_at), gone.tokens, Fate::too_old,
+          "neither the turn nor a summary of it fits");
   for (std::size_t turn = 0; turn < parts.turns.size(); ++turn)
     for (const std::size_t i : parts.turns[turn])
-      add(SectionKind::history, message_id(i), whole_message(draft.counted, i), stowage.turns[turn],
+      add(SectionKind::history, message_id(parts, i), whole_message(draft.counted, i), stowage.turns[turn],
           turn_reason(plan, draft, stowage.turns[turn]));
   for (std::size_t i = 0; i < parts.passages.size(); ++i)
     add(SectionKind::context, parts.passages[i].id, draft.load.passages[i].tokens, stowage.passages[i],
         piece_reason(plan, draft, SectionKind::context, stowage.passages[i]));
   for (const std::size_t i : parts.question)
-    add(SectionKind::question, message_id(i), said(i), Fate::kept, "never cut");
+    add(SectionKind::question, message_id(parts, i), said(i), Fate::kept, "never cut");
+}
+
+bool are_neighbours(const PlannedPiece& before, const PlannedPiece& piece) {
+  const auto index_in = [](std::string_view id) -> std::optional<std::size_t> {
+    constexpr std::string_view begin = "messages[";
+    std::size_t index = 0;
+    if (!id.starts_with(begin)) return std::nullopt;
+    const auto read = std::from_chars(id.data() + begin.size(), id.data() + id.size(), index);
+    return read.ec == std::errc() ? std::optional(index) : std::nullopt;
+  };
+  const auto first = index_in(before.id), second = index_in(piece.id);
+  return before.section == piece.section && (!first || !second || *second == *first + 1);
 }
 
 void list_warnings(Plan& plan, const PlanModel& model, const Draft& draft) {
@@ -84,6 +100,11 @@ void list_warnings(Plan& plan, const PlanModel& model, const Draft& draft) {
   if (plan.fallback.compression_due && plan.fallback.to.empty() && draft.wants.turns > 0)
     warn(fmt::format("history is due for compression: {} tokens are wanted of a window of {}",
                      with_thousands(plan.fallback.total), with_thousands(plan.window.tokens)));
+  if (plan.summary)
+    warn(fmt::format("{} turns of history are sent as a summary ({}): {} tokens instead of {}",
+                     plan.summary->turns,
+                     plan.summary->how == "model" ? "written by " + plan.summary->model : plan.summary->how,
+                     with_thousands(plan.summary->after), with_thousands(plan.summary->before)));
   if (plan.fallback.needed) warn(plan.fallback.reason);
   if (plan.fits && plan.requested_answer && plan.answer < *plan.requested_answer)
     warn(fmt::format("max_tokens is REDUCED from {} to {}: {}", with_thousands(*plan.requested_answer),
@@ -112,7 +133,7 @@ PlannedPrice price_of(const RequestParts& parts, const Draft& draft, const budge
     std::vector<std::string> ids;
     for (const std::size_t i : list.facts) ids.push_back(parts.facts[i].id);
     for (const std::size_t turn : list.turns)
-      for (const std::size_t i : parts.turns[turn]) ids.push_back(message_id(i));
+      for (const std::size_t i : parts.turns[turn]) ids.push_back(message_id(parts, i));
     for (const std::size_t i : list.passages) ids.push_back(parts.passages[i].id);
     return ids;
   };

@@ -9,6 +9,10 @@ namespace plimsoll::engine {
 
 void list_pieces(Plan& plan, const RequestParts& parts, const Draft& draft, const budget::Stowage& stowage);
 
+// Whether nothing stands between two pieces that follow each other in a plan's list: a summary may stand for
+// messages between those that are left.
+bool are_neighbours(const PlannedPiece& before, const PlannedPiece& piece);
+
 void list_warnings(Plan& plan, const PlanModel& model, const Draft& draft);
 
 // `then`: the load for a window of `change` tokens more, or fewer.

@@ -37,12 +37,14 @@ std::size_t defuse_content(const PlanModel& model, Json& content) {
 
 std::size_t make_harmless(const PlanModel& model, std::string& text) {
   std::size_t found = defuse_text(model, text);
-  for (std::size_t at = text.find("passage"); at != std::string::npos; at = text.find("passage", at + 1)) {
-    const bool closes = at >= 2 && text.compare(at - 2, 2, "</") == 0;
-    const bool opens = at >= 1 && text[at - 1] == '<';
-    if (!closes && !opens) continue;
-    text.insert(closes ? at - 1 : at, " ");
-    ++found;
+  for (const char* mark : {"passage", "summary", "conversation"}) {
+    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
+      const bool closes = at >= 2 && text.compare(at - 2, 2, "</") == 0;
+      const bool opens = at >= 1 && text[at - 1] == '<';
+      if (!closes && !opens) continue;
+      text.insert(closes ? at - 1 : at, " ");
+      ++found;
+    }
   }
   return found;
 }

@@ -6,7 +6,8 @@
 
 namespace plimsoll::engine {
 
-// Also what would end the block that passages stand in. How many spellings were found.
+// Also what would end the block that passages, a summary or a conversation stand in. How many spellings were
+// found.
 std::size_t make_harmless(const PlanModel& model, std::string& text);
 
 // Whether the request brings any: tools' results, passages, facts.

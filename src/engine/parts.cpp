@@ -156,7 +156,7 @@ Result<std::vector<Given>> read_given(const Json& list, const char* name, const 
 // A misspelled field would be ignored in silence.
 Result<void> check_ours(const Json& ours) {
   constexpr std::string_view known[] = {"policy", "thinking", "passages", "memories", "explain",
-                                        "budget", "order",    "fallback", "session"};
+                                        "budget", "order",    "fallback", "session",  "compress"};
   if (!ours.is_null() && !ours.is_object()) return fail(Errc::bad_input, "plimsoll is not an object");
   for (const auto& [key, value] : ours.items()) {
     if (std::ranges::find(known, key) != std::end(known)) continue;
@@ -173,6 +173,13 @@ Result<std::string> text_of(const Json& object, const char* key, const char* pat
   if (value.is_null()) return std::string();
   if (!value.is_string()) return fail(Errc::bad_input, "{} is {}, not a text", path, shown(value));
   return value.get<std::string>();
+}
+
+Result<std::optional<bool>> flag_of(const Json& object, const char* key, const char* path) {
+  const Json& value = part_of(object, key);
+  if (value.is_null()) return std::nullopt;
+  if (!value.is_boolean()) return fail(Errc::bad_input, "{} is {}, not true or false", path, shown(value));
+  return value.get<bool>();
 }
 
 // `fallback`: true, false, or the models to fall back to.
@@ -194,11 +201,9 @@ Result<void> read_wishes(const Json& body, RequestWishes& wishes) {
   TRY(wishes.index, text_of(body, "index_name", "index_name"));
   TRY(wishes.session, text_of(ours, "session", "plimsoll.session"));
   TRY(wishes.budget, tokens_of(ours, "budget", "plimsoll.budget", 0));
-  if (const Json& explain = part_of(ours, "explain"); !explain.is_null()) {
-    if (!explain.is_boolean())
-      return fail(Errc::bad_input, "plimsoll.explain is {}, not true or false", shown(explain));
-    wishes.explain = explain.get<bool>();
-  }
+  TRY(const auto explain, flag_of(ours, "explain", "plimsoll.explain"));
+  wishes.explain = explain.value_or(false);
+  TRY(wishes.compress, flag_of(ours, "compress", "plimsoll.compress"));
   if (const Json& order = part_of(ours, "order"); !order.is_null()) {
     TRY(const std::string name, text_of(ours, "order", "plimsoll.order"));
     wishes.order = passage_order_named(name);
@@ -236,6 +241,14 @@ Result<void> read_ours(RequestParts& parts) {
 }
 
 }  // namespace
+
+std::string message_id(const RequestParts& parts, std::size_t index) {
+  return fmt::format("messages[{}]", parts.given_at.empty() ? index : parts.given_at[index]);
+}
+
+const render::Summary* summary_of(const RequestParts& parts) {
+  return parts.compressed && !parts.compressed->is_dropped ? &parts.compressed->summary : nullptr;
+}
 
 Result<RequestParts> read_parts(std::string_view request) {
   RequestParts parts;

@@ -7,9 +7,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/sha256.hpp"
 #include "plimsoll/budget.hpp"
 #include "plimsoll/passage.hpp"
+#include "plimsoll/plan.hpp"
 #include "plimsoll/result.hpp"
+#include "plimsoll/sessions.hpp"
 #include "render/assemble.hpp"
 
 namespace plimsoll::engine {
@@ -25,6 +28,23 @@ struct RequestWishes {
   std::optional<bool> fallback;
   std::vector<std::string> fallback_models;
   std::string session;
+  std::optional<bool> compress;  // history, where it is due
+};
+
+// What stands for the oldest turns, which are no longer in the body (F5).
+struct Compressed {
+  struct Message {
+    std::size_t given_at = 0;  // in the request as it was given
+    Tokens tokens = 0;
+  };
+  render::Summary summary;
+  std::vector<Message> replaced;
+  bool is_dropped = false;  // not even the summary fits
+  PlannedSummary told;
+  // From which a longer one goes on.
+  KeptSummary kept;
+  base::Sha256 state;             // of its hash
+  std::vector<std::string> last;  // hashes of its turns alone
 };
 
 struct RequestParts {
@@ -46,9 +66,17 @@ struct RequestParts {
   std::optional<double> context_ratio;
   std::optional<Policy> policy;
   RequestWishes wishes;
-  bool altered = false;  // the body is no longer what was given
+  std::optional<Compressed> compressed;
+  std::vector<std::size_t> given_at;  // where each message of the body stood in the request; empty: there
+  bool altered = false;               // the body is no longer what was given
 };
 
 Result<RequestParts> read_parts(std::string_view request);
+
+// "messages[3]": what a message of the body is called, by where it stood in the request as it was given.
+std::string message_id(const RequestParts& parts, std::size_t index);
+
+// What stands for older turns, where it goes along.
+const render::Summary* summary_of(const RequestParts& parts);
 
 }  // namespace plimsoll::engine

@@ -32,13 +32,14 @@ render::Assembly assembly_of(const RequestParts& parts, const budget::Stowage& s
     if (stowage.facts[i] == Fate::kept) assembly.facts.push_back(parts.facts[i]);
   for (std::size_t i = 0; i < parts.passages.size(); ++i)
     if (stowage.passages[i] == Fate::kept) assembly.passages.push_back(parts.passages[i]);
+  if (const render::Summary* summary = summary_of(parts)) assembly.summary = *summary;
   return assembly;
 }
 
-// The tokens of the final request by section. A sum of parts is not the count of the whole: facts and
-// passages get what their message grew by, and all adds up to the recount.
+// The tokens of the final request by section. A sum of parts is not the count of the whole: facts, passages
+// and a summary get what their message grew by, and all adds up to the recount.
 Used used_by(const RequestParts& parts, const Draft& draft, const ChatCount& now,
-             const render::Assembly& assembly, Tokens facts_alone) {
+             const render::Assembly& assembly, Tokens facts_alone, Tokens& summary) {
   Used used{};
   const ChatCount& before = draft.counted;
   used[at(SectionKind::format)] = now.template_tokens;
@@ -49,12 +50,22 @@ Used used_by(const RequestParts& parts, const Draft& draft, const ChatCount& now
     for (const std::size_t i : turn) kind_of[i] = SectionKind::history;
 
   bool facts_wait = !assembly.facts.empty();
+  const std::size_t summary_at =
+      assembly.summary ? render::summary_place(parts.body["messages"], assembly) : kind_of.size();
   std::size_t sent = 0;  // in the final request
   for (std::size_t i = 0; i < kind_of.size(); ++i) {
     if (!assembly.keep[i]) continue;
     Tokens said = now.messages[sent] + now.message_images[sent];
     Tokens grown = now.messages[sent] - before.messages[i];
-    if (facts_wait && (kind_of[i] == SectionKind::system || i == assembly.question)) {
+    const bool holds_facts = facts_wait && (kind_of[i] == SectionKind::system || i == assembly.question);
+    if (i == summary_at) {
+      const bool alone = !holds_facts && (i != assembly.question || assembly.passages.empty());
+      summary = alone ? grown : std::min(grown, draft.load.summary);
+      used[at(SectionKind::history)] += summary;
+      said -= summary;
+      grown -= summary;
+    }
+    if (holds_facts) {
       const bool alone = i != assembly.question || assembly.passages.empty();
       const Tokens facts = alone ? grown : std::min(grown, facts_alone);
       used[at(SectionKind::memory)] += facts;
@@ -100,7 +111,12 @@ void fill_sections(Plan& plan, const Draft& draft, const budget::Stowage& stowag
 // is too small for the least.
 void finish(Plan& plan, const RequestParts& parts, const Draft& draft, const budget::Stowage& stowage,
             const render::Assembly& assembly, const ChatCount& now, bool fits) {
-  Used used = used_by(parts, draft, now, assembly, stowage.used[at(SectionKind::memory)]);
+  Tokens summary = 0;
+  Used used = used_by(parts, draft, now, assembly, stowage.used[at(SectionKind::memory)], summary);
+  if (assembly.summary) {
+    plan.summary = parts.compressed->told;
+    plan.summary->after = summary;
+  }
   plan.fits = fits;
   plan.input = now.total;
   plan.thinking = stowage.used[at(SectionKind::thinking)];
@@ -147,7 +163,7 @@ Result<Packed> pack(budget::Stowage stowage, const RequestParts& parts, const Pl
   Packed packed{std::move(stowage), {}, {}, false, {}, 0};
   packed.assembly = assembly_of(parts, packed.stowage);
   packed.as_given = packed.assembly.facts.empty() && packed.assembly.passages.empty() &&
-                    std::ranges::count(packed.assembly.keep, false) == 0;
+                    !packed.assembly.summary && std::ranges::count(packed.assembly.keep, false) == 0;
   if (packed.as_given) {
     packed.counted = draft.counted;
   } else {

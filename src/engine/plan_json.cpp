@@ -112,6 +112,18 @@ void write_piece(Writer& writer, const PlannedPiece& piece) {
       .field("reason", piece.reason);
 }
 
+void write_summary(Writer& writer, const PlannedSummary& summary) {
+  writer.field("id", summary.id)
+      .field("how", summary.how)
+      .field("known", summary.known)
+      .field("model", summary.model)
+      .field("turns", summary.turns)
+      .field("messages", summary.messages)
+      .field("replaces", summary.replaces)
+      .field("tokens_before", summary.before)
+      .field("tokens_after", summary.after);
+}
+
 // As strategy::to_json has it.
 void write_strategy(Writer& writer, const StrategyDecision& decision) {
   writer.field("strategy", name_of(decision.strategy))
@@ -186,8 +198,9 @@ std::string plan_json_line(const Plan& plan) {
       .field("inputTokenCount", plan.input)
       .field("adjustedMaxTokens", plan.answer);
   write_sections(out, plan.sections);
-  writer.objects("pieces", plan.pieces, write_piece)
-      .object("strategy", [&](Writer& one) { write_strategy(one, plan.strategy); })
+  writer.objects("pieces", plan.pieces, write_piece);
+  if (plan.summary) writer.object("summary", [&](Writer& one) { write_summary(one, *plan.summary); });
+  writer.object("strategy", [&](Writer& one) { write_strategy(one, plan.strategy); })
       .object("fallback", [&](Writer& one) { write_fallback(one, plan.fallback); })
       .objects("shadow_prices", plan.prices, write_price)
       .field("warnings", plan.warnings);

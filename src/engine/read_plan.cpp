@@ -187,6 +187,21 @@ void read_parts(const Reader& plan, Plan& out, std::string& fault) {
   }
 }
 
+PlannedSummary summary_of(const Json& json, std::string& fault) {
+  PlannedSummary out;
+  Reader(json, fault)
+      .take("id", out.id)
+      .take("how", out.how)
+      .take("known", out.known)
+      .take("model", out.model)
+      .take("turns", out.turns)
+      .take("messages", out.messages)
+      .take("replaces", out.replaces)
+      .take("tokens_before", out.before)
+      .take("tokens_after", out.after);
+  return out;
+}
+
 }  // namespace
 
 Result<Plan> read_plan(std::string_view text) {
@@ -214,6 +229,7 @@ Result<Plan> read_plan(std::string_view text) {
       .take("memoryCount", out.memory_count)
       .take("warnings", out.warnings);
   read_parts(plan, out, fault);
+  if (const Json* summary = plan.find("summary")) out.summary = summary_of(*summary, fault);
   plan.take_list("sections", out.sections, section_of);
   plan.take_list("pieces", out.pieces, piece_of);
   plan.take_list("shadow_prices", out.prices, price_of);

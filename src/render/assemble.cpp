@@ -60,6 +60,21 @@ std::string passage_text(const Passage& passage) {
   return fmt::format("<passage id=\"{}\">\n{}\n</passage>\n", quoted(passage.id), passage.text);
 }
 
+// An element of its own, so that a model can tell it from what it was told to be.
+std::string summary_text(const Summary& summary) {
+  return fmt::format("<summary>\nThe beginning of this conversation, {} messages, in short:\n{}\n</summary>",
+                     summary.messages, summary.text);
+}
+
+std::size_t summary_place(const Json& messages, const Assembly& assembly) {
+  std::size_t first_user = assembly.question;
+  for (std::size_t i = messages.size(); i-- > 0;)
+    if (assembly.keep[i] && messages[i]["role"] == "user") first_user = i;
+  for (std::size_t i = 0; i < first_user; ++i)
+    if (is_system(messages[i])) return i;
+  return first_user;
+}
+
 std::string facts_frame() {
   return fmt::format("\n\n{}\n", facts_open);
 }
@@ -75,9 +90,13 @@ Json assemble(const Json& body, const Assembly& assembly) {
   Json messages = Json::array();
   const std::string facts = facts_block(assembly.facts);
   bool facts_wait = !facts.empty();
+  const std::size_t summary_at =
+      assembly.summary ? summary_place(body["messages"], assembly) : body["messages"].size();
   for (std::size_t i = 0; i < body["messages"].size(); ++i) {
     if (!assembly.keep[i]) continue;
     Json message = body["messages"][i];
+    if (i == summary_at && is_system(message))
+      add_text(message, "\n\n" + summary_text(*assembly.summary), false);
     if (facts_wait && is_system(message)) {
       add_text(message, "\n\n" + facts, false);
       facts_wait = false;
@@ -88,6 +107,8 @@ Json assemble(const Json& body, const Assembly& assembly) {
       if (!block.empty()) add_text(message, block, true);
       facts_wait = false;
     }
+    if (i == summary_at && !is_system(message))
+      add_text(message, summary_text(*assembly.summary) + "\n\n", true);
     messages.push_back(std::move(message));
   }
   made["messages"] = std::move(messages);

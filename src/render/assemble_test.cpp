@@ -16,7 +16,7 @@ const Json chat =
 
 Assembly all_of(const Json& body) {
   const std::size_t count = body["messages"].size();
-  return {std::vector<bool>(count, true), count - 1, {}, {}};
+  return {std::vector<bool>(count, true), count - 1, {}, {}, {}};
 }
 
 TEST(Assemble, ChangesNothingButOurOwnFieldWhereNothingIsAsked) {
@@ -52,6 +52,30 @@ TEST(Assemble, PutsFactsIntoTheQuestionWhereThereIsNoSystemPrompt) {
   const Json made = assemble(body, assembly);
   ASSERT_EQ(made["messages"][0]["content"].size(), 2U);
   EXPECT_EQ(made["messages"][0]["content"][0]["text"], "What is known:\n- She sails.\n\n");
+}
+
+TEST(Assemble, PutsASummaryBehindTheSystemPromptBeforeFacts) {
+  Assembly assembly = all_of(chat);
+  assembly.keep[1] = assembly.keep[2] = false;
+  assembly.facts = {{"f", "She sails."}};
+  assembly.summary = Summary{"They spoke.", 2};
+  EXPECT_EQ(summary_place(chat["messages"], assembly), 0U);
+  EXPECT_EQ(assemble(chat, assembly)["messages"][0]["content"],
+            "Be brief.\n\n<summary>\nThe beginning of this conversation, 2 messages, in short:\nThey "
+            "spoke.\n</summary>\n\nWhat is known:\n- She sails.\n");
+}
+
+TEST(Assemble, PutsASummaryBeforeTheFirstWordsThatStay) {
+  const Json body =
+      Json::parse(R"({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"},
+      {"role": "user", "content": "c"}, {"role": "system", "content": "d"}, {"role": "user", "content": "e"}]})");
+  Assembly assembly = all_of(body);
+  assembly.keep[0] = assembly.keep[1] = false;
+  assembly.summary = Summary{"They spoke.", 2};
+  EXPECT_EQ(summary_place(body["messages"], assembly), 2U);
+  const Json made = assemble(body, assembly);
+  EXPECT_EQ(made["messages"][0]["content"], summary_text(*assembly.summary) + "\n\nc");
+  EXPECT_EQ(made["messages"][1]["content"], "d");
 }
 
 }  // namespace

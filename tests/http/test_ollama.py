@@ -42,7 +42,7 @@ class Native(unittest.TestCase):
         self.assertEqual(int(reply.headers["x-plimsoll-input-tokens"]), reply.json["usage"]["prompt_tokens"])
         self.assertEqual(reply.json["usage"]["prompt_tokens"], counted(chatml(merged(messages))))
         long = [*long_history(20), *user("And now?"), *user("Well?")] * 3
-        with serving(self.upstream, ollama_num_ctx_max=4096) as fresh:
+        with serving(self.upstream, ollama_num_ctx_max=4096, compress_history=False) as fresh:
             reply = fresh.chat("qwen2.5:7b", long, max_tokens=400)
             self.assertEqual(reply.status, 200, reply.body)
             self.assertTrue(reply.ours["left_out"])
@@ -59,7 +59,7 @@ class Native(unittest.TestCase):
 
     def test_windows_are_asked_for_in_steps(self):
         seen = []
-        with serving(self.upstream) as fresh:
+        with serving(self.upstream, compress_history=False) as fresh:
             for turns in (1, 10, 12, 30, 1):
                 reply = fresh.chat("qwen2.5:7b", long_history(turns), max_tokens=400)
                 self.assertEqual(reply.status, 200, reply.body)

@@ -39,6 +39,7 @@ def lines(reply):
 class OfficialClient(WithGateway):
     """Before a server that speaks OpenAI's API."""
 
+    SETTINGS = {"compress_history": False}  # turns are left out; test_long_conversations.py has summaries
     MODELS = {"gpt-4o": 8192, "tools/gpt-4o": 8192, "429/gpt-4o": 8192, "half-chunk/gpt-4o": 8192}
 
     @classmethod
@@ -128,6 +129,7 @@ class OfficialClient(WithGateway):
 
 
 class ByHand(WithGateway):
+    SETTINGS = {"compress_history": False}  # turns are left out; test_long_conversations.py has summaries
     MODELS = {"gpt-4o": 8192, "overflow-vllm-inside/gpt-4o": 8192, "cut/gpt-4o": 8192, "20mb/gpt-4o": 8192}
 
     def chat(self, **fields):

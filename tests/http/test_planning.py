@@ -12,6 +12,7 @@ from upstream import OVERFLOWS, Upstream
 
 class TooLong(WithGateway):
     MODELS = {"gpt-4o": 2000, "small/gpt-4o": 1000, "qwen2.5:7b": 2000}
+    SETTINGS = {"compress_history": False}  # whole turns are left out; test_long_conversations.py has the other way
 
     def counted(self, model, messages):
         return self.gateway.ask("/v1/count", {"model": model, "messages": messages}).json["tokens"]
@@ -103,6 +104,7 @@ class Overflows(WithGateway):
 
     MODELS = {f"overflow-{name}{way}/gpt-4o": 4000 for name in OVERFLOWS for way in ("", "-inside")} | {
         "overflow-openai-always/gpt-4o": 4000, "cut/gpt-4o": 4000, "gpt-4o": 4000}
+    SETTINGS = {"compress_history": False}  # a summary would be one request more
 
     def test_one_plan_more_with_the_window_that_was_learned(self):
         messages = long_history(15)
@@ -146,9 +148,11 @@ class Overflows(WithGateway):
 
 
 class Fallback(unittest.TestCase):
+    """Without compression, which comes before it (test_long_conversations.py)."""
+
     def test_the_other_model_of_another_upstream_answers(self):
         with (Upstream({"gpt-4o": 1500}) as small, Upstream({"gpt-4-turbo": 1600, "qwen2.5:7b": 30000}) as large,
-              serving(f"small={small.url}", f"large={large.url}", llm_fallback_enabled=True,
+              serving(f"small={small.url}", f"large={large.url}", llm_fallback_enabled=True, compress_history=False,
                       llm_allowed_fallback_models="gpt-4o,gpt-4-turbo,qwen2.5:7b") as gateway):
             messages = long_history(20)
             reply = gateway.chat("gpt-4o", messages, max_tokens=300)
@@ -176,7 +180,7 @@ class Fallback(unittest.TestCase):
 
     def test_it_is_off_unless_it_is_wanted(self):
         with (Upstream({"gpt-4o": 1500, "qwen2.5:7b": 30000}) as upstream,
-              serving(upstream, llm_allowed_fallback_models="qwen2.5:7b") as gateway):
+              serving(upstream, llm_allowed_fallback_models="qwen2.5:7b", compress_history=False) as gateway):
             self.assertEqual(gateway.chat("gpt-4o", long_history(20)).ours["model"], "gpt-4o")
             asked = gateway.chat("gpt-4o", long_history(20), plimsoll={"fallback": True})
             self.assertEqual(asked.ours["model"], "qwen2.5:7b")

@@ -184,6 +184,29 @@ CREATE TABLE run_parts (
   PRIMARY KEY (run_id, place)
 ) STRICT;
 )sql",
+    // Summaries of conversations by the hash of what they replace. A session need not have turns of its own
+    // here: clients that keep their history themselves name one too. Where it has, they go with it.
+    R"sql(
+CREATE TABLE summaries (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  owner TEXT NOT NULL,
+  session TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  ends_with TEXT NOT NULL,
+  parent TEXT NOT NULL,
+  how TEXT NOT NULL,
+  model TEXT NOT NULL,
+  turns INTEGER NOT NULL,
+  messages INTEGER NOT NULL,
+  at_ms INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  originals TEXT NOT NULL,
+  UNIQUE (owner, session, hash)
+) STRICT;
+CREATE TRIGGER session_removed AFTER DELETE ON sessions BEGIN
+  DELETE FROM summaries WHERE owner = old.owner AND session = old.name;
+END;
+)sql",
 };
 static_assert(std::size(migrations) == schema_version);
 

@@ -6,6 +6,7 @@
 #include "adapters/sqlite/rows.hpp"
 #include "adapters/sqlite/runs.hpp"
 #include "adapters/sqlite/schema.hpp"
+#include "adapters/sqlite/summaries.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {
@@ -148,10 +149,28 @@ class SqliteSessions final : public SessionStore {
       TRY(auto remove, connection.prepare("DELETE FROM sessions WHERE owner = ? AND name = ?"));
       TRY_VOID(remove.bind(owner).bind(session).run());
       found = connection.changes() > 0;
+      TRY(const bool summarised, forget_summaries(connection, owner, session));
+      found = found || summarised;
       return {};
     };
     TRY_VOID(change(work));
     return found;
+  }
+
+  Result<void> keep_summary(std::string_view owner, std::string_view session, const KeptSummary& summary,
+                            const SummaryLimits& limits) override {
+    return change(
+        [&](Connection& connection) { return insert_summary(connection, owner, session, summary, limits); });
+  }
+  Result<std::vector<KeptSummary>> summaries(std::string_view owner, std::string_view session,
+                                             bool whole) override {
+    TRY(auto connection, pool_.lease());
+    return select_summaries(*connection, owner, session, whole);
+  }
+  Result<KeptSummary> summary(std::string_view owner, std::string_view session,
+                              std::string_view hash) override {
+    TRY(auto connection, pool_.lease());
+    return select_summary(*connection, owner, session, hash);
   }
 
   Result<void> begin_run(const Run& run, std::int64_t most) override {

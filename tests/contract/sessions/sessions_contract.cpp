@@ -1,6 +1,7 @@
 #include "contract/sessions/sessions_contract.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 
 #include <fmt/format.h>
@@ -198,6 +199,86 @@ TEST_P(SessionsContract, ServesManyThreads) {
   for (std::size_t i = 0; i < all.size(); i += 2)
     EXPECT_EQ(all[i + 1], "assistant: re " + all[i].substr(6)) << "pairs stay together";
   EXPECT_EQ(names().size(), 5U);
+}
+
+// ---- Summaries ----
+
+namespace {
+
+KeptSummary summary_of(const std::string& hash, const std::string& parent = "") {
+  KeptSummary summary;
+  summary.hash = hash;
+  summary.ends_with = "end " + hash;
+  summary.parent = parent;
+  summary.how = "model";
+  summary.model = "m";
+  summary.text = "They spoke of " + hash;
+  summary.turns = 3;
+  summary.messages = 6;
+  summary.at_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
+                      std::chrono::system_clock::now().time_since_epoch())
+                      .count();
+  summary.originals = R"([{"id": "messages[0]", "message": {"role": "user", "content": "ahoy"}}])";
+  return summary;
+}
+
+}  // namespace
+
+TEST_P(SessionsContract, SummariesComeBackByTheirHash) {
+  ASSERT_TRUE(store_->keep_summary("local", "s", summary_of("a"), {}));
+  ASSERT_TRUE(store_->keep_summary("local", "s", summary_of("b", "a"), {}));
+  reopen();
+  const auto one = store_->summary("local", "s", "b");
+  ASSERT_TRUE(one) << one.error().what;
+  EXPECT_EQ(one->text, "They spoke of b");
+  EXPECT_EQ(one->parent, "a");
+  EXPECT_EQ(one->messages, 6);
+  EXPECT_EQ(store_->summary("local", "s", "c").error().code, Errc::not_found);
+  const auto briefly = store_->summaries("local", "s", false), whole = store_->summaries("local", "s", true);
+  ASSERT_EQ(briefly->size(), 2U);
+  EXPECT_EQ((*briefly)[0].ends_with, "end a");
+  EXPECT_TRUE((*briefly)[0].originals.empty());
+  EXPECT_EQ((*whole)[1].originals, summary_of("b").originals);
+  // The same hash again is one.
+  ASSERT_TRUE(store_->keep_summary("local", "s", summary_of("b"), {}));
+  EXPECT_EQ(store_->summaries("local", "s", false)->size(), 2U);
+}
+
+TEST_P(SessionsContract, SummariesBelongToAnOwnerAndASession) {
+  ASSERT_TRUE(store_->keep_summary("ann", "s", summary_of("a"), {}));
+  EXPECT_FALSE(store_->summary("bob", "s", "a"));
+  EXPECT_FALSE(store_->summary("ann", "t", "a"));
+  EXPECT_TRUE(store_->summaries("bob", "s", true)->empty());
+  EXPECT_EQ(store_->forget("bob", "s"), false);
+  EXPECT_TRUE(store_->summary("ann", "s", "a"));
+  EXPECT_EQ(store_->forget("ann", "s"), true);  // also where there are no turns
+  EXPECT_FALSE(store_->summary("ann", "s", "a"));
+}
+
+TEST_P(SessionsContract, SummariesGoWithTheirSession) {
+  say("s", "one");
+  ASSERT_TRUE(store_->keep_summary("local", "s", summary_of("a"), {}));
+  ASSERT_EQ(store_->forget("local", "s"), true);
+  EXPECT_TRUE(store_->summaries("local", "s", true)->empty());
+  // And where a session makes room for others.
+  say("old", "one");
+  ASSERT_TRUE(store_->keep_summary("local", "old", summary_of("a"), {}));
+  SessionLimits few;
+  few.sessions = 1;
+  say("new", "two", few);
+  EXPECT_TRUE(store_->summaries("local", "old", true)->empty());
+}
+
+TEST_P(SessionsContract, SummariesBeyondTheLimitsGo) {
+  for (const char* hash : {"a", "b", "c"})
+    ASSERT_TRUE(store_->keep_summary("local", "s", summary_of(hash), SummaryLimits{2, 1'000'000}));
+  EXPECT_FALSE(store_->summary("local", "s", "a"));
+  EXPECT_TRUE(store_->summary("local", "s", "c"));
+  KeptSummary old = summary_of("old");
+  old.at_ms -= 2'000'000;
+  ASSERT_TRUE(store_->keep_summary("local", "s", old, SummaryLimits{10, 10'000'000}));
+  ASSERT_TRUE(store_->keep_summary("local", "s", summary_of("d"), SummaryLimits{10, 1'000'000}));
+  EXPECT_FALSE(store_->summary("local", "s", "old"));
 }
 
 }  // namespace plimsoll
