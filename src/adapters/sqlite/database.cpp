@@ -54,6 +54,11 @@ Statement& Statement::bind(std::int64_t value) {
   return *this;
 }
 
+Statement& Statement::bind(double value) {
+  sqlite3_bind_double(statement_, ++next_, value);
+  return *this;
+}
+
 Statement& Statement::bind(std::string_view text) {
   sqlite3_bind_text64(statement_, ++next_, text.data() == nullptr ? "" : text.data(), text.size(),
                       SQLITE_STATIC, SQLITE_UTF8);
@@ -147,6 +152,13 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::filesystem::path
 Connection::~Connection() {
   for (auto& [sql, statement] : statements_) sqlite3_finalize(statement);
   sqlite3_close_v2(handle_);
+}
+
+bool Connection::empty_log(std::chrono::milliseconds patience) {
+  sqlite3_busy_timeout(handle_, static_cast<int>(patience.count()));
+  const int code = sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+  sqlite3_busy_timeout(handle_, busy_milliseconds);
+  return code == SQLITE_OK;
 }
 
 Result<void> Connection::execute(const char* sql) {

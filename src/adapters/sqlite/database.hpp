@@ -1,6 +1,7 @@
 // SQLite as this adapter uses it: connections and statements that close themselves, errors as values.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -27,6 +28,7 @@ class Statement {
 
   // Parameters in order, from the first. Text and blobs must live until the statement is given up.
   Statement& bind(std::int64_t value);
+  Statement& bind(double value);
   Statement& bind(std::string_view text);
   Statement& bind(std::span<const std::byte> blob);
   Statement& bind_null();
@@ -39,6 +41,7 @@ class Statement {
   void again();
 
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
+  double real(int column) const { return sqlite3_column_double(statement_, column); }
   std::string_view text(int column) const;            // valid until the next step
   std::span<const std::byte> blob(int column) const;  // likewise
 
@@ -63,6 +66,9 @@ class Connection {
   std::int64_t last_id() const { return sqlite3_last_insert_rowid(handle_); }
   std::int64_t changes() const { return sqlite3_changes64(handle_); }
   sqlite3* handle() { return handle_; }
+  // Takes the write-ahead log into the file and cuts it to nothing. False: somebody was reading or writing
+  // all that time.
+  bool empty_log(std::chrono::milliseconds patience);
 
  private:
   Connection() = default;

@@ -207,6 +207,37 @@ CREATE TRIGGER session_removed AFTER DELETE ON sessions BEGIN
   DELETE FROM summaries WHERE owner = old.owner AND session = old.name;
 END;
 )sql",
+    // Memory. Each row of `facts` is padded to more than half a page, so that a page holds one fact and no
+    // other: SQLite moves rows between pages as neighbours come and go and leaves their old bytes behind, and
+    // a fact that is forgotten must be nowhere any more. For the same reason nothing is indexed by a fact's
+    // words: an owner's facts are few, and looked through.
+    R"sql(
+CREATE TABLE facts (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL UNIQUE,
+  owner TEXT NOT NULL,
+  session TEXT NOT NULL,
+  importance REAL NOT NULL,
+  trust REAL NOT NULL,
+  created_ms INTEGER NOT NULL,
+  updated_ms INTEGER NOT NULL,
+  source TEXT NOT NULL,
+  text TEXT NOT NULL,
+  embedder TEXT NOT NULL,
+  vector BLOB NOT NULL,
+  padding BLOB NOT NULL
+) STRICT;
+CREATE INDEX facts_by_owner ON facts (owner, session, id);
+CREATE TABLE fact_feedback (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  fact_id INTEGER NOT NULL REFERENCES facts (id) ON DELETE CASCADE,
+  owner TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  helpful INTEGER NOT NULL,
+  trust REAL NOT NULL
+) STRICT;
+CREATE INDEX feedback_by_fact ON fact_feedback (fact_id, id);
+)sql",
 };
 static_assert(std::size(migrations) == schema_version);
 

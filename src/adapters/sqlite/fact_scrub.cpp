@@ -1,0 +1,114 @@
+#include "adapters/sqlite/fact_scrub.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/json_text.hpp"
+#include "base/try.hpp"
+
+namespace plimsoll::sqlite {
+namespace {
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  base::append_json_string(out, text);
+  return out.substr(1, out.size() - 2);
+}
+
+// As long as what it stands for, and JSON at any depth.
+std::string filler(std::size_t size) {
+  std::string out("[forgotten]");
+  if (size < out.size()) out.clear();
+  out.resize(size, '.');
+  return out;
+}
+
+// Whether the letter there belongs to an escape that began before it.
+bool is_within_escape(std::string_view json, std::size_t at) {
+  std::size_t strokes = 0;
+  while (strokes < at && json[at - 1 - strokes] == '\\') ++strokes;
+  return strokes % 2 == 1;
+}
+
+bool blank(std::string& json, std::string_view needle, std::size_t skip, std::size_t size) {
+  bool found = false;
+  for (std::size_t at = 0; (at = json.find(needle, at)) != std::string::npos;) {
+    if (is_within_escape(json, at)) {
+      ++at;
+      continue;
+    }
+    json.replace(at + skip, size, filler(size));
+    at += needle.size();
+    found = true;
+  }
+  return found;
+}
+
+// The prompt stands last in a trace, as a text. What a template's own words were defused in is not found by
+// its words: such a prompt goes as a whole.
+bool blank_prompt(std::string& json) {
+  constexpr std::string_view opens = ",\"prompt\":\"", closes = "\"}";
+  const std::size_t at = json.rfind(opens);
+  if (at == std::string::npos || !json.ends_with(closes)) return false;
+  const std::size_t begin = at + opens.size(), size = json.size() - closes.size() - begin;
+  json.replace(begin, size, filler(size));
+  return true;
+}
+
+}  // namespace
+
+bool scrub(std::string& json, std::string_view id, std::string_view text) {
+  constexpr std::size_t telling = 8;  // what is shorter stands in many a text by chance
+  const std::string once = escaped(text), twice = escaped(once);
+  bool found = false;
+  if (text.size() >= telling) {
+    found = blank(json, twice, 0, twice.size());
+    if (once != twice) found = blank(json, once, 0, once.size()) || found;
+  } else {
+    const std::string line = "- " + twice + R"(\\n)";
+    found = blank(json, line, 2, twice.size());
+  }
+  if (!found && json.find(id) != std::string::npos) found = blank_prompt(json);
+  return found;
+}
+
+Result<std::int64_t> scrub_traces(Connection& connection, std::string_view owner,
+                                  std::span<const Fact> gone) {
+  struct Changed {
+    std::int64_t row;
+    std::string json;
+  };
+  std::int64_t changed = 0, after = 0;
+  while (true) {
+    std::vector<Changed> some;
+    {
+      constexpr std::size_t most_held = std::size_t{16} << 20;
+      std::size_t held = 0;
+      TRY(auto row,
+          connection.prepare("SELECT rowid, json FROM traces WHERE owner = ? AND rowid > ? ORDER BY "
+                             "rowid"));
+      row.bind(owner).bind(after);
+      bool more = true;
+      while (held < most_held) {
+        TRY(more, row.step());
+        if (!more) break;
+        after = row.integer(0);
+        std::string json(row.text(1));
+        bool had = false;
+        for (const Fact& fact : gone) had = scrub(json, fact.id, fact.text) || had;
+        held += had ? json.size() : 0;
+        if (had) some.push_back({after, std::move(json)});
+      }
+      if (!more) after = -1;
+    }
+    TRY(auto update, connection.prepare("UPDATE traces SET json = ? WHERE rowid = ?"));
+    for (const Changed& one : some) {
+      update.again();
+      TRY_VOID(update.bind(one.json).bind(one.row).run());
+    }
+    changed += std::ssize(some);
+    if (after < 0) return changed;
+  }
+}
+
+}  // namespace plimsoll::sqlite
