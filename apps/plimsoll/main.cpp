@@ -12,6 +12,7 @@
 #include "inspect_command.hpp"
 #include "keys_command.hpp"
 #include "mcp_command.hpp"
+#include "memory_command.hpp"
 #include "models_command.hpp"
 #include "plan_command.hpp"
 #include "search_command.hpp"
@@ -45,6 +46,7 @@ constexpr const char* examples =
     "  plimsoll keys add ann --tokens-per-day 200000 who may use it, and how much; `plimsoll usage` has what "
     "was "
     "used\n"
+    "  plimsoll memory add \"Ann likes tea\"           remember it for later conversations\n"
     "  plimsoll mcp                                  the same for agents, over the Model Context Protocol\n"
     "  plimsoll models --kind ollama                 the windows that a server really serves\n"
     "  plimsoll tokenizers                           every tokenizer, its source and its licence\n"
@@ -79,6 +81,7 @@ int main(int argc, char** argv) {
   plimsoll::add_serve_command(app, globals, exit_code);
   plimsoll::add_keys_command(app, globals, exit_code);
   plimsoll::add_usage_command(app, globals, exit_code);
+  plimsoll::add_memory_command(app, globals, exit_code);
   plimsoll::add_mcp_command(app, globals, exit_code);
   plimsoll::add_models_command(app, globals, exit_code);
   plimsoll::add_tokenizers_command(app, globals, exit_code);

@@ -9,12 +9,14 @@
 
 #include <unistd.h>
 
+#include "adapters/sqlite/facts.hpp"
 #include "base/log.hpp"
 #include "base/try.hpp"
 #include "engine/plan_options.hpp"
 #include "gateway/mcp_lines.hpp"
 #include "gateway/mcp_tools.hpp"
 #include "known_models.hpp"
+#include "serve_memory.hpp"
 #include "shelved.hpp"
 #include "terminal.hpp"
 #include "tokenizers_command.hpp"
@@ -28,7 +30,8 @@ constexpr const char* examples =
     "  {\"mcpServers\": {\"plimsoll\": {\"command\": \"plimsoll\", \"args\": [\"mcp\", \"--root\", "
     "\"/path/to/project\"]}}}\n"
     "\n"
-    "Tools: context_strategy, count_tokens, model_window, plan_context, search_documents. By hand:\n"
+    "Tools: context_strategy, count_tokens, model_window, plan_context, search_documents, add_memory,\n"
+    "search_memories, memory_feedback, forget_memory. By hand:\n"
     "  echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}' | plimsoll mcp\n";
 
 constexpr std::size_t line_limit_bytes = std::size_t{64} << 20;
@@ -85,6 +88,27 @@ class LateShelf {
   std::unique_ptr<engine::Shelf> shelf_;
 };
 
+// Likewise memories, whose store is made with the first.
+class LateMemories {
+ public:
+  explicit LateMemories(const base::Settings& settings) : settings_(settings) {}
+
+  Result<engine::Memories*> open() {
+    if (memories_) return memories_.get();
+    TRY(store_, sqlite::open_facts(settings_.store_file));
+    TRY(documents_, Documents::open(settings_, /*create=*/true));
+    memories_ = std::make_unique<engine::Memories>(*store_, memory_embedder(settings_, *documents_),
+                                                   settings_.max_memories);
+    return memories_.get();
+  }
+
+ private:
+  const base::Settings& settings_;
+  std::unique_ptr<FactStore> store_;
+  std::unique_ptr<Documents> documents_;
+  std::unique_ptr<engine::Memories> memories_;
+};
+
 Result<void> run(const Globals& globals, const Options& options) {
   TRY(const base::Settings settings, load_settings(globals));
   TRY(const ModelCatalogue catalogue, known_models(settings));
@@ -92,10 +116,12 @@ Result<void> run(const Globals& globals, const Options& options) {
   TRY(auto files, gateway::RootedFiles::below(options.root));
   log::debug("mcp server started", {{"root", files.root().string()}});
   LateShelf shelf(settings);
-  const gateway::McpServer server = gateway::make_mcp_server(
-      {&catalogue, &tokenizers, std::move(files), settings.llm_context_window,
-       settings.default_context_window, engine::plan_options(settings), [&shelf] { return shelf.open(); }},
-      PLIMSOLL_VERSION);
+  LateMemories memories(settings);
+  const gateway::McpServer server =
+      gateway::make_mcp_server({&catalogue, &tokenizers, std::move(files), settings.llm_context_window,
+                                settings.default_context_window, engine::plan_options(settings),
+                                [&shelf] { return shelf.open(); }, [&memories] { return memories.open(); }},
+                               PLIMSOLL_VERSION);
   (void)std::signal(SIGPIPE, SIG_IGN);  // a client that went away is an error to report, not a death
   return serve(server);
 }

@@ -108,13 +108,14 @@ Result<std::unique_ptr<ServedGateway>> ServedGateway::open(const base::Settings&
   TRY(ModelCatalogue catalogue, known_models(settings));
   TRY(auto origins, gateway::read_origins(settings.cors_origins));
   TRY(auto documents, Documents::open(settings, /*create=*/true));
+  TRY(auto memory, ServedMemory::open(settings, *documents));
   TRY(auto traces, sqlite::open_traces(settings.store_file));
   TRY(auto drift, traces->drift());
   TRY(auto doorkeeper, Doorkeeper::open(settings));
   TRY(auto sessions, open_chat_store(settings));
-  auto gateway = std::unique_ptr<ServedGateway>(
-      new ServedGateway(settings, std::move(catalogue), std::move(documents), std::move(traces),
-                        std::move(doorkeeper), std::move(sessions), std::move(origins), std::move(members)));
+  auto gateway = std::unique_ptr<ServedGateway>(new ServedGateway(
+      settings, std::move(catalogue), std::move(documents), std::move(memory), std::move(traces),
+      std::move(doorkeeper), std::move(sessions), std::move(origins), std::move(members)));
   gateway->drift_.load(std::move(drift));
   gateway->documents_->watch_embeddings(
       [metrics = gateway->api_.rag_metrics()](bool remote, bool success, auto took) {
@@ -136,12 +137,14 @@ Result<void> ServedGateway::listen(const ListenAddress& address, int listening) 
 }
 
 ServedGateway::ServedGateway(const base::Settings& settings, ModelCatalogue catalogue,
-                             std::unique_ptr<Documents> documents, std::unique_ptr<TraceStore> traces,
-                             std::unique_ptr<Doorkeeper> doorkeeper, std::unique_ptr<SessionStore> sessions,
-                             std::vector<std::string> origins, std::vector<engine::FleetMember> members)
+                             std::unique_ptr<Documents> documents, std::unique_ptr<ServedMemory> memory,
+                             std::unique_ptr<TraceStore> traces, std::unique_ptr<Doorkeeper> doorkeeper,
+                             std::unique_ptr<SessionStore> sessions, std::vector<std::string> origins,
+                             std::vector<engine::FleetMember> members)
     : settings_(settings),
       catalogue_(std::move(catalogue)),
       documents_(std::move(documents)),
+      memory_(std::move(memory)),
       traces_(std::move(traces)),
       doorkeeper_(std::move(doorkeeper)),
       origins_(std::move(origins)),
@@ -157,8 +160,13 @@ ServedGateway::ServedGateway(const base::Settings& settings, ModelCatalogue cata
       engine_{models_, &shelf_, drift_, &writer_, breakers_, rules_of(settings)},
       summaries_(*sessions, {settings.summary_count, settings.summary_days * 24 * 3600 * 1000}),
       chat_(settings, engine_, collections_, std::move(sessions), crew_maker()),
+      extraction_(settings.extract_memories
+                      ? std::make_unique<gateway::Extraction>(engine_, memory_->memories(), crew_maker())
+                      : nullptr),
       api_(context()) {
   engine_.summaries = &summaries_;
+  engine_.recall = &memory_->recall();
+  memory_->before_traces([this] { writer_.flush(); });
   engine_.charge = [this](const std::string& owner, Tokens tokens) {
     doorkeeper_->gate().charge(owner, tokens);
   };
@@ -183,7 +191,8 @@ gateway::ApiContext ServedGateway::context() {
                              settings_.llm_context_window,
                              settings_.default_context_window,
                              engine::plan_options(settings_),
-                             [this] { return Result<engine::Shelf*>(&shelf_); }};
+                             [this] { return Result<engine::Shelf*>(&shelf_); },
+                             [this] { return Result<engine::Memories*>(&memory_->memories()); }};
   gateway::ApiContext context{
       engine_, fleet_, windows_.finder(), gateway::make_mcp_server(std::move(tools), PLIMSOLL_VERSION),
       {},      {}};
@@ -192,6 +201,9 @@ gateway::ApiContext ServedGateway::context() {
   };
   context.kaito = kaito_context(settings_, *documents_, collections_);
   context.chat = chat_.context();
+  context.chat.memories = &memory_->memories();
+  context.chat.extraction = extraction_.get();
+  context.memories = &memory_->memories();
   context.version = PLIMSOLL_VERSION;
   context.gate = &doorkeeper_->gate();
   context.cors_origins = origins_;

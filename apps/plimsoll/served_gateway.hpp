@@ -11,6 +11,7 @@
 #include "gateway/api.hpp"
 #include "serve_chat.hpp"
 #include "serve_keys.hpp"
+#include "serve_memory.hpp"
 #include "serve_upstreams.hpp"
 
 namespace plimsoll {
@@ -38,14 +39,16 @@ class ServedGateway {
 
  private:
   ServedGateway(const base::Settings& settings, ModelCatalogue catalogue,
-                std::unique_ptr<Documents> documents, std::unique_ptr<TraceStore> traces,
-                std::unique_ptr<Doorkeeper> doorkeeper, std::unique_ptr<SessionStore> sessions,
-                std::vector<std::string> origins, std::vector<engine::FleetMember> members);
+                std::unique_ptr<Documents> documents, std::unique_ptr<ServedMemory> memory,
+                std::unique_ptr<TraceStore> traces, std::unique_ptr<Doorkeeper> doorkeeper,
+                std::unique_ptr<SessionStore> sessions, std::vector<std::string> origins,
+                std::vector<engine::FleetMember> members);
   gateway::ApiContext context();
 
   const base::Settings& settings_;
   ModelCatalogue catalogue_;
   std::unique_ptr<Documents> documents_;
+  std::unique_ptr<ServedMemory> memory_;
   std::unique_ptr<TraceStore> traces_;
   std::unique_ptr<Doorkeeper> doorkeeper_;
   std::vector<std::string> origins_;
@@ -61,6 +64,7 @@ class ServedGateway {
   engine::Engine engine_;
   engine::Summaries summaries_;
   ServedChat chat_;
+  std::unique_ptr<gateway::Extraction> extraction_;  // null: nothing is remembered by itself
   gateway::Api api_;
   std::unique_ptr<gateway::HttpServer> server_;  // last: its threads use all of the above
 };

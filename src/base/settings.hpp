@@ -109,6 +109,15 @@ struct Settings {
   std::int64_t max_evaluation_questions = 200;
   double evaluation_question_seconds = 300;
 
+  // Memory.
+  bool recall_memories = false;               // also where a request does not ask for it
+  std::vector<std::string> memory_providers;  // "NAME=URL": who else remembers
+  double memory_timeout_seconds = 2;          // for each of them
+  double memory_min_importance = 0.6;         // facts come in above it
+  std::int64_t memory_max_age_days = 7;       // 0: of any age
+  std::int64_t max_memories = 10'000;         // of one owner
+  bool extract_memories = false;              // from conversations, by the model
+
   // What is remembered of requests.
   std::int64_t trace_count = 10'000;
   std::int64_t trace_days = 30;

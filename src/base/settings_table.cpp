@@ -178,6 +178,23 @@ const std::array table{
             "Seconds that one question of an evaluation may take."},
     Setting{"keep_prompts", "", Flag{&Settings::keep_prompts},
             "Keep the text of requests and passages in traces."},
+    Setting{"recall_memories", "", Flag{&Settings::recall_memories},
+            "Let what is remembered come into every chat; false: only where a request says plimsoll.memory."},
+    Setting{"memory_providers", "", Names{&Settings::memory_providers},
+            "Who else remembers, as NAME=URL; all are asked at once (docs/memory.md)."},
+    Setting{"memory_timeout_seconds", "", Real{&Settings::memory_timeout_seconds, 0.05, 60},
+            "Seconds that each of them has to answer."},
+    Setting{"memory_min_importance", "", Real{&Settings::memory_min_importance, 0.0, 1.0},
+            "Own memories come into a request where their importance is above it."},
+    Setting{
+        "memory_max_age_days", "", Whole{&Settings::memory_max_age_days, 0, 36'500},
+        "Own memories come into a request for so many days after they were last said or helped; 0: always."},
+    Setting{"max_memories", "", Whole{&Settings::max_memories, 1, 1'000'000},
+            "Memories that one owner may keep."},
+    Setting{"extract_memories", "", Flag{&Settings::extract_memories},
+            "Ask the model after each answer of /chat/message what of it is worth remembering; false: "
+            "nothing is kept "
+            "by itself."},
     Setting{"trace_count", "", Whole{&Settings::trace_count, 0, 100'000'000}, "Most traces that are kept."},
     Setting{"trace_days", "", Whole{&Settings::trace_days, 0, 36'500}, "Days that a trace is kept."},
     Setting{"trace_bytes", "", Whole{&Settings::trace_bytes, 0, std::int64_t{1} << 40},

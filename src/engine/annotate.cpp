@@ -67,6 +67,27 @@ Json passages_json(const Course& course) {
   return passages;
 }
 
+// Those that went along, for who wants to say whether they helped.
+Json memories_json(const Course& course) {
+  Json memories = Json::array();
+  const std::size_t at = course.parts.facts.size() - course.recalled->facts.size();
+  std::size_t place = 0;
+  for (const PlannedPiece& piece : course.plan.pieces) {
+    if (piece.section != SectionKind::memory || place == course.parts.facts.size()) continue;
+    const std::size_t fact = place++;
+    if (fact < at || piece.fate != Fate::kept) continue;
+    const memory::GatheredFact& one = course.recalled->facts[fact - at];
+    memories.push_back({{"id", one.recalled.fact.id},
+                        {"provider", one.provider.empty() ? Json() : Json(one.provider)},
+                        {"text", one.recalled.fact.text},
+                        {"importance", one.recalled.fact.importance},
+                        {"trust", one.recalled.fact.trust},
+                        {"score", one.recalled.score},
+                        {"tokens", piece.tokens}});
+  }
+  return memories;
+}
+
 // Neighbours that share a reason are told as one.
 Json left_out(const Plan& plan) {
   Json gone = Json::array();
@@ -131,6 +152,8 @@ Json summary(const Course& course) {
     json["passages"] = passages_json(course);
     if (course.retrieval) json["context_window_optimization"] = retrieval_json(*course.retrieval);
   }
+  if (course.recalled && (!course.recalled->facts.empty() || course.parts.wishes.memory))
+    json["memories"] = memories_json(course);
   Json warnings = plan.warnings;
   for (const std::string& warning : trace.warnings) warnings.push_back(warning);
   if (!warnings.empty()) json["warnings"] = std::move(warnings);

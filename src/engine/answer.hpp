@@ -12,6 +12,7 @@
 #include "engine/counters.hpp"
 #include "engine/fleet_models.hpp"
 #include "engine/summaries.hpp"
+#include "engine/recall.hpp"
 #include "engine/trace_writer.hpp"
 #include "plimsoll/upstream.hpp"
 
@@ -30,6 +31,7 @@ struct Ask {
   std::optional<Tokens> window_wish{};  // what the client wants the model to be loaded with; plans keep below
   bool in_full = false;                 // the plan with all that it can tell, whatever the request wishes
   std::optional<DocumentChat> documents{};
+  bool recall = false;  // memories come along, unless the request says otherwise
 };
 
 struct AnswerHead {
@@ -81,6 +83,7 @@ struct Engine {
   Counters counters{};
   // Told what each answer has used, at once and on any thread; null: nobody wants to know.
   std::function<void(const std::string& owner, Tokens tokens)> charge{};
+  const Recall* recall = nullptr;  // null: there are no memories
 };
 
 // What one thread has to itself.

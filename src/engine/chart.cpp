@@ -148,8 +148,8 @@ Result<void> read_request(Engine& engine, Course& course) {
 }
 
 bool is_quickly_charted(const Engine& engine, const Course& course) {
-  return course.parts.wishes.index.empty() && !engine.rules.plan.fallback && !course.parts.wishes.fallback &&
-         engine.models.is_known(course.berth);
+  return course.parts.wishes.index.empty() && !wants_memories(engine, course) &&
+         !engine.rules.plan.fallback && !course.parts.wishes.fallback && engine.models.is_known(course.berth);
 }
 
 Result<void> chart(Engine& engine, Course& course, Deadline deadline) {
@@ -157,6 +157,10 @@ Result<void> chart(Engine& engine, Course& course, Deadline deadline) {
   ++course.plans;
   if (!is_chat(course)) return chart_other(engine, course, models);
   PlanOptions options = options_for(engine, course);
+  if (course.plans == 1 && wants_memories(engine, course)) {
+    TRY(const PlanModel model, models.open(course.model));
+    recall_memories(engine, course, model, options.compress_above_pct, deadline);
+  }
   if (course.plans == 1 && holds_data(course.parts)) {
     TRY(const PlanModel model, models.open(course.model));
     defuse_request(model, course);
@@ -176,6 +180,7 @@ Result<void> chart(Engine& engine, Course& course, Deadline deadline) {
     TRY_VOID(draw(engine, course, options, models, deadline));
     course.compression_due = false;
   }
+  list_left_memories(course);
   const Plan& plan = course.plan;
   Trace& trace = course.trace;
   trace.plan_us = course.microseconds() - trace.retrieve_us;

@@ -122,7 +122,7 @@ void close_course(Engine& engine, Course& course, const Result<void>& outcome) {
     if (engine.rules.keep_prompts) passage.text = std::move(found.passage.text);
     trace.passages.push_back(std::move(passage));
   }
-  if (engine.rules.keep_prompts) trace.prompt = course.outgoing();
+  if (engine.rules.keep_prompts && !holds_forgotten(engine, course)) trace.prompt = course.outgoing();
   engine.traces->add(std::move(trace));
 }
 

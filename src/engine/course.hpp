@@ -35,6 +35,7 @@ struct Course {
   std::optional<Findings> findings;
   std::optional<RetrievalChoice> retrieval;  // where rule B1 decides
   std::vector<FoundPassage> passages;
+  std::optional<Recalled> recalled;  // where memories were wanted
   Plan plan;
   Berth berth;
   std::string body;              // what goes out, where that is not ask.body

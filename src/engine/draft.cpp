@@ -24,7 +24,7 @@ void count_additions(const RequestParts& parts, const PlanModel& model, Draft& d
     draft.load.facts.push_back({tokens(fact_text(parts.facts[i])), parts.importance[i]});
   for (std::size_t i = 0; i < parts.passages.size(); ++i)
     draft.load.passages.push_back({tokens(passage_text(parts.passages[i])), parts.score[i]});
-  if (!parts.facts.empty()) draft.load.facts_frame = tokens(render::facts_frame());
+  if (!parts.facts.empty()) draft.load.facts_frame = tokens(render::facts_frame(parts.facts));
   if (!parts.passages.empty()) draft.load.passages_frame = tokens(render::passages_frame());
   if (const render::Summary* summary = summary_of(parts)) draft.load.summary = tokens(summary_text(*summary));
 }

@@ -155,8 +155,8 @@ Result<std::vector<Given>> read_given(const Json& list, const char* name, const 
 
 // A misspelled field would be ignored in silence.
 Result<void> check_ours(const Json& ours) {
-  constexpr std::string_view known[] = {"policy", "thinking", "passages", "memories", "explain",
-                                        "budget", "order",    "fallback", "session",  "compress"};
+  constexpr std::string_view known[] = {"policy", "thinking", "passages", "memories", "explain", "budget",
+                                        "order",  "fallback", "session",  "compress", "memory"};
   if (!ours.is_null() && !ours.is_object()) return fail(Errc::bad_input, "plimsoll is not an object");
   for (const auto& [key, value] : ours.items()) {
     if (std::ranges::find(known, key) != std::end(known)) continue;
@@ -204,6 +204,7 @@ Result<void> read_wishes(const Json& body, RequestWishes& wishes) {
   TRY(const auto explain, flag_of(ours, "explain", "plimsoll.explain"));
   wishes.explain = explain.value_or(false);
   TRY(wishes.compress, flag_of(ours, "compress", "plimsoll.compress"));
+  TRY(wishes.memory, flag_of(ours, "memory", "plimsoll.memory"));
   if (const Json& order = part_of(ours, "order"); !order.is_null()) {
     TRY(const std::string name, text_of(ours, "order", "plimsoll.order"));
     wishes.order = passage_order_named(name);

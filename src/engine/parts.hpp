@@ -28,7 +28,8 @@ struct RequestWishes {
   std::optional<bool> fallback;
   std::vector<std::string> fallback_models;
   std::string session;
-  std::optional<bool> compress;  // history, where it is due
+  std::optional<bool> compress{};  // history, where it is due
+  std::optional<bool> memory{};    // whether what is remembered comes along
 };
 
 // What stands for the oldest turns, which are no longer in the body (F5).

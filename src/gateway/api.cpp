@@ -58,7 +58,8 @@ Api::Api(ApiContext context)
     : context_(std::move(context)),
       watched_(std::make_shared<RagMetrics>()),
       kaito_(with_metrics(context_.kaito, watched_.get())),
-      chat_(context_.engine, context_.chat) {}
+      chat_(context_.engine, context_.chat),
+      memory_(context_.memories) {}
 
 const std::vector<Api::Route>& Api::routes() {
   static const std::vector<Route> all{
@@ -117,6 +118,11 @@ Awaitable<void> Api::find_route(Call call) const {
   if (auto match = chat_.match(call.request, allowed)) {
     const ChatRoutes::Call chat{call.crew, call.request, call.reply, call.deadline};
     co_await chat_.answer(*std::move(match), chat);
+    co_return;
+  }
+  if (auto match = memory_.match(call.request, allowed)) {
+    const MemoryRoutes::Call memory{call.crew, call.request, call.reply, call.deadline};
+    co_await memory_.answer(*std::move(match), memory);
     co_return;
   }
   const bool found = !allowed.empty();
@@ -191,7 +197,7 @@ Awaitable<void> Api::use_tool(Call call, std::string_view name,
                     "file_paths are for the command line and for MCP; send char_count, or the text");
       return;
     }
-    const McpSession session{.indexes = call.request.caller.indexes};
+    const McpSession session{.indexes = call.request.caller.indexes, .owner = call.request.caller.owner};
     for (const McpTool& tool : context_.tools.tools) {
       if (tool.name != name) continue;
       const Json given = without_nulls(*arguments, tool.input_schema);
@@ -281,6 +287,7 @@ std::vector<RouteAbout> Api::all_routes() {
   for (const Route& route : routes()) all.push_back(route.about);
   for (const RouteAbout& route : Kaito::about()) all.push_back(route);
   for (const RouteAbout& route : ChatRoutes::about()) all.push_back(route);
+  for (const RouteAbout& route : MemoryRoutes::about()) all.push_back(route);
   return all;
 }
 

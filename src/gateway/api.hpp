@@ -9,6 +9,7 @@
 #include "gateway/http_server.hpp"
 #include "gateway/kaito.hpp"
 #include "gateway/mcp.hpp"
+#include "gateway/memory_routes.hpp"
 #include "gateway/ollama_ask.hpp"
 #include "plimsoll/embedder.hpp"
 
@@ -30,6 +31,7 @@ struct ApiContext {
   std::chrono::milliseconds request_timeout{600'000};
   KaitoContext kaito{};
   ChatContext chat{};
+  engine::Memories* memories = nullptr;     // null: there are none
   Gate* gate = nullptr;                     // null: everybody may come in
   std::vector<std::string> cors_origins{};  // pages that may read answers
 };
@@ -89,6 +91,7 @@ class Api {
   std::shared_ptr<RagMetrics> watched_;
   Kaito kaito_;
   ChatRoutes chat_;
+  MemoryRoutes memory_;
 };
 
 // A trace's name: rises with time, and no two are alike.

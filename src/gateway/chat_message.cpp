@@ -61,6 +61,7 @@ Awaitable<void> ChatRoutes::message(Call call) const {
   ask.caller = call.request.caller;
   ask.body = std::move(prepared.body);
   ask.documents.emplace();
+  ask.recall = true;
   ask.documents->top_k = prepared.ask.top_k;
   ChatSink sink(call.reply, prepared.ask.stream);
   std::string trace = new_trace_id();
@@ -95,6 +96,9 @@ Awaitable<void> ChatRoutes::message(Call call) const {
       body = {{"detail", fmt::format("the answer came, and could not be kept: {}", kept.error().what)}};
       return;
     }
+    if (context_.extraction != nullptr)
+      context_.extraction->consider({call.request.caller, prepared.ask.model, prepared.ask.session,
+                                     prepared.ask.message, answer->text});
     body = answer_json(*std::move(answer));
     body["session_id"] = prepared.ask.session;
     body["collection_id"] = prepared.ask.collection;

@@ -127,8 +127,16 @@ ChatRoutes::Answer ChatRoutes::forget_session(const ClientRequest& request, cons
                                               Deadline) const {
   const auto gone = context_.sessions->forget(request.caller.owner, name);
   if (!gone) return refusal(gone.error());
-  if (!*gone) return no_session(name);
-  return {200, {{"deleted", name}}};
+  std::int64_t memories = 0;  // what belongs to that conversation alone goes with it
+  if (context_.memories != nullptr && !name.empty()) {
+    const auto forgotten = context_.memories->forget_session(request.caller.owner, name);
+    if (!forgotten) return refusal(forgotten.error());
+    memories = forgotten->facts;
+  }
+  if (!*gone && memories == 0) return no_session(name);
+  Json body{{"deleted", name}};
+  if (memories > 0) body["memories"] = memories;
+  return {200, std::move(body)};
 }
 
 ChatRoutes::Answer ChatRoutes::start_evaluation(const ClientRequest& request, const std::string&,

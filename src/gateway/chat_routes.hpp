@@ -8,9 +8,11 @@
 
 #include "engine/collection.hpp"
 #include "engine/document_chat.hpp"
+#include "engine/memories.hpp"
 #include "gateway/chat_answer.hpp"
 #include "gateway/chat_read.hpp"
 #include "gateway/evaluation.hpp"
+#include "gateway/extraction.hpp"
 #include "gateway/openapi.hpp"
 #include "gateway/upload.hpp"
 
@@ -19,6 +21,8 @@ namespace plimsoll::gateway {
 struct ChatContext {
   engine::Collections* collections = nullptr;  // null: there are no such routes
   SessionStore* sessions = nullptr;
+  engine::Memories* memories = nullptr;  // null: there are none
+  Extraction* extraction = nullptr;      // null: nothing is remembered by itself
   Evaluations* evaluations = nullptr;
   Uploads* uploads = nullptr;
   SessionLimits limits{};

@@ -14,6 +14,15 @@
 namespace plimsoll::gateway {
 namespace {
 
+// So that a client asks people before it calls one that changes something.
+Json annotations_of(const McpTool& tool) {
+  Json out{{"title", tool.title},
+           {"readOnlyHint", tool.effect == McpTool::Effect::none},
+           {"openWorldHint", false}};
+  if (tool.effect != McpTool::Effect::none) out["destructiveHint"] = tool.effect == McpTool::Effect::deletes;
+  return out;
+}
+
 constexpr std::array<std::string_view, 4> versions{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"};
 constexpr std::string_view with_batches = "2025-03-26";  // came with it, went with the next
 
@@ -148,8 +157,7 @@ class Conversation {
       entry["description"] = tool.description;
       entry["inputSchema"] = tool.input_schema;
       if (speaks("2025-06-18")) entry["outputSchema"] = tool.output_schema;
-      if (speaks("2025-03-26"))
-        entry["annotations"] = {{"title", tool.title}, {"readOnlyHint", true}, {"openWorldHint", false}};
+      if (speaks("2025-03-26")) entry["annotations"] = annotations_of(tool);
       list.push_back(std::move(entry));
     }
     return Json{{"tools", list}};

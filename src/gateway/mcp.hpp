@@ -8,6 +8,7 @@
 // or nothing where the protocol wants none. docs/mcp.md lists what is supported.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -27,6 +28,7 @@ using Json = nlohmann::ordered_json;
 struct McpSession {
   std::string version{};          // empty before `initialize`: spoken to as by the newest
   std::string indexes = "local";  // whose documents its tools look into
+  std::string owner = "local";    // whose memories
 };
 
 struct McpTool {
@@ -37,6 +39,8 @@ struct McpTool {
   Json output_schema;  // what `call` gives
   // Gets arguments that fit the schema. What goes wrong becomes a result that the model can read.
   std::function<Result<Json>(const Json& arguments, const McpSession& session)> call;
+  enum class Effect : std::uint8_t { none, adds, deletes };  // on what is kept
+  Effect effect = Effect::none;
 };
 
 struct McpServer {

@@ -44,7 +44,7 @@ bool is_welcome_origin(std::string_view origin) {
 }
 
 McpReply answer_mcp_post(const McpServer& server, std::string_view version, std::string_view body,
-                         std::string indexes) {
+                         engine::Caller who) {
   const auto versions = mcp_versions();
   if (!version.empty() && std::ranges::find(versions, version) == versions.end()) {
     Json supported = Json::array();
@@ -55,7 +55,8 @@ McpReply answer_mcp_post(const McpServer& server, std::string_view version, std:
   }
   if (base::trim(body).empty()) return {400, error_line(invalid_request, "the body is empty")};
   McpSession session;
-  session.indexes = std::move(indexes);
+  session.indexes = std::move(who.indexes);
+  session.owner = std::move(who.owner);
   session.version = version.empty() ? before_the_header : version;
   auto answer = answer_mcp(server, session, body);
   if (!answer) return {202, {}};
@@ -72,8 +73,8 @@ Awaitable<void> Api::mcp(Call call) const {
   }
   McpReply answer;
   std::function<void()> work = [&] {
-    answer = answer_mcp_post(context_.tools, call.request.mcp_version, call.request.body,
-                             call.request.caller.indexes);
+    answer =
+        answer_mcp_post(context_.tools, call.request.mcp_version, call.request.body, call.request.caller);
   };
   co_await call.crew.elsewhere(std::move(work));
   co_await send_json(call.reply, answer.status, std::move(answer.body));

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/caller.hpp"
 #include "gateway/mcp.hpp"
 
 namespace plimsoll::gateway {
@@ -19,8 +20,8 @@ struct McpReply {
 };
 
 // `version`: the header MCP-Protocol-Version; empty: a client of 2025-03-26, which does not send it.
-// `indexes`: whose documents are looked into.
+// `who`: whose documents and memories are looked into.
 McpReply answer_mcp_post(const McpServer& server, std::string_view version, std::string_view body,
-                         std::string indexes = "local");
+                         engine::Caller who = {});
 
 }  // namespace plimsoll::gateway

@@ -19,7 +19,8 @@ constexpr const char* instructions =
     "exact "
     "counts with the model's own tokenizer, model_window the window that a model has, plan_context what of a "
     "whole "
-    "chat request would fit, search_documents the passages of an index that say most about a query.";
+    "chat request would fit, search_documents the passages of an index that say most about a query. "
+    "add_memory keeps a fact for later conversations, search_memories finds what was kept.";
 
 }  // namespace
 
@@ -28,6 +29,8 @@ McpServer make_mcp_server(ToolContext context, std::string version) {
   std::vector<McpTool> tools{strategy_tool(shared), count_tool(shared), window_tool(shared),
                              plan_tool(shared)};
   if (shared->shelf) tools.push_back(search_tool(shared));
+  if (shared->memories)
+    for (McpTool& tool : memory_tools(shared)) tools.push_back(std::move(tool));
   return {"plimsoll", "Plimsoll", std::move(version), instructions, std::move(tools)};
 }
 

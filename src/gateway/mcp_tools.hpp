@@ -1,5 +1,5 @@
 // The tools that Plimsoll offers over MCP: context_strategy, count_tokens, model_window, plan_context,
-// search_documents.
+// search_documents, and those for memories: add_memory, search_memories, memory_feedback, forget_memory.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,9 @@
 #include "plimsoll/tokenizers.hpp"
 
 namespace plimsoll::engine {
+class Memories;
 class Shelf;
-}
+}  // namespace plimsoll::engine
 
 namespace plimsoll::gateway {
 
@@ -27,6 +28,7 @@ struct ToolContext {
   PlanOptions plan = {};                    // what the user set for plans
   // The indexes to search; an error says why there are none. Null: there is no such tool.
   std::function<Result<engine::Shelf*>()> shelf = {};
+  std::function<Result<engine::Memories*>()> memories = {};  // likewise
 };
 
 // What the pointers lead to outlives the server.

@@ -12,7 +12,7 @@ constexpr const char* requests = R"json({
   "role": {"type": "string", "examples": ["user"]},
   "content": {"description": "Text, or a list of parts.", "anyOf": [{"type": "string"}, {"type": "array"}, {"type": "null"}]}}},
 "Wishes": {"type": "object", "description": "What is asked of the planner.", "properties": {
-  "explain": {"type": "boolean"}, "session": {"type": "string"}, "policy": {"type": "object"},
+  "explain": {"type": "boolean"}, "memory": {"type": "boolean"}, "session": {"type": "string"}, "policy": {"type": "object"},
   "order": {"enum": ["best_first", "best_last", "edges", "document"]},
   "budget": {"type": "object"}, "fallback": {"type": "array", "items": {"type": "string"}}}},
 "Chat": {"type": "object", "required": ["messages"], "properties": {
@@ -68,6 +68,12 @@ constexpr const char* requests = R"json({
 "Evaluation": {"type": "object", "required": ["collection_id", "questions"], "properties": {
   "collection_id": {"type": "string"}, "questions": {"type": "array", "items": {"type": "string"}},
   "llm_model": {"type": "string"}, "user_id": {"type": "string"}}},
+"NewMemory": {"type": "object", "required": ["text"], "additionalProperties": false, "properties": {
+  "text": {"type": "string", "minLength": 1, "maxLength": 4000}, "session": {"type": "string", "maxLength": 200},
+  "importance": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.7},
+  "trust": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.5}, "source": {"type": "string", "maxLength": 60}}},
+"MemoryFeedback": {"type": "object", "required": ["helpful"], "additionalProperties": false, "properties": {
+  "helpful": {"type": "boolean"}}},
 "Upload": {"type": "object", "properties": {
   "collection_id": {"type": "string"}, "metadata": {"type": "string", "description": "A JSON object."},
   "file": {"type": "array", "items": {"type": "string", "format": "binary"}}}}
@@ -88,6 +94,11 @@ constexpr const char* replies = R"json({
   "documents": {"type": "array"}, "count": {"type": "integer"}, "total_items": {"type": "integer"}}},
 "Retrieved": {"type": "object", "required": ["query", "results", "count"], "properties": {"results": {"type": "array"}}},
 "RpcReply": {"type": ["object", "array"], "description": "A list where a list of messages was sent."},
+"Memory": {"type": "object", "required": ["id", "text", "importance", "trust", "created_ms", "updated_ms", "source"], "properties": {
+  "id": {"type": "string"}, "text": {"type": "string"}, "session": {"type": ["string", "null"]},
+  "importance": {"type": "number"}, "trust": {"type": "number", "minimum": 0, "maximum": 1}}},
+"Memories": {"type": "object", "required": ["object", "data"], "properties": {"object": {"const": "list"}, "data": {
+  "type": "array", "items": {"$ref": "#/components/schemas/Memory"}}}},
 "Said": {"type": "object", "required": ["message"], "properties": {"message": {"type": "string"}}}
 })json";
 
@@ -98,6 +109,9 @@ constexpr const char* parameters = R"json({
 "metadata_filter": {"name": "metadata_filter", "in": "query", "description": "A JSON object.", "schema": {"type": "string"}},
 "path": {"name": "path", "in": "query", "description": "A folder below the one for snapshots.", "schema": {"type": "string"}},
 "overwrite": {"name": "overwrite", "in": "query", "schema": {"type": "boolean", "default": false}},
+"many": {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20}},
+"query": {"name": "query", "in": "query", "description": "What is looked for.", "schema": {"type": "string"}},
+"session": {"name": "session", "in": "query", "description": "Of that conversation alone.", "schema": {"type": "string"}},
 "wait": {"name": "wait", "in": "query", "description": "Answer when all is done.", "schema": {"type": "boolean", "default": false}}
 })json";
 

@@ -1,5 +1,7 @@
 #include "render/assemble.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace plimsoll::render {
@@ -28,10 +30,26 @@ void add_text(Json& message, const std::string& text, bool in_front) {
   }
 }
 
+std::string heading_of(const std::string& provider) {
+  return provider.empty() ? std::string(facts_open) : fmt::format("What {} remembers:\n", provider);
+}
+
+// In the order in which they first come.
+std::vector<std::string> providers_of(std::span<const Fact> facts) {
+  std::vector<std::string> out;
+  for (const Fact& fact : facts)
+    if (std::ranges::find(out, fact.provider) == out.end()) out.push_back(fact.provider);
+  return out;
+}
+
 std::string facts_block(const std::vector<Fact>& facts) {
   if (facts.empty()) return {};
-  std::string block(facts_open);
-  for (const Fact& fact : facts) block += fact_text(fact);
+  std::string block;
+  for (const std::string& provider : providers_of(facts)) {
+    block += heading_of(provider);
+    for (const Fact& fact : facts)
+      if (fact.provider == provider) block += fact_text(fact);
+  }
   return block;
 }
 
@@ -75,8 +93,10 @@ std::size_t summary_place(const Json& messages, const Assembly& assembly) {
   return first_user;
 }
 
-std::string facts_frame() {
-  return fmt::format("\n\n{}\n", facts_open);
+std::string facts_frame(std::span<const Fact> facts) {
+  std::string frame = "\n\n";
+  for (const std::string& provider : providers_of(facts)) frame += heading_of(provider);
+  return frame + "\n";
 }
 
 std::string passages_frame() {

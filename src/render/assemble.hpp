@@ -20,6 +20,7 @@ namespace plimsoll::render {
 struct Fact {
   std::string id;
   std::string text;
+  std::string provider{};  // who remembers it: a block of its own, under that name; empty: the first block
 };
 
 struct Passage {
@@ -38,7 +39,7 @@ std::string fact_text(const Fact& fact);
 std::string passage_text(const Passage& passage);
 std::string summary_text(const Summary& summary);
 // What stands around all of them.
-std::string facts_frame();
+std::string facts_frame(std::span<const Fact> facts);
 std::string passages_frame();
 
 struct Assembly {

@@ -2,7 +2,8 @@
 
   python3 tests/http/kills.py [ROUNDS]
 
-Documents come by POST /index, turns of conversations by POST /chat/message, and keys by `plimsoll keys add`, all at once,
+Documents come by POST /index, turns of conversations by POST /chat/message, memories by POST /v1/memories, and keys by
+`plimsoll keys add`, all at once,
 until SIGKILL at a random moment. Then it starts again, which must take less than a second, and is asked for all of it.
 """
 
@@ -41,13 +42,13 @@ class Kills:
     def __init__(self, gateway, key):
         self.gateway, self.key = gateway, key
         self.random = random.Random(1876)
-        self.documents, self.turns, self.keys = [], {}, [key]
+        self.documents, self.turns, self.keys, self.memories = [], {}, [key], {}
         self.count = self.rounds = 0
         self.slowest = 0.0
 
     def ask(self, path, body=None, key=None):
         reply = self.gateway.ask(path, body, headers={"Authorization": f"Bearer {key or self.key}"})
-        if reply.status != 200:
+        if reply.status not in (200, 201):
             raise AssertionError(f"{path}: {reply.status} {reply.body[:300]!r}")
         return reply.json
 
@@ -64,6 +65,17 @@ class Kills:
                                           "session_id": f"kills{self.rounds}"})
         return message, told["session_id"]
 
+    def remember(self):
+        """Every third is forgotten again: what was acknowledged is the last word."""
+        self.count += 1
+        made = self.ask("/v1/memories", {"text": f"Memory {self.count}: hold {self.random.random()} is dry."})
+        if self.count % 3:
+            return made["id"], True
+        reply = self.gateway.ask(f"/v1/memories/{made['id']}", method="DELETE", headers={"Authorization": f"Bearer {self.key}"})
+        if reply.status != 200:
+            raise AssertionError(f"{reply.status} {reply.body[:300]!r}")
+        return made["id"], False
+
     def add_key(self):
         self.count += 1
         told = self.gateway.run("keys", "add", f"k{self.count}")
@@ -71,7 +83,7 @@ class Kills:
 
     def round(self):
         self.rounds += 1  # a session each: of a long one the oldest turns are forgotten
-        writers = [Writer(step) for step in (self.put_document, self.take_turn, self.add_key)]
+        writers = [Writer(step) for step in (self.put_document, self.take_turn, self.add_key, self.remember)]
         for writer in writers:
             writer.start()
         time.sleep(self.random.uniform(0.05, 0.5) * SLOW)
@@ -84,11 +96,12 @@ class Kills:
         self.gateway.process.stdout.close()
         self.gateway.start()
         self.slowest = max(self.slowest, self.gateway.listening_after)
-        documents, turns, keys = (writer.done for writer in writers)
+        documents, turns, keys, memories = (writer.done for writer in writers)
         self.documents += documents
         for message, session in turns:
             self.turns.setdefault(session, []).append(message)
         self.keys += keys
+        self.memories |= dict(memories)
         for key in keys:
             self.ask("/indexes", key=key)
         return [wrong for writer in writers for wrong in writer.wrong]
@@ -105,6 +118,10 @@ class Kills:
         for session, messages in self.turns.items():
             kept = {turn["content"] for turn in self.ask(f"/chat/sessions/{session}")["turns"]}
             lost += [message for message in messages if message not in kept]
+        for identifier, there in self.memories.items():
+            status = self.gateway.ask(f"/v1/memories/{identifier}", headers={"Authorization": f"Bearer {self.key}"}).status
+            if status != (200 if there else 404):
+                lost.append(f"{identifier}: {status}")
         return lost
 
 
@@ -125,11 +142,11 @@ def kills(rounds):
         finally:
             gateway.close()
     turns = sum(map(len, test.turns.values()))
-    print(f"{rounds} kills: {len(test.documents)} documents, {turns} turns and {len(test.keys)} keys acknowledged, {len(lost)} lost; "
+    print(f"{rounds} kills: {len(test.documents)} documents, {turns} turns, {len(test.memories)} memories and {len(test.keys)} keys acknowledged, {len(lost)} lost; "
           f"listening again after {test.slowest * 1000:.0f} ms at most; {len(wrong)} unexpected replies")
     for one in (lost + wrong)[:10]:
         print("  ", one)
-    enough = len(test.documents) >= rounds and turns > 0 and len(test.keys) > rounds // 4
+    enough = len(test.documents) >= rounds and turns > 0 and len(test.memories) > rounds // 2 and len(test.keys) > rounds // 4
     return not lost and not wrong and enough and test.slowest < START_S
 
 

@@ -29,7 +29,7 @@ def ways(index):
     inside, virtual = chat | {"index_name": index}, chat | {"model": f"gpt-4o+{index}"}
     texts = {"documents": [{"text": "Mine.", "doc_id": "x", "metadata": {}}]}
     return {
-        "POST /v1/chat/completions": [(CHAT, inside), (CHAT, virtual), (CHAT, inside | {"stream": True})],
+        "POST /v1/chat/completions": [(CHAT, inside), (CHAT, virtual), (CHAT, chat | {"plimsoll": {"memory": True, "session": f"{index}-talk"}}), (CHAT, inside | {"stream": True})],
         "POST /v1/completions": [("/v1/completions", {"model": f"gpt-4o+{index}", "prompt": "Ahoy!"})],
         "POST /v1/responses": [("/v1/responses", {"model": f"gpt-4o+{index}", "input": "Ahoy!"})],
         "POST /v1/embeddings": [("/v1/embeddings", {"model": "gpt-4o", "input": "marlinspike"})],
@@ -47,7 +47,17 @@ def ways(index):
         "POST /api/show": [("/api/show", {"model": f"gpt-4o+{index}"})],
         "GET /api/version": [("/api/version", None)],
         "POST /api/{other...}": [("/api/delete", {"model": f"gpt-4o+{index}"})],
+        "POST /v1/memories": [("/v1/memories", {"text": "Mine."})],
+        "GET /v1/memories": [("/v1/memories", None), ("/v1/memories?query=marlinspike+binnacle", None),
+                             (f"/v1/memories?session={index}-talk", None)],
+        "GET /v1/memories/{id}": [("/v1/memories/MEMORY", None)],
+        "POST /v1/memories/{id}/feedback": [("/v1/memories/MEMORY/feedback", {"helpful": False})],
+        "DELETE /v1/memories/{id}": [("/v1/memories/MEMORY", None)],
         "POST /mcp": [("/mcp", mcp("search_documents", index=index, query="marlinspike")),
+                      ("/mcp", mcp("search_memories", query="Where is the marlinspike?")),
+                      ("/mcp", mcp("search_memories", query="Where is the marlinspike?", session=f"{index}-talk")),
+                      ("/mcp", mcp("memory_feedback", id="MEMORY", helpful=False)),
+                      ("/mcp", mcp("forget_memory", id="MEMORY")),
                       ("/mcp", mcp("context_strategy", query="Where is the marlinspike?")),
                       ("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})],
         "POST /admin/models/refresh": [("/admin/models/refresh", {})],
@@ -95,7 +105,10 @@ class Isolation(unittest.TestCase):
         owners = {one["name"]: one["id"] for one in json.loads(self.gateway.run("keys", "list", "--json"))}
         made = self.ask("ann", "/index", {"index_name": INDEX, "documents": [{"text": HIDDEN + "."}]})
         self.assertEqual(made.status, 200, made.body)
-        self.places = {"KNOWN": made.json[0]["doc_id"], "OWNER": owners["ann"]} | self.talk()
+        kept = [self.ask("ann", "/v1/memories", {"text": HIDDEN + " still.", "importance": 0.9, "session": session})
+                for session in (f"{INDEX}-talk", None)]
+        self.assertEqual([one.status for one in kept], [201, 201], kept[0].body)
+        self.places = {"KNOWN": made.json[0]["doc_id"], "OWNER": owners["ann"], "MEMORY": kept[0].json["id"]} | self.talk()
         self.assertEqual(self.ask("ann", f"/persist/{INDEX}", {}).status, 200)
         answer = self.ask("ann", CHAT, {"model": "gpt-4o", "messages": user("Where is the marlinspike?"), "index_name": INDEX,
                                         "plimsoll": {"session": "anns-session"}})
@@ -155,6 +168,9 @@ class Isolation(unittest.TestCase):
         self.assertEqual([one["text"] for one in listed["documents"]], [HIDDEN + "."])
         self.assertEqual(self.ask("ann", "/indexes").json, [INDEX, INDEX + "2"])
         self.assertEqual(len(self.ask("ann", f"/chat/sessions/{INDEX}-talk").json["turns"]), 2)
+        memories = self.ask("ann", "/v1/memories").json["data"]
+        self.assertEqual([(one["text"], one["trust"]) for one in memories], [(HIDDEN + " still.", 0.5)] * 2)
+        self.assertEqual([one["text"] for one in self.ask("bob", "/v1/memories").json["data"]], ["Mine."])
         self.assertEqual(self.ask("bob", "/indexes").json, [INDEX])  # of the same name, and Bob's
         self.assertEqual([one["text"] for one in self.ask("bob", f"/indexes/{INDEX}/documents").json["documents"]], ["Mine."])
         self.assertEqual(self.ask("ann", f"/load/{INDEX}?overwrite=true", {}).status, 200)

@@ -14,7 +14,8 @@ from gateway import PATIENCE, WithGateway
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "plimsoll"
 PYTHON = CACHE / "venv-mcp" / "bin" / "python"
-TOOLS = ["context_strategy", "count_tokens", "model_window", "plan_context", "search_documents"]
+TOOLS = ["context_strategy", "count_tokens", "model_window", "plan_context", "search_documents", "add_memory",
+         "search_memories", "memory_feedback", "forget_memory"]
 TEXTS = {"line.md": "# Hull\n\nThe load line is painted amidships.\n", "galley.txt": "The cook serves pea soup on Mondays.\n"}
 CALLS = [
     ["count_tokens", {"text": "hello world", "model": "gpt-4o"}],
@@ -26,6 +27,10 @@ CALLS = [
     ["context_strategy", {"query": "x", "file_paths": ["/etc/passwd"]}],
     ["context_strategy", {"query": "Summarize it", "char_count": 4000}],
     ["no_such_tool", {}],
+    ["add_memory", {"text": "The cook is called Mary", "importance": 0.9}],
+    ["search_memories", {"query": "What is the cook's name?"}],
+    ["memory_feedback", {"id": "mem_none", "helpful": True}],
+    ["forget_memory", {"id": "mem_none"}],
 ]
 
 
@@ -60,7 +65,7 @@ class McpOverHttp(WithGateway):
     def check(self, seen):
         self.assertEqual([tool["name"] for tool in seen["tools"]], TOOLS)
         self.assertNotIn("file_paths", seen["tools"][0]["inputSchema"]["properties"])
-        count, found, filtered, nothing, nowhere, empty, files, strategy, unknown = seen["results"]
+        count, found, filtered, nothing, nowhere, empty, files, strategy, unknown, kept, recalled, judged, gone = seen["results"]
         self.assertEqual(count["structuredContent"]["tokens"], 2)
         self.assertEqual([one["structuredContent"]["tokens"] for one in seen["together"]], [2] * 10)
         passage = found["structuredContent"]["passages"][0]
@@ -75,6 +80,11 @@ class McpOverHttp(WithGateway):
             self.assertIn(word, one["content"][0]["text"])
         self.assertIn(strategy["structuredContent"]["strategy"], ("STUFF", "HYBRID", "RAG", "RAG+GRAPH"))
         self.assertEqual(unknown["error"]["code"], -32602)
+        self.assertEqual(kept["structuredContent"]["text"], "The cook is called Mary")
+        self.assertEqual([one["id"] for one in recalled["structuredContent"]["data"]], [kept["structuredContent"]["id"]])
+        for one in (judged, gone):
+            self.assertTrue(one["isError"])
+            self.assertIn("there is no memory 'mem_none'", one["content"][0]["text"])
 
     def test_messages_and_notifications(self):
         reply = self.post(request(1, "initialize", protocolVersion="2025-06-18", capabilities={},

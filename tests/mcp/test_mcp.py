@@ -16,7 +16,8 @@ PROGRAM = shutil.which("plimsoll") or "plimsoll"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "plimsoll"
 PYTHON = CACHE / "venv-mcp" / "bin" / "python"
 VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
-TOOLS = ["context_strategy", "count_tokens", "model_window", "plan_context", "search_documents"]
+TOOLS = ["context_strategy", "count_tokens", "model_window", "plan_context", "search_documents", "add_memory",
+         "search_memories", "memory_feedback", "forget_memory"]
 SECONDS = 30
 
 CHAT = [
@@ -46,6 +47,39 @@ def talk(*messages, root="."):
         check=False,
     )
     return [json.loads(line) for line in done.stdout.splitlines()], done.returncode, done.stderr.decode()
+
+
+class Memories(unittest.TestCase):
+    """What one agent keeps another finds, in a store that the first of them makes."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.store = Path(folder.name) / "store.db"
+
+    def call(self, tool, **arguments):
+        done = subprocess.run(
+            [PROGRAM, "--set", f"store_file={self.store}", "mcp"],
+            input=json.dumps(request(1, "tools/call", name=tool, arguments=arguments)).encode(),
+            capture_output=True, timeout=SECONDS, check=False)
+        return json.loads(done.stdout)["result"]
+
+    def test_a_memory_from_agent_to_agent(self):
+        kept = self.call("add_memory", text="Ann is allergic to hazelnuts", importance=0.9)["structuredContent"]
+        self.assertEqual((kept["source"], kept["trust"]), ("agent", 0.5))
+        self.call("add_memory", text="The pump is blue", session="seven")
+        found = self.call("search_memories", query="Which food must she avoid?", limit=1)["structuredContent"]["data"]
+        self.assertEqual([one["id"] for one in found], [kept["id"]])
+        self.assertEqual(self.call("search_memories", query="pump", session="eight")["structuredContent"]["data"], [])
+        judged = self.call("memory_feedback", id=kept["id"], helpful=False)["structuredContent"]
+        self.assertEqual(judged["trust"], 0.4)
+        self.assertEqual(self.call("forget_memory", id=kept["id"])["structuredContent"]["forgotten"], 1)
+        again = self.call("forget_memory", id=kept["id"])
+        self.assertTrue(again["isError"])
+        self.assertIn("there is no memory", again["content"][0]["text"])
+        self.assertTrue(self.call("add_memory", text=" ")["isError"])
+        self.assertTrue(self.call("add_memory", text="x", importance=2)["isError"])
+        self.assertNotIn(b"hazelnuts", b"".join(path.read_bytes() for path in self.store.parent.iterdir()))
 
 
 class InAFolder(unittest.TestCase):
@@ -147,7 +181,9 @@ class OfficialClient(InAFolder):
         self.assertEqual(list(tools), TOOLS)
         for tool in tools.values():
             self.assertGreater(len(tool["description"]), 100)
-            self.assertTrue(tool["annotations"]["readOnlyHint"])
+            changes = tool["name"] in ("add_memory", "memory_feedback", "forget_memory")
+            self.assertEqual(tool["annotations"]["readOnlyHint"], not changes)
+            self.assertEqual(tool["annotations"].get("destructiveHint"), tool["name"] == "forget_memory" if changes else None)
             for name, schema in tool["inputSchema"]["properties"].items():
                 self.assertIn("description", schema, name)
         strategy = tools["context_strategy"]["inputSchema"]

@@ -44,6 +44,15 @@ bool blank(std::string& json, std::string_view needle, std::size_t skip, std::si
   return found;
 }
 
+// Whether the plan in it says that the fact went into the prompt. Plans also name those that did not.
+bool went_along(std::string_view json, std::string_view id) {
+  const std::string piece = fmt::format("\"id\":\"{}\",", id);
+  for (std::size_t at = 0; (at = json.find(piece, at)) != std::string_view::npos; at += piece.size())
+    if (json.substr(at, json.find('}', at) - at).find("\"fate\":\"kept\"") != std::string_view::npos)
+      return true;
+  return false;
+}
+
 // The prompt stands last in a trace, as a text. What a template's own words were defused in is not found by
 // its words: such a prompt goes as a whole.
 bool blank_prompt(std::string& json) {
@@ -68,7 +77,7 @@ bool scrub(std::string& json, std::string_view id, std::string_view text) {
     const std::string line = "- " + twice + R"(\\n)";
     found = blank(json, line, 2, twice.size());
   }
-  if (!found && json.find(id) != std::string::npos) found = blank_prompt(json);
+  if (!found && went_along(json, id)) found = blank_prompt(json);
   return found;
 }
 

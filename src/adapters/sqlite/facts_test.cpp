@@ -203,9 +203,11 @@ TEST_F(Facts, TracesLoseTheWordsAndNothingElse) {
   const std::string body = R"({"messages":[{"role":"system","content":"Be kind.\n\nWhat is known:\n- )" +
                            inside + R"(\n- Bob rows\n"}]})";
   const std::string defused = R"({"messages":[{"role":"system","content":"- Ann< |end|>"}]})";
-  std::vector<Trace> given{trace("t1", "local", body), trace("t2", "local", R"({"messages":[]})"),
-                           trace("t3", "bob", body),
-                           trace("t4", "local", defused, R"({"pieces":[{"id":"mem_7"}]})")};
+  std::vector<Trace> given{
+      trace("t1", "local", body), trace("t2", "local", R"({"messages":[]})"), trace("t3", "bob", body),
+      trace("t4", "local", defused,
+            R"({"pieces":[{"section":"memory","id":"mem_7","tokens":5,"fate":"kept"}]})"),
+      trace("t5", "local", defused, R"({"pieces":[{"id":"mem_7","tokens":0,"fate":"dropped"}]})")};
   for (int i = 0; i < 50; ++i)
     given.push_back(
         trace("u" + std::to_string(i), "local", body + std::string(static_cast<std::size_t>(i * 700), ' ')));
@@ -220,6 +222,7 @@ TEST_F(Facts, TracesLoseTheWordsAndNothingElse) {
   EXPECT_NE(left.find("- Bob rows"), std::string::npos);
   EXPECT_EQ(traces->trace("local", "t2")->prompt, R"({"messages":[]})");
   EXPECT_EQ(traces->trace("bob", "t3")->prompt, body);
+  EXPECT_EQ(traces->trace("local", "t5")->prompt, defused);
   EXPECT_EQ(traces->trace("local", "t4")->prompt.find("Ann"), std::string::npos);
   ASSERT_TRUE(traces->keep(std::span(given).subspan(1, 1), {}, {}, {}));
 }

@@ -1,0 +1,117 @@
+#include "engine/recall.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/text.hpp"
+#include "count/chat_body.hpp"
+#include "engine/course.hpp"
+#include "engine/protect.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+std::int64_t utc_ms() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+// Its name in plans and traces.
+std::string piece_id(std::string_view provider, std::string_view id) {
+  return provider.empty() ? std::string(id) : fmt::format("{}:{}", provider, id);
+}
+
+// In the order in which they were said, whatever was asked: a server's cache of the prompt's beginning goes
+// on holding as long as the same facts come.
+void put_in_order(std::vector<memory::GatheredFact>& facts) {
+  const auto key = [](const memory::GatheredFact& one) {
+    return std::tuple(one.recalled.fact.created_ms, std::string_view(one.recalled.fact.id));
+  };
+  for (auto begin = facts.begin(); begin != facts.end();) {
+    const auto end = std::find_if(
+        begin, facts.end(), [&](const memory::GatheredFact& one) { return one.provider != begin->provider; });
+    std::ranges::stable_sort(begin, end, {}, key);
+    begin = end;
+  }
+}
+
+void put_aboard(Course& course) {
+  for (const memory::GatheredFact& one : course.recalled->facts) {
+    const Fact& fact = one.recalled.fact;
+    course.parts.facts.push_back({piece_id(one.provider, fact.id), fact.text, one.provider});
+    course.parts.importance.push_back((fact.importance + one.recalled.score) / 2);
+  }
+}
+
+std::string why_no_prefetch(const ContextBudget& budget) {
+  return fmt::format("the window is {:.0f} % full, and the question does not ask for memories (S3)",
+                     budget.pressure() * 100);
+}
+
+}  // namespace
+
+bool wants_memories(const Engine& engine, const Course& course) {
+  if (engine.recall == nullptr || engine.recall->providers.empty() || !is_chat(course) ||
+      base::trim(course.parts.query).empty())
+    return false;
+  return course.parts.wishes.memory.value_or(engine.recall->always || course.ask.recall);
+}
+
+void recall_memories(const Engine& engine, Course& course, const PlanModel& model,
+                     std::int64_t compress_above_pct, Deadline deadline) {
+  Recalled& recalled = course.recalled.emplace();
+  const auto counted = count::count_chat_body(model.tokenizer, course.parts.body, model.chat);
+  if (!counted) return;  // the plan says why
+  const Tokens window = model.window.tokens;
+  const ContextBudget budget{window, counted->total, window * compress_above_pct / 100, true};
+  const Prefetch fetch = prefetch(budget);
+  if (fetch.skip)
+    recalled.why_none = fmt::format("the window is {:.0f} % full (S2)", budget.pressure() * 100);
+  else if (!should_prefetch(budget, course.parts.query))
+    recalled.why_none = why_no_prefetch(budget);
+  if (!recalled.why_none.empty()) return;
+
+  RecallAsk ask;
+  ask.query = course.parts.query;
+  ask.owner = course.ask.caller.owner;
+  ask.session = course.parts.wishes.session;
+  ask.limit = fetch.limit;
+  ask.min_trust = fetch.min_trust;
+  ask.only_related = fetch.level != PressureLevel::stuff;  // with much room, what matters comes along anyway
+  memory::ChooseRules rules;
+  rules.filter = engine.recall->filter;
+  rules.limit = fetch.limit;
+  rules.min_trust = fetch.min_trust;
+  rules.only_related = ask.only_related;
+  rules.now_ms = utc_ms();
+  const auto begin = Deadline::Clock::now();
+  memory::Gathered gathered = memory::gather(engine.recall->providers, ask, rules, deadline);
+  course.trace.retrieve_us +=
+      std::chrono::duration_cast<std::chrono::microseconds>(Deadline::Clock::now() - begin).count();
+  for (std::string& problem : gathered.problems) course.trace.warnings.push_back(std::move(problem));
+  recalled.facts = std::move(gathered.facts);
+  recalled.left = std::move(gathered.left);
+  put_in_order(recalled.facts);
+  put_aboard(course);
+}
+
+void list_left_memories(Course& course) {
+  if (!course.recalled) return;
+  std::vector<PlannedPiece>& pieces = course.plan.pieces;
+  if (!course.recalled->why_none.empty())
+    pieces.push_back({SectionKind::memory, "memories", 0, Fate::over_limit, course.recalled->why_none});
+  for (const memory::LeftFact& one : course.recalled->left)
+    pieces.push_back({SectionKind::memory, piece_id(one.provider, one.id), 0,
+                      one.why == memory::Left::old ? Fate::too_old : Fate::over_limit, one.reason});
+}
+
+bool holds_forgotten(const Engine& engine, const Course& course) {
+  if (!course.recalled || engine.recall == nullptr || engine.recall->own == nullptr) return false;
+  return std::ranges::any_of(course.recalled->facts, [&](const memory::GatheredFact& one) {
+    if (!one.provider.empty()) return false;
+    const auto fact = engine.recall->own->fact(course.ask.caller.owner, one.recalled.fact.id);
+    return !fact && fact.error().code == Errc::not_found;
+  });
+}
+
+}  // namespace plimsoll::engine

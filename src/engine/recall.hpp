@@ -1,0 +1,43 @@
+// Which memories come into a request (S2, S3, S5).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "memory/gather.hpp"
+#include "plimsoll/plan.hpp"
+
+namespace plimsoll::engine {
+
+struct Course;
+struct Engine;
+
+// Who is asked, and by which rules.
+struct Recall {
+  std::vector<memory::AskedProvider> providers;
+  FactStore* own = nullptr;  // where our own facts are kept
+  memory::FactFilter filter{};
+  bool always = false;  // also where a request does not ask for it
+};
+
+// What came of it for one request.
+struct Recalled {
+  std::vector<memory::GatheredFact> facts;  // as they stand in the request's parts
+  std::vector<memory::LeftFact> left;       // found, and left behind before the budget was asked
+  std::string why_none;                     // where nobody was asked (S2, S3)
+};
+
+bool wants_memories(const Engine& engine, const Course& course);
+
+// Puts facts into the request's parts, as far as the pressure allows; the budget has the last word. Whatever
+// goes wrong is a warning in the trace. Blocks until the providers have answered, or their time is over.
+void recall_memories(const Engine& engine, Course& course, const PlanModel& model,
+                     std::int64_t compress_above_pct, Deadline deadline);
+
+// Adds to the plan what was left behind, each with its reason.
+void list_left_memories(Course& course);
+
+// Whether one of our own facts in the request has been forgotten since: then its prompt is not kept.
+bool holds_forgotten(const Engine& engine, const Course& course);
+
+}  // namespace plimsoll::engine

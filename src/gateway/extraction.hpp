@@ -1,0 +1,61 @@
+// Facts out of conversations: after an answer, the model that gave it is asked what of it is worth
+// remembering, behind the request. Only where the setting extract_memories says so.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "engine/memories.hpp"
+#include "gateway/crew.hpp"
+
+namespace plimsoll::gateway {
+
+// What was said.
+struct Exchange {
+  engine::Caller caller;
+  std::string model;
+  std::string session;  // what is learned belongs to it alone
+  std::string question, answer;
+};
+
+// The facts in what a model answered: a JSON list of texts, or of objects with `text` and `importance`, with
+// or without words around it. None where there is no such list.
+std::vector<engine::NewFact> read_facts(std::string_view answer);
+
+// Has a thread of its own that talks to upstreams, and one that writes. Engine and memories outlive it.
+class Extraction {
+ public:
+  Extraction(engine::Engine& engine, engine::Memories& memories, CrewMaker maker);
+  Extraction(const Extraction&) = delete;
+  Extraction& operator=(const Extraction&) = delete;
+  // What is under way is given up.
+  ~Extraction();
+
+  // Comes back at once. Where too many wait, it is left, and the log says so.
+  void consider(Exchange said);
+
+ private:
+  struct Work {
+    Exchange said;
+    boost::asio::cancellation_signal stop{};
+  };
+  void spawn(const std::shared_ptr<Work>& work);
+  Awaitable<void> learn(std::shared_ptr<Work> work);
+
+  engine::Engine& engine_;
+  engine::Memories& memories_;
+  CrewMaker maker_;
+  std::atomic<std::size_t> waiting_ = 0;
+  std::atomic<bool> stopping_ = false;
+  boost::asio::thread_pool workers_{1};
+  ThreadCrew crew_{maker_, workers_};
+  std::set<std::shared_ptr<Work>> works_;  // of the loop's thread alone
+  std::thread thread_;                     // last: everything else is there when it starts
+};
+
+}  // namespace plimsoll::gateway
