@@ -47,7 +47,7 @@ def ways(index):
         "POST /api/show": [("/api/show", {"model": f"gpt-4o+{index}"})],
         "GET /api/version": [("/api/version", None)],
         "POST /api/{other...}": [("/api/delete", {"model": f"gpt-4o+{index}"})],
-        "POST /v1/memories": [("/v1/memories", {"text": "Mine."})],
+        "POST /v1/memories": [("/v1/memories", {"text": f"Mine, of {index}."})],
         "GET /v1/memories": [("/v1/memories", None), ("/v1/memories?query=marlinspike+binnacle", None),
                              (f"/v1/memories?session={index}-talk", None)],
         "GET /v1/memories/{id}": [("/v1/memories/MEMORY", None)],
@@ -170,7 +170,7 @@ class Isolation(unittest.TestCase):
         self.assertEqual(len(self.ask("ann", f"/chat/sessions/{INDEX}-talk").json["turns"]), 2)
         memories = self.ask("ann", "/v1/memories").json["data"]
         self.assertEqual([(one["text"], one["trust"]) for one in memories], [(HIDDEN + " still.", 0.5)] * 2)
-        self.assertEqual([one["text"] for one in self.ask("bob", "/v1/memories").json["data"]], ["Mine."])
+        self.assertEqual([one["text"] for one in self.ask("bob", "/v1/memories").json["data"]], [f"Mine, of {INDEX}."])
         self.assertEqual(self.ask("bob", "/indexes").json, [INDEX])  # of the same name, and Bob's
         self.assertEqual([one["text"] for one in self.ask("bob", f"/indexes/{INDEX}/documents").json["documents"]], ["Mine."])
         self.assertEqual(self.ask("ann", f"/load/{INDEX}?overwrite=true", {}).status, 200)
