@@ -94,7 +94,9 @@ TEST(Settings, EverySettingIsTakenFromFileAndFlagInBothSpellings) {
     for (const Known& known : known_names)
       if (known.key == setting.key) value = known.another;
     if (const auto* choice = std::get_if<Choice>(&setting.binding)) value = choice->words.back();
-    if (setting.environment.empty() && std::holds_alternative<Real>(setting.binding)) value = "2.5";
+    if (const auto* real = std::get_if<Real>(&setting.binding);
+        real != nullptr && setting.environment.empty())
+      value = real->most < 2.5 ? "0.25" : "2.5";
     if (const auto* flag = std::get_if<Flag>(&setting.binding);
         flag != nullptr && setting.environment.empty())
       value = defaults.*flag->member ? "false" : "true";
