@@ -18,6 +18,7 @@ Plan full_plan() {
         {{static_cast<SectionKind>(kind), 10, 5, 20, 1, 2}, 12, 11, Exactness::calibrated});
   plan.pieces = {{SectionKind::history, "messages[1]", 40, Fate::too_old, "older than what fits"},
                  {SectionKind::context, "doc#2", 80, Fate::kept, "best"}};
+  plan.summary = {"9f2c", "model", true, "m", 2, 4, {"messages[1-4]"}, 400, 50};
   plan.input = 2'000;
   plan.thinking = 10;
   plan.answer = 512;

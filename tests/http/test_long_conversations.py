@@ -204,6 +204,21 @@ class ByAModel(WithWriter):
         self.assertFalse(self.gateway.chat("gpt-4o", messages, max_tokens=300,
                                            plimsoll={"session": "s1"}).ours["summary"]["known"])
 
+    def test_a_session_that_loses_its_beginning_keeps_its_summary(self):
+        """As one does whose client, or whose store, keeps the last turns and no more."""
+        history, asked = [], []
+        for number in range(60):
+            history += user(f"{number} " + "ship " * 50)
+            reply = self.gateway.chat("gpt-4o", history[-61:], max_tokens=300, plimsoll={"session": "sliding"})
+            self.assertEqual(reply.status, 200, reply.body)
+            self.assert_nothing_is_lost(history[-61:], reply.ours, self.upstream.chats[-1]["messages"])
+            asked.append(len(self.upstream.asked_summaries))
+            history.append({"role": "assistant", "content": f"{number} " + "aye " * 50})
+        self.assertGreater(asked[-1], 3)
+        self.assertLess(asked[-1] - asked[40], 8)  # twenty turns, each of which lost two messages
+        later = self.upstream.asked_summaries[-1]["messages"][0]["content"]
+        self.assertIn("212 tons at Bergen", later)
+
     def test_nothing_of_a_request_without_a_session_reaches_the_disk(self):
         history = long_history(30, words=70)
         history[0]["content"] = "My word is Quillfeather. " + history[0]["content"]
