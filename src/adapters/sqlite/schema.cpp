@@ -208,9 +208,9 @@ CREATE TRIGGER session_removed AFTER DELETE ON sessions BEGIN
 END;
 )sql",
     // Memory. Each row of `facts` is padded to more than half a page, so that a page holds one fact and no
-    // other: SQLite moves rows between pages as neighbours come and go and leaves their old bytes behind, and
-    // a fact that is forgotten must be nowhere any more. For the same reason nothing is indexed by a fact's
-    // words: an owner's facts are few, and looked through.
+    // other: SQLite moves rows between pages as neighbours come and go, and promises nothing of the bytes
+    // that a move leaves behind; a fact that is forgotten must be nowhere any more. For the same reason
+    // nothing is indexed by a fact's words: an owner's facts are few, and looked through.
     R"sql(
 CREATE TABLE facts (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
