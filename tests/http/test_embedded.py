@@ -15,7 +15,7 @@ SLOWLY = 10 * PATIENCE  # it reads a hundred tokens a second on a core that othe
 class Embedded(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.gateway = Gateway("embedded", embedded_window=1024, embedded_threads=1)
+        cls.gateway = Gateway("embedded", embedded_window=1024, embedded_threads=1, summary_timeout_seconds=300)
         cls.addClassCleanup(cls.gateway.close)
         (cls.gateway.folder / "ship.md").write_text("# Log\n\nThe cook of the Aurora is called Bertil.\n\nShe sails on Monday.\n")
         cls.gateway.run("index", "add", "ship", "ship.md", "--quiet")
@@ -72,8 +72,10 @@ class Embedded(unittest.TestCase):
         self.assertEqual(trace["drift"], 0, trace)
 
     def test_a_conversation_beyond_the_window_is_planned_and_not_cut_in_silence(self):
-        reply = self.chat(long_history(12), max_tokens=4)
+        reply = self.chat(long_history(8, 40), max_tokens=4)
         self.assertTrue(reply.ours["changed"])
+        self.assertEqual(reply.ours["summary"]["how"], "model", reply.ours)
+        self.assertEqual(reply.ours["summary"]["model"], MODEL)
         self.assertLessEqual(reply.json["usage"]["total_tokens"], 1024)
         self.assertEqual(reply.ours["upstream_cut_tokens"], 0)
 
