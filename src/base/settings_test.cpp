@@ -103,6 +103,7 @@ TEST(Settings, EverySettingIsTakenFromFileAndFlagInBothSpellings) {
     if (const auto* whole = std::get_if<Whole>(&setting.binding);
         whole != nullptr && setting.environment.empty())
       value = whole->least < 64 ? "64" : "2048";
+    if (std::holds_alternative<OptionalWhole>(setting.binding) && setting.environment.empty()) value = "2048";
     const bool quoted =
         !std::holds_alternative<Whole>(setting.binding) && !std::holds_alternative<Real>(setting.binding) &&
         !std::holds_alternative<Flag>(setting.binding) && value.find_first_not_of("0123456789") != value.npos;
