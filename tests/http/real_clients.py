@@ -35,7 +35,7 @@ def planned(client):
     reply = client.chat.completions.create(model="gpt-4o", messages=[*turns, MESSAGES[1]],
                                            extra_body={"plimsoll": {"explain": True}})
     ours = reply.model_extra["plimsoll"]
-    return {"text": reply.choices[0].message.content, "left_out": len(ours["left_out"]), "window": ours["window"]}
+    return {"text": reply.choices[0].message.content, "replaced": ours["summary"]["messages"], "window": ours["window"]}
 
 
 def with_documents(client):
