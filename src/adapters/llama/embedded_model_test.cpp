@@ -157,6 +157,21 @@ TEST(EmbeddedModel, StopsWhatNobodyWaitsForAndGoesOnWithOthers) {
   EXPECT_NE(answer.text.find("Paris"), std::string::npos) << answer.text;
 }
 
+// As when a server ends with requests under way: their coroutines go with its loop, the model stays a while.
+TEST(EmbeddedModel, OutlivesTheLoopThatSomebodyWaitedOn) {
+  EmbeddedModel model(small_options(512, 1));
+  const auto job = model.submit(generation(chat({{"user", "Tell me a long story."}}), 200));
+  Answer answer;
+  {
+    boost::asio::io_context io;
+    boost::asio::co_spawn(io, collect(*job, answer), [](const std::exception_ptr&) {});
+    io.run_for(std::chrono::milliseconds(1));
+    job->give_up();
+  }
+  EXPECT_EQ(answer.finish_reason, "");
+  EXPECT_EQ(ask(model, capital, 3).error, "");
+}
+
 TEST(EmbeddedModel, IsLetGoWhenNobodyAsksAndLoadedAgain) {
   Options options = small_options(512, 1);
   options.idle = std::chrono::milliseconds(50);

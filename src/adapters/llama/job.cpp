@@ -36,6 +36,12 @@ void Job::fail(Error error) {
   wake();
 }
 
+void Job::give_up() {
+  given_up_ = true;
+  const std::lock_guard lock(mutex_);
+  waiter_ = {};
+}
+
 Awaitable<Result<Job::News>> Job::news(Deadline deadline) {
   const auto executor = co_await asio::this_coro::executor;
   auto timer = std::make_shared<asio::steady_timer>(executor, deadline.moment());

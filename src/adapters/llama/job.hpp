@@ -37,7 +37,8 @@ class Job {
   bool given_up() const { return given_up_; }
 
   // ---- For the one that hands it on ----
-  void give_up() { given_up_ = true; }
+  // Nobody is woken from then on: who waited may be gone, and the loop that he waited on.
+  void give_up();
 
   struct News {
     std::string text;           // since the last time
