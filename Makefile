@@ -58,7 +58,7 @@ demo: build
 	@echo
 	$(DEMO) search manual 'What happens to old turns when a conversation is too long?' --budget 250
 	@echo
-	$(DEMO) ask manual 'What is a Plimsoll line?' --upstream embedded --window 2048 --max-tokens 96
+	$(DEMO) ask manual 'What is the Plimsoll line on a ship?' --upstream embedded --window 2048 --max-tokens 96
 
 serve: build
 	@exec $(PLIMSOLL) serve

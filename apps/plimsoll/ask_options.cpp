@@ -9,8 +9,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* with_documents =
-    "Answer the question from the passages that come with it, in a few sentences. Where they do not say, say "
-    "so.";
+    "You answer questions briefly, with facts from the text that comes with them.";
 
 }  // namespace
 
@@ -33,7 +32,7 @@ void add_ask_options(CLI::App& command, AskOptions& options) {
       ->check(CLI::Range(Tokens{1}, Tokens{1'000'000}));
   command
       .add_option("--budget", options.budget,
-                  "Most tokens of passages (default: what holds the evidence; 600 for the embedded model)")
+                  "Most tokens of passages (default: what holds the evidence; 250 for the embedded model)")
       ->type_name("TOKENS")
       ->check(CLI::Range(Tokens{0}, Tokens{100'000'000}));
   command.add_option("--temperature", options.temperature, "0 for the likeliest words (default), up to 2")
@@ -51,7 +50,7 @@ Json request_for(const AskOptions& options, bool small) {
   Json request{{"model", options.model}, {"messages", Json::array()}, {"temperature", options.temperature}};
   if (!options.index.empty()) request["index_name"] = options.index;
   if (options.max_tokens) request["max_tokens"] = *options.max_tokens;
-  constexpr Tokens for_a_small_model = 600;
+  constexpr Tokens for_a_small_model = 250;  // much confuses it
   if (options.budget || small) request["plimsoll"]["budget"] = options.budget.value_or(for_a_small_model);
   return request;
 }
