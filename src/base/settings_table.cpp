@@ -106,9 +106,10 @@ const std::array table{
             "Where an OpenAI-style server answers."},
     Setting{"llm_access_secret", "LLM_ACCESS_SECRET", SecretText{&Settings::llm_access_secret},
             "Key that is sent to that server. Never shown."},
-    Setting{"upstreams", "", Names{&Settings::upstreams},
-            "Servers of models behind the gateway, as NAME=URL, URL, or the word embedded; empty: an Ollama is "
-            "looked for."},
+    Setting{
+        "upstreams", "", Names{&Settings::upstreams},
+        "Servers of models behind the gateway, as NAME=URL, URL, or the word embedded; empty: an Ollama is "
+        "looked for."},
     Setting{"embedded_model", "", Flag{&Settings::embedded_model},
             "Answer with the embedded model where no server is named and no Ollama is there."},
     Setting{"embedded_model_file", "", Path{&Settings::embedded_model_file},

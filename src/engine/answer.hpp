@@ -11,8 +11,8 @@
 #include "engine/consult.hpp"
 #include "engine/counters.hpp"
 #include "engine/fleet_models.hpp"
-#include "engine/summaries.hpp"
 #include "engine/recall.hpp"
+#include "engine/summaries.hpp"
 #include "engine/trace_writer.hpp"
 #include "plimsoll/upstream.hpp"
 

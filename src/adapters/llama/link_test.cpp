@@ -80,8 +80,8 @@ TEST(EmbeddedLink, StreamsTheSameWordsAndTellsItsUsage) {
     }
     if (chunk.contains("usage")) usage = chunk["usage"];
   }
-  EXPECT_EQ(text, whole["choices"][0]["message"]["content"]);
-  EXPECT_EQ(last_reason, whole["choices"][0]["finish_reason"]);
+  EXPECT_EQ(text, whole["choices"][0]["message"]["content"].get<std::string>());
+  EXPECT_EQ(last_reason, whole["choices"][0]["finish_reason"].get<std::string>());
   EXPECT_EQ(usage["prompt_tokens"], whole["usage"]["prompt_tokens"]);
   EXPECT_GT(chunks, 2U);
   EXPECT_TRUE(got.body.ends_with("data: [DONE]\n\n"));
