@@ -63,7 +63,7 @@ GROUPS = {
         # Twin of cmake/dependencies.cmake; what comes for another architecture too is in CROSS_LIBRARIES.
         apt=("g++", "cmake", "ninja-build", "ccache", "pkg-config", "libexpected-dev", "libfmt-dev",
              "libspdlog-dev", "libcli11-dev", "libtomlplusplus-dev", "libutf8proc-dev", "libpcre2-dev", "libstemmer-dev",
-             "nlohmann-json3-dev", "libsimdjson-dev", "libboost1.81-dev", "libssl-dev", "libcurl4-openssl-dev", "libsqlite3-dev", "libgtest-dev", "libbenchmark-dev", "librapidcheck-dev",
+             "nlohmann-json3-dev", "libsimdjson-dev", "libboost1.81-dev", "libssl-dev", "libcurl4-openssl-dev", "libsqlite3-dev", "libjemalloc-dev", "libgtest-dev", "libbenchmark-dev", "librapidcheck-dev",
              "libcmark-gfm-dev", "libcmark-gfm-extensions-dev", "libgumbo-dev", "libtree-sitter-dev", "libzip-dev",
              "libexpat1-dev", "poppler-utils", "ca-certificates", "python3")),
     "assets": Group(

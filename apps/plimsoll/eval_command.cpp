@@ -116,7 +116,7 @@ Result<void> run_evidence(const Globals& globals, const EvalOptions& options) {
     select.budget = budget;
     select.labels = !options.no_labels;
     Selection selection = select_passages(evidence, tokenizer, select);
-    TRY_VOID(engine::locate(documents->store(), selection));
+    TRY_VOID(engine::locate(searchable.open, selection));
     return selection;
   };
   TRY(auto report, eval::evaluate(data, options.budgets, search,

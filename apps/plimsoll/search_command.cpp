@@ -77,7 +77,7 @@ Result<void> run(const Globals& globals, const SearchCommandOptions& options) {
                        .most_passages = options.top_k,
                        .labels = !options.no_labels,
                        .recount = tokenizer.info().name != searchable.open.info.settings.tokenizer});
-  TRY_VOID(engine::locate(documents->store(), report.selection));
+  TRY_VOID(engine::locate(searchable.open, report.selection));
   report.ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count();
   report.candidates = evidence.candidates;
   report.notes.insert(report.notes.end(), evidence.notes.begin(), evidence.notes.end());

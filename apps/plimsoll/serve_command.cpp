@@ -1,7 +1,5 @@
 #include "serve_command.hpp"
 
-#include <malloc.h>
-
 #include <csignal>
 #include <ctime>
 
@@ -92,19 +90,13 @@ Result<Watch> begin(const Globals& globals, const Options& options, const Listen
 }
 
 // Until somebody wants an end, or other settings: the signal that said so. Servers that did not answer are
-// asked again meanwhile, and memory that a crowd of requests has left is given back: the allocator by itself
-// keeps it.
+// asked again meanwhile.
 int wait_for_a_signal(ServedGateway& gateway, const sigset_t& signals) {
-  constexpr std::chrono::seconds for_the_silent{15}, for_all{300}, for_memory{5};
+  constexpr std::chrono::seconds for_the_silent{15}, for_all{300};
   auto asked = std::chrono::steady_clock::now();
-  auto trimmed = asked;
   while (true) {
     const timespec second{1, 0};
     if (const int signal = sigtimedwait(&signals, nullptr, &second); signal > 0) return signal;
-    if (std::chrono::steady_clock::now() - trimmed > for_memory) {
-      malloc_trim(0);
-      trimmed = std::chrono::steady_clock::now();
-    }
     const auto models = gateway.fleet().models();
     const bool silent =
         std::ranges::any_of(*models, [](const auto& member) { return !member.problem.empty(); });
@@ -135,8 +127,6 @@ Result<void> run(const Globals& globals, const Options& options) {
   TRY(const base::Settings settings, load_settings(with_store));
   TRY(const ListenAddress listen, listen_address(options.listen.empty() ? settings.listen : options.listen));
 
-  // One arena a thread keeps several megabytes for itself each; two are enough for the few threads there are.
-  (void)mallopt(M_ARENA_MAX, 2);
   (void)std::signal(SIGPIPE, SIG_IGN);
   sigset_t signals;
   sigemptyset(&signals);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <thread>
 
 #include "base/try.hpp"
 #include "count/align.hpp"
@@ -30,11 +31,13 @@ std::unique_ptr<Tokenizer::Impl::Scratch> Tokenizer::Impl::take() const {
 }
 
 void Tokenizer::Impl::give_back(std::unique_ptr<Scratch> scratch) const {
-  // A giant piece leaves giant arrays behind; those are not worth keeping.
+  // As many as can be at work at once are kept, megabytes each; and a giant piece leaves giant arrays behind,
+  // which are not worth keeping.
+  static const std::size_t most = std::max(1U, std::thread::hardware_concurrency());
   constexpr std::size_t keep_limit = std::size_t{4} << 20;
   if (scratch->classes.bytes.size() > keep_limit || scratch->model.bpe.tokens.capacity() > keep_limit) return;
   const std::lock_guard lock(mutex_);
-  pool_.push_back(std::move(scratch));
+  if (pool_.size() < most) pool_.push_back(std::move(scratch));
 }
 
 // ---- Counting ----

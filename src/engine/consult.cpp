@@ -95,7 +95,7 @@ Result<void> add_passages(const Findings& findings, const Evidence& evidence, co
   options.most_passages = most;
   options.recount = tokenizer.info().name != findings.shelf->open.info.settings.tokenizer;
   Selection selection = select_passages(evidence, tokenizer, options);
-  TRY_VOID(locate(findings.shelf->open.store, selection));
+  TRY_VOID(locate(findings.shelf->open, selection));
   for (SelectedPassage& passage : selection.passages) {
     const double distance = distance_within(evidence, passage);
     const auto from = std::ranges::find(evidence.stretches, passage.document,

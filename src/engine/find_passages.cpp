@@ -1,7 +1,5 @@
 #include "engine/find_passages.hpp"
 
-#include <map>
-
 #include "base/try.hpp"
 
 namespace plimsoll::engine {
@@ -37,13 +35,10 @@ Result<Evidence> find_evidence(const OpenIndex& open, std::string_view query,
   return evidence;
 }
 
-Result<void> locate(Store& store, Selection& selection) {
-  std::map<DocumentId, std::vector<Origin>> known;
+Result<void> locate(const OpenIndex& open, Selection& selection) {
   for (SelectedPassage& passage : selection.passages) {
-    if (!known.contains(passage.document)) {
-      TRY(known[passage.document], store.origins(passage.document));
-    }
-    passage.source = source_span(known[passage.document], passage.span);
+    TRY(const auto origins, open.chunks.origins(open.info.id, passage.document));
+    passage.source = source_span(*origins, passage.span);
   }
   return {};
 }

@@ -29,6 +29,6 @@ Result<Evidence> find_evidence(const OpenIndex& open, std::string_view query,
                                const retrieve::GatherOptions& options, Deadline deadline);
 
 // Fills in where the passages stand in the files that they were read from.
-Result<void> locate(Store& store, Selection& selection);
+Result<void> locate(const OpenIndex& open, Selection& selection);
 
 }  // namespace plimsoll::engine

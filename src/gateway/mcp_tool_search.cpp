@@ -90,7 +90,7 @@ Result<Json> call(const ToolContext& context, const Json& arguments, std::string
   SelectOptions options;
   options.budget = budget;
   Selection selection = select_passages(evidence, tokenizer, options);
-  TRY_VOID(engine::locate(shelf->store(), selection));
+  TRY_VOID(engine::locate(open, selection));
   Json passages = Json::array();
   for (const SelectedPassage& passage : selection.passages) passages.push_back(passage_json(passage));
   Json notes = shelved->notes;

@@ -37,6 +37,7 @@ struct Words {
 
 Words words_of(std::string_view text) {
   Words out;
+  out.hashes.reserve(text.size() / 4);
   base::WordScanner scanner(text);
   while (scanner.next()) {
     const std::uint64_t hash = std::hash<std::string_view>{}(scanner.folded()) * 0x9e3779b97f4a7c15U;

@@ -122,6 +122,19 @@ Result<ChunkCache::Heads> ChunkCache::heads(IndexId index, std::span<const Docum
   return out;
 }
 
+Result<std::shared_ptr<const ChunkCache::Origins>> ChunkCache::origins(IndexId index, DocumentId id) {
+  const Key key{index, Kind::origins, id};
+  {
+    const std::lock_guard lock(mutex_);
+    if (auto known = find<Origins>(key)) return known;
+  }
+  TRY(auto read, store_.origins(id));
+  const auto origins = std::make_shared<const Origins>(std::move(read));
+  const std::lock_guard lock(mutex_);
+  keep({key, entry_bytes + origins->size() * sizeof(Origin), origins});
+  return origins;
+}
+
 std::shared_ptr<const ChunkCache::Norms> ChunkCache::norms(IndexId index, ChunkId first, std::size_t count) {
   const std::lock_guard lock(mutex_);
   return find<Norms>({index, Kind::norms, first, count});

@@ -54,6 +54,10 @@ class ChunkCache {
   Result<Chunks> chunks(IndexId index, std::span<const ChunkId> ids);
   Result<Heads> heads(IndexId index, std::span<const DocumentId> ids);
 
+  // Where a document's text stands in the file that it was read from.
+  using Origins = std::vector<Origin>;
+  Result<std::shared_ptr<const Origins>> origins(IndexId index, DocumentId id);
+
   // What no query changes of the cosines of so many chunks from `first` on; null: not known yet.
   using Norms = std::vector<StretchNorms>;  // by embedder
   std::shared_ptr<const Norms> norms(IndexId index, ChunkId first, std::size_t count);
@@ -65,7 +69,7 @@ class ChunkCache {
   std::size_t bytes() const;
 
  private:
-  enum class Kind : std::uint8_t { chunk, head, norms };
+  enum class Kind : std::uint8_t { chunk, head, origins, norms };
   struct Key {
     IndexId index = 0;
     Kind kind = Kind::chunk;

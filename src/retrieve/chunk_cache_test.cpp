@@ -45,6 +45,18 @@ TEST_F(Cached, ReadsAChunkOnceAndGivesThemInOrder) {
   EXPECT_EQ(store_.heads_read, 2U);
 }
 
+TEST_F(Cached, ReadsWhereADocumentCameFromOnce) {
+  ChunkCache cache(store_);
+  const auto first = cache.origins(index, 3), again = cache.origins(index, 3),
+             other = cache.origins(index, 4);
+  ASSERT_TRUE(first && again && other);
+  EXPECT_EQ(*first, *again);  // the very same list
+  EXPECT_NE(*first, *other);
+  EXPECT_EQ(source_span(**first, {4, 11}), source_span(*store_.origins(3), {4, 11}));
+  cache.forget(index);
+  EXPECT_NE(*cache.origins(index, 3), *first);
+}
+
 TEST_F(Cached, KnowsTheWordsOfEachSentenceByTheirStems) {
   ChunkCache cache(store_);
   const std::vector<ChunkId> first{1};

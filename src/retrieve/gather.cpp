@@ -59,7 +59,13 @@ void append(std::vector<Loaded>& out, const DocumentHead& document, std::shared_
 StretchInput input_of(const Loaded& loaded, std::span<const std::size_t> embedders) {
   StretchInput out;
   out.chunks = loaded.chunks.size();
+  std::size_t sentences = 0;
+  for (const auto& chunk : loaded.chunks) sentences += chunk->stored.chunk.sentences.size();
+  out.sentences.reserve(sentences);
+  out.words.reserve(sentences);
+  out.chunk_of.reserve(sentences);
   out.vectors.resize(embedders.size());
+  for (auto& vectors : out.vectors) vectors.reserve(sentences);
   for (std::size_t c = 0; c < loaded.chunks.size(); ++c) {
     const StoredChunk& stored = loaded.chunks[c]->stored;
     for (std::size_t i = 0; i < stored.chunk.sentences.size(); ++i) {
@@ -98,6 +104,7 @@ Result<std::vector<Loaded>> load(ChunkCache& cache, IndexId index, const Candida
   std::sort(wanted.begin(), wanted.end());
   TRY(auto chunks, cache.chunks(index, wanted));
   std::vector<Loaded> out;
+  out.reserve(chunks.size());
   for (auto& chunk : chunks) {
     const auto head = by_id.find(chunk->stored.document);
     if (head != by_id.end()) append(out, *head->second, std::move(chunk));

@@ -1,6 +1,7 @@
 #include "retrieve/score.hpp"
 
 #include <algorithm>
+#include <bitset>
 #include <cmath>
 #include <unordered_map>
 
@@ -30,8 +31,19 @@ class Matrix {
   std::vector<float> values_;
 };
 
-// The parts of one stretch's scores, by sentence, before they are scaled.
+// The parts of the scores, by sentence of all stretches in a row, before they are scaled. Lists for all of
+// them and not for each: a query looks at a hundred stretches of ten sentences.
 struct Parts {
+  explicit Parts(std::size_t sentences)
+      : nearby_words(sentences),
+        own_words(sentences),
+        chunk_words(sentences),
+        own_meaning(sentences),
+        near_meaning(sentences),
+        far_meaning(sentences),
+        chunk_meaning(sentences),
+        words(sentences) {}
+
   std::vector<float> nearby_words, own_words, chunk_words;
   std::vector<float> own_meaning, near_meaning, far_meaning, chunk_meaning;
   std::vector<std::uint64_t> words;
@@ -51,7 +63,30 @@ struct WordCounts {
   std::vector<float> length;  // words that are no stop words
 };
 
-using Terms = std::unordered_map<std::uint64_t, std::size_t>;  // stem_hash to place in the query
+// The query's terms by stem_hash. Nearly all words of a document are none of them, which a bit tells.
+class Terms {
+ public:
+  explicit Terms(std::span<const QueryTerm> terms) {
+    for (const QueryTerm& term : terms) {
+      const std::uint64_t stem = stem_hash(term.term);
+      places_.emplace(stem, places_.size());
+      may_be_[stem % may_be_.size()] = true;
+    }
+  }
+
+  std::size_t size() const { return places_.size(); }
+
+  // Its place in the query; size(): it is none of them.
+  std::size_t place_of(std::uint64_t stem) const {
+    if (!may_be_[stem % may_be_.size()]) return size();
+    const auto place = places_.find(stem);
+    return place == places_.end() ? size() : place->second;
+  }
+
+ private:
+  std::unordered_map<std::uint64_t, std::size_t> places_;
+  std::bitset<4096> may_be_;
+};
 
 WordCounts count_words(const StretchInput& stretch, const Terms& terms) {
   WordCounts out{Matrix(stretch.sentences.size(), terms.size()),
@@ -59,8 +94,8 @@ WordCounts count_words(const StretchInput& stretch, const Terms& terms) {
   for (std::size_t i = 0; i < stretch.sentences.size(); ++i) {
     out.length[i] = static_cast<float>(stretch.words[i].size());
     for (const std::uint64_t word : stretch.words[i]) {
-      const auto term = terms.find(word);
-      if (term != terms.end()) ++out.by_term.row(i)[term->second];
+      const std::size_t place = terms.place_of(word);
+      if (place < terms.size()) ++out.by_term.row(i)[place];
     }
   }
   return out;
@@ -104,11 +139,13 @@ TermWeights term_weights(const QueryInput& query) {
   return out;
 }
 
+// `first`: where the stretch's sentences begin in the parts; `gap`: as gaps() has it.
 void score_words(const QueryInput& query, const TermWeights& weight, const StretchInput& stretch,
-                 const Terms& terms, const Weights& weights, Parts& parts) {
+                 std::span<const float> gap, const Terms& terms, const Weights& weights, Parts& parts,
+                 std::size_t first) {
   const std::size_t sentences = stretch.sentences.size();
   const WordCounts counts = count_words(stretch, terms);
-  const Matrix nearby = smoothed(counts.by_term, gaps(stretch), weights.words_reach, weights.word_after);
+  const Matrix nearby = smoothed(counts.by_term, gap, weights.words_reach, weights.word_after);
   Matrix by_chunk(stretch.chunks, terms.size());
   std::vector<float> chunk_length(stretch.chunks);
   for (std::size_t i = 0; i < sentences; ++i) {
@@ -121,16 +158,16 @@ void score_words(const QueryInput& query, const TermWeights& weight, const Stret
       if (counts.by_term.row(i)[t] > 0) has |= std::uint64_t{1} << t;
     }
     chunk_length[stretch.chunk_of[i]] += counts.length[i];
-    parts.nearby_words.push_back(sum);
-    parts.words.push_back(has);
-    parts.own_words.push_back(bm25(counts.by_term.row(i), weight.by_sentence, counts.length[i],
-                                   query.average_words / sentences_per_chunk));
+    parts.nearby_words[first + i] = sum;
+    parts.words[first + i] = has;
+    parts.own_words[first + i] = bm25(counts.by_term.row(i), weight.by_sentence, counts.length[i],
+                                      query.average_words / sentences_per_chunk);
   }
   std::vector<float> of_chunk(stretch.chunks);
   for (std::size_t c = 0; c < stretch.chunks; ++c) {
     of_chunk[c] = bm25(by_chunk.row(c), weight.by_chunk, chunk_length[c], query.average_words);
   }
-  for (std::size_t i = 0; i < sentences; ++i) parts.chunk_words.push_back(of_chunk[stretch.chunk_of[i]]);
+  for (std::size_t i = 0; i < sentences; ++i) parts.chunk_words[first + i] = of_chunk[stretch.chunk_of[i]];
 }
 
 std::vector<float> lengths(const Matrix& vectors, std::size_t rows) {
@@ -140,78 +177,57 @@ std::vector<float> lengths(const Matrix& vectors, std::size_t rows) {
   return out;
 }
 
-void divide(std::vector<float>& values, const std::vector<float>& by) {
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = by[i] > 0 ? values[i] / by[i] : 0;
-}
-
-// Cosine of the query with each sentence's surroundings: the vectors around it, fading with their distance.
-// The product of a sum with the query is the sum of the products.
-std::vector<float> surroundings(const Matrix& products, std::span<const float> gap, float reach,
-                                const std::vector<float>& norms) {
+// Adds to `to` the share of the cosine of the query with each sentence's surroundings: the vectors around it,
+// fading with their distance. The product of a sum with the query is the sum of the products.
+void add_surroundings(float* to, float share, const Matrix& products, std::span<const float> gap, float reach,
+                      const std::vector<float>& norms) {
   const Matrix sums = smoothed(products, gap, reach, 1);
-  std::vector<float> out(sums.row(0), sums.row(0) + gap.size());
-  divide(out, norms);
-  return out;
+  for (std::size_t i = 0; i < gap.size(); ++i) to[i] += norms[i] > 0 ? share * (*sums.row(i) / norms[i]) : 0;
 }
 
 // The chunk's vector is the mean of its sentences', by their tokens.
-std::vector<float> chunk_cosines(const Matrix& products, const StretchInput& stretch,
-                                 const std::vector<float>& norms) {
+void add_chunk_cosines(float* to, float share, const Matrix& products, const StretchInput& stretch,
+                       const std::vector<float>& norms) {
   std::vector<float> cosine(stretch.chunks);
   for (std::size_t i = 0; i < stretch.sentences.size(); ++i)
     cosine[stretch.chunk_of[i]] += static_cast<float>(stretch.sentences[i].tokens) * *products.row(i);
-  divide(cosine, norms);
-  std::vector<float> out;
-  for (const std::uint32_t chunk : stretch.chunk_of) out.push_back(cosine[chunk]);
-  return out;
+  for (std::size_t c = 0; c < stretch.chunks; ++c) cosine[c] = norms[c] > 0 ? cosine[c] / norms[c] : 0;
+  for (std::size_t i = 0; i < stretch.sentences.size(); ++i) to[i] += share * cosine[stretch.chunk_of[i]];
 }
 
-void add(std::vector<float>& to, const std::vector<float>& values, float share) {
-  to.resize(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) to[i] += share * values[i];
-}
-
-void score_meaning(const QueryInput& query, const StretchInput& stretch, const Weights& weights,
-                   Parts& parts) {
-  const std::vector<float> gap = gaps(stretch);
+// `unpacked` is only there to be written over.
+void score_meaning(const QueryInput& query, const StretchInput& stretch, std::span<const float> gap,
+                   const Weights& weights, Parts& parts, std::size_t first, std::vector<float>& unpacked) {
   const float share = 1 / static_cast<float>(query.vectors.size());
-  const auto known = stretch.norms ? *stretch.norms : norms_of(stretch, weights);
+  const auto norms =
+      stretch.norms ? stretch.norms : std::make_shared<const ChunkCache::Norms>(norms_of(stretch, weights));
   for (std::size_t e = 0; e < query.vectors.size(); ++e) {
     const auto vector = query.vectors[e];
-    const StretchNorms& norms = known[e];
-    std::vector<float> unpacked(vector.size());
+    const StretchNorms& known = (*norms)[e];
+    unpacked.assign(vector.size(), 0);
     Matrix own(stretch.sentences.size(), 1);
     for (std::size_t i = 0; i < stretch.sentences.size(); ++i) {
       const PackedVector packed = stretch.vectors[e][i];
       loops().unpack(packed.values.data(), packed.scale, unpacked.data(),
                      std::min(packed.values.size(), unpacked.size()));
       *own.row(i) = loops().dot(unpacked.data(), vector.data(), vector.size());
+      parts.own_meaning[first + i] += share * *own.row(i);
     }
-    add(parts.own_meaning, {own.row(0), own.row(0) + stretch.sentences.size()}, share);
-    add(parts.near_meaning, surroundings(own, gap, weights.near_reach, norms.near), share);
-    add(parts.far_meaning, surroundings(own, gap, weights.far_reach, norms.far), share);
-    add(parts.chunk_meaning, chunk_cosines(own, stretch, norms.chunk), share);
+    add_surroundings(&parts.near_meaning[first], share, own, gap, weights.near_reach, known.near);
+    add_surroundings(&parts.far_meaning[first], share, own, gap, weights.far_reach, known.far);
+    add_chunk_cosines(&parts.chunk_meaning[first], share, own, stretch, known.chunk);
   }
 }
 
-// One part of all stretches, scaled: words by their largest, cosines from their least to their largest. So a
+// One part of all scores, scaled: words by their largest, cosines from their least to their largest. So a
 // query's best is 1 whatever it is, and parts can be added.
-void add_scaled(std::vector<std::vector<ScoredSentence>>& scores, const std::vector<Parts>& parts,
-                std::vector<float> Parts::*part, float weight, bool from_least) {
-  float least = from_least ? std::numeric_limits<float>::max() : 0;
-  float most = std::numeric_limits<float>::lowest();
-  for (const Parts& each : parts) {
-    for (const float value : each.*part) {
-      if (from_least) least = std::min(least, value);
-      most = std::max(most, value);
-    }
-  }
+void add_scaled(std::vector<float>& scores, const std::vector<float>& part, float weight, bool from_least) {
+  if (part.empty()) return;
+  const auto [lowest, highest] = std::minmax_element(part.begin(), part.end());
+  const float least = from_least ? *lowest : 0;
+  const float most = *highest;
   if (!(most > least)) return;
-  for (std::size_t s = 0; s < parts.size(); ++s) {
-    const auto& values = parts[s].*part;
-    for (std::size_t i = 0; i < values.size(); ++i)
-      scores[s][i].score += weight * (values[i] - least) / (most - least);
-  }
+  for (std::size_t i = 0; i < part.size(); ++i) scores[i] += weight * (part[i] - least) / (most - least);
 }
 
 // A sentence gains from good neighbours; the sum is brought back to 0 .. 1.
@@ -252,39 +268,51 @@ std::vector<StretchNorms> norms_of(const StretchInput& stretch, const Weights& w
 std::vector<std::vector<ScoredSentence>> score_sentences(const QueryInput& query,
                                                          std::span<const StretchInput> stretches,
                                                          const Weights& weights) {
-  Terms terms;
-  for (const QueryTerm& term : query.terms) terms.emplace(stem_hash(term.term), terms.size());
+  const Terms terms(query.terms);
   const TermWeights weight = term_weights(query);
 
-  std::vector<Parts> parts(stretches.size());
-  std::vector<std::vector<ScoredSentence>> scores(stretches.size());
-  for (std::size_t s = 0; s < stretches.size(); ++s) {
-    const StretchInput& stretch = stretches[s];
-    score_words(query, weight, stretch, terms, weights, parts[s]);
-    if (!query.vectors.empty()) score_meaning(query, stretch, weights, parts[s]);
-    for (std::size_t i = 0; i < stretch.sentences.size(); ++i) {
-      ScoredSentence sentence{.span = stretch.sentences[i].span,
-                              .tokens = stretch.sentences[i].tokens,
-                              .words = parts[s].words[i],
-                              .chunk = stretch.chunk_of[i]};
-      if (!parts[s].own_meaning.empty()) sentence.meaning = parts[s].own_meaning[i];
-      scores[s].push_back(sentence);
-    }
+  std::size_t sentences = 0;
+  for (const StretchInput& stretch : stretches) sentences += stretch.sentences.size();
+  Parts parts(sentences);
+  std::vector<float> unpacked;
+  std::size_t first = 0;
+  for (const StretchInput& stretch : stretches) {
+    const std::vector<float> gap = gaps(stretch);
+    score_words(query, weight, stretch, gap, terms, weights, parts, first);
+    if (!query.vectors.empty() && !gap.empty())
+      score_meaning(query, stretch, gap, weights, parts, first, unpacked);
+    first += gap.size();
   }
-  add_scaled(scores, parts, &Parts::nearby_words, weights.nearby_words, false);
-  add_scaled(scores, parts, &Parts::own_words, weights.own_words, false);
-  add_scaled(scores, parts, &Parts::chunk_words, weights.chunk_words, false);
-  add_scaled(scores, parts, &Parts::own_meaning, weights.own_meaning, true);
-  add_scaled(scores, parts, &Parts::near_meaning, weights.near_meaning, true);
-  add_scaled(scores, parts, &Parts::far_meaning, weights.far_meaning, true);
-  add_scaled(scores, parts, &Parts::chunk_meaning, weights.chunk_meaning, true);
+  std::vector<float> sums(sentences);
+  add_scaled(sums, parts.nearby_words, weights.nearby_words, false);
+  add_scaled(sums, parts.own_words, weights.own_words, false);
+  add_scaled(sums, parts.chunk_words, weights.chunk_words, false);
+  if (!query.vectors.empty()) {
+    add_scaled(sums, parts.own_meaning, weights.own_meaning, true);
+    add_scaled(sums, parts.near_meaning, weights.near_meaning, true);
+    add_scaled(sums, parts.far_meaning, weights.far_meaning, true);
+    add_scaled(sums, parts.chunk_meaning, weights.chunk_meaning, true);
+  }
 
   float most = weights.nearby_words + weights.own_words + weights.chunk_words;
   if (!query.vectors.empty()) {
     most += weights.own_meaning + weights.near_meaning + weights.far_meaning + weights.chunk_meaning;
   }
-  for (auto& sentences : scores)
-    share_with_neighbours(sentences, weights.neighbour, 1 / (most * (1 + 2 * weights.neighbour)));
+  std::vector<std::vector<ScoredSentence>> scores(stretches.size());
+  first = 0;
+  for (std::size_t s = 0; s < stretches.size(); ++s) {
+    const StretchInput& stretch = stretches[s];
+    scores[s].reserve(stretch.sentences.size());
+    for (std::size_t i = 0; i < stretch.sentences.size(); ++i)
+      scores[s].push_back({.span = stretch.sentences[i].span,
+                           .tokens = stretch.sentences[i].tokens,
+                           .score = sums[first + i],
+                           .meaning = parts.own_meaning[first + i],
+                           .words = parts.words[first + i],
+                           .chunk = stretch.chunk_of[i]});
+    share_with_neighbours(scores[s], weights.neighbour, 1 / (most * (1 + 2 * weights.neighbour)));
+    first += stretch.sentences.size();
+  }
   return scores;
 }
 

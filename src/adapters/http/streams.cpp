@@ -19,7 +19,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr std::size_t spare_buffers = 16;
+constexpr std::size_t spare_buffers = 4;
 constexpr std::size_t many_servers = 256;
 
 // Memory to read into; what nothing was read into yet costs nothing.

@@ -19,7 +19,7 @@ struct StreamOptions {
   std::string certificates{};      // a file of the authorities to trust; empty: the system's own
   // For name, connection, proxy and TLS together. A model may think for minutes; connecting takes no time.
   std::chrono::milliseconds connect_timeout{10'000};
-  std::size_t idle_connections = 256;          // kept for each server
+  std::size_t idle_connections = 64;           // kept for each server
   std::chrono::milliseconds idle_age{30'000};  // after which a kept one is closed
   std::size_t header_limit_bytes = 64'000;
   std::size_t read_bytes = 32'768;  // of a body at a time, at most

@@ -203,7 +203,7 @@ class SqliteTraces final : public TraceStore {
     // The log is written before a commit is answered, and comes to the disk with the next checkpoint. What is
     // written is hardly read again: a large cache or a map of the file would only fill the memory.
     TRY_VOID(
-        connection->execute("PRAGMA synchronous = NORMAL; PRAGMA mmap_size = 0; PRAGMA cache_size = -2048"));
+        connection->execute("PRAGMA synchronous = NORMAL; PRAGMA mmap_size = 0; PRAGMA cache_size = -512"));
     TRY(auto transaction, Transaction::begin(*connection));
     TRY_VOID(insert_traces(*connection, traces));
     TRY_VOID(upsert_drift(*connection, drift));
