@@ -113,6 +113,13 @@ class MemoryStore : public Store {
     return out;
   }
 
+  // A file that begins with so many bytes more than its text as the document's id says.
+  Result<std::vector<Origin>> origins(DocumentId id) override {
+    const std::lock_guard lock(mutex_);
+    ++origins_read;
+    return std::vector{Origin{.text = 0, .source = static_cast<std::uint64_t>(id), .bytes = 1'000}};
+  }
+
   Result<std::vector<IndexInfo>> indexes(std::string_view) override { return not_here(); }
   Result<void> remove_index(IndexId) override { return not_here(); }
   Result<void> rename_index(IndexId, std::string_view, std::string_view) override { return not_here(); }
@@ -125,14 +132,13 @@ class MemoryStore : public Store {
   }
   Result<std::vector<DocumentId>> matching(IndexId, const Filter&) override { return not_here(); }
   Result<DocumentWithVectors> document(DocumentId) override { return not_here(); }
-  Result<std::vector<Origin>> origins(DocumentId) override { return not_here(); }
   Result<std::vector<std::string>> verify(IndexId) override { return not_here(); }
 
   IndexInfo info;
   std::string heading;
   Revision removals_since = 0;  // what went before is no longer known
   ChunkId fail_at = 0;          // reading ends with an error at this chunk
-  std::size_t chunks_read = 0, heads_read = 0;
+  std::size_t chunks_read = 0, heads_read = 0, origins_read = 0;
 
  private:
   struct Kept {
