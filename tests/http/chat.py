@@ -40,7 +40,7 @@ class ChatWithDocuments(WithGateway):
         return reply.json
 
     def say(self, message=TOWER, **fields):
-        return self.gateway.ask("/chat/message", {"message": message, "collection_id": "IDX", "model_name": "gpt-4o"} | fields)
+        return self.gateway.ask("/chat/message", {"message": message, "collection_id": "IDX", "model_name": self.model} | fields)
 
     def said(self, session):
         reply = self.gateway.ask(f"/chat/sessions/{session}")

@@ -19,6 +19,7 @@ PROGRAM = os.environ.get("PLIMSOLL_BIN") or shutil.which("plimsoll") or "plimsol
 SLOW = float(os.environ.get("PLIMSOLL_SLOWER") or 2)  # how much longer than a calm machine it may take
 PATIENCE = 20 * SLOW
 CHAT = "/v1/chat/completions"
+EMBEDDED_MODEL = "smollm2:135m"
 
 
 def user(text):
@@ -73,6 +74,8 @@ class Gateway:
         self.command += ["serve", "--listen", "127.0.0.1:0"]
         for one in upstreams:
             self.command += ["--upstream", one if isinstance(one, str) else one.url]
+        # The embedded model shares a core with the test and reads a hundred tokens a second.
+        self.patience = PATIENCE * (10 if "embedded" in upstreams else 1)
         self.log = open(self.folder / "log", "ab")
         self.start()
 
@@ -146,12 +149,12 @@ class Gateway:
 
     # ---- Asking ----
 
-    def ask(self, path=CHAT, body=None, method=None, headers=None, timeout=PATIENCE):
+    def ask(self, path=CHAT, body=None, method=None, headers=None, timeout=None):
         if isinstance(body, (dict, list)):
             body = json.dumps(body)
         if isinstance(body, str):
             body = body.encode()
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout or self.patience)
         try:
             connection.request(method or ("GET" if body is None else "POST"), path, body,
                                {"Content-Type": "application/json"} | (headers or {}))
@@ -161,7 +164,8 @@ class Gateway:
             connection.close()
 
     def chat(self, model, messages, **fields):
-        return self.ask(CHAT, {"model": model, "messages": messages} | fields)
+        short = {"max_tokens": 16} if model == EMBEDDED_MODEL else {}
+        return self.ask(CHAT, {"model": model, "messages": messages} | short | fields)
 
     def dial(self, data=b""):
         """A bare connection."""
@@ -192,16 +196,29 @@ class WithGateway(unittest.TestCase):
 
     MODELS = {"gpt-4o": 8192}
     SETTINGS = {}
+    EMBEDDED = False  # True: nothing behind the gateway but its own model, and so no `upstream`
+    model = "gpt-4o"
 
     @classmethod
     def setUpClass(cls):
-        cls.upstream = cls.enterClassContext(Upstream(cls.MODELS))
-        cls.gateway = Gateway(cls.upstream, **cls.SETTINGS)
+        if cls.EMBEDDED:
+            cls.model, cls.behind = EMBEDDED_MODEL, "embedded"
+            cls.gateway = Gateway("embedded", embedded_threads=1, embedded_window=2048, **cls.SETTINGS)
+        else:
+            cls.behind = cls.upstream = cls.enterClassContext(Upstream(cls.MODELS))
+            cls.gateway = Gateway(cls.upstream, **cls.SETTINGS)
         cls.addClassCleanup(cls.gateway.close)
 
     def setUp(self):
+        if self.EMBEDDED:
+            return
         self.upstream.clear()
         self.upstream.prompt_tokens = None
+
+    def __getattr__(self, name):
+        if name == "upstream" and self.EMBEDDED:
+            raise unittest.SkipTest("looks at what a server was sent")
+        raise AttributeError(name)
 
     def assert_error(self, reply, status, code=None, *words):
         """Both shapes of an error (K6)."""

@@ -83,8 +83,8 @@ class Engine(WithGateway):
     def retrieve(self, query, name=None, **fields):
         return self.gateway.ask("/retrieve", {"index_name": name or self.name, "query": query} | fields)
 
-    def chat(self, query=TOWER, name=None, messages=None, model="gpt-4o", **fields):
-        return self.gateway.chat(model, user(query) if messages is None else messages,
+    def chat(self, query=TOWER, name=None, messages=None, model=None, **fields):
+        return self.gateway.chat(model or self.model, user(query) if messages is None else messages,
                                  **({"index_name": name or self.name} | fields))
 
     def sources(self, reply):

@@ -6,9 +6,9 @@ import subprocess
 import threading
 import unittest
 
+from gateway import EMBEDDED_MODEL as MODEL
 from gateway import PATIENCE, PROGRAM, Gateway, long_history, user
 
-MODEL = "smollm2:135m"
 SLOWLY = 10 * PATIENCE  # it reads a hundred tokens a second on a core that others use too
 
 

@@ -24,7 +24,7 @@ class Service(Engine):
         self.assertEqual((reply.status, reply.json), (200, {"status": "Healthy", "detail": None}))
 
     def test_02_indexes_are_listed_in_the_order_of_their_making(self):
-        with serving(self.upstream) as empty:
+        with serving(self.behind) as empty:
             self.assertEqual(empty.ask("/indexes").json, [])
             for name in ("b", "a"):
                 empty.ask("/index", {"index_name": name, "documents": [{"text": CATS}]})
@@ -80,7 +80,7 @@ class Service(Engine):
                     self.complaint(self.gateway.ask(path, body), "json_invalid", "body")
             self.complaint(self.gateway.ask(path, b"", method="POST"), "missing", "body")
             self.complaint(self.gateway.ask(path, b"[1]"), "model_attributes_type", "body")
-        with serving(self.upstream, kaito_compat=True) as compatible:
+        with serving(self.behind, kaito_compat=True) as compatible:
             self.complaint(compatible.ask(body="{ broken"), "json_invalid", "body")
 
 
@@ -143,7 +143,7 @@ class Indexing(Engine):
             self.assertIn(word, self.detail(self.add([{"text": "x = 1", "metadata": metadata}], "nothing"), 400))
         self.assertNotIn("nothing", self.gateway.ask("/indexes").json)
         self.made([{"text": "puts 1\n", "metadata": {"split_type": "code", "language": "ruby"}}], "ruby")
-        with serving(self.upstream, kaito_compat=True) as compatible:
+        with serving(self.behind, kaito_compat=True) as compatible:
             reply = compatible.ask("/index", {"index_name": "x", "documents": [
                 {"text": "x", "metadata": {"split_type": "code", "language": "klingon"}}]})
             self.assertIn("klingon", self.detail(reply, 500))
@@ -325,10 +325,10 @@ class Snapshots(Engine):
         self.assertEqual((self.good(self.listed()), self.sources(self.chat())), (before, found))
         self.good(self.load("second", path=self.snapshots / self.name))
         self.assertEqual((self.good(self.listed("second")), self.sources(self.chat(name="second"))), (before, found))
-        with serving(self.upstream, default_vector_db_persist_dir=self.snapshots) as other:  # another one loads it
+        with serving(self.behind, default_vector_db_persist_dir=self.snapshots) as other:  # another one loads it
             self.assertEqual(other.ask(f"/load/{self.name}", b"", method="POST").status, 200)
             self.assertEqual(other.ask(f"/indexes/{self.name}/documents").json, before)
-            self.assertEqual(other.chat("gpt-4o", [{"role": "user", "content": TOWER}],
+            self.assertEqual(other.chat(self.model, [{"role": "user", "content": TOWER}],
                                         index_name=self.name).json["source_nodes"][0]["text"], TOWER)
 
     def test_28_missing_paths_and_overwriting(self):
@@ -383,7 +383,7 @@ class Retrieve(Engine):
         for count, kind in [(0, "greater_than_equal"), (301, "less_than_equal"), (2**63, "less_than_equal"), ("2", "int_type")]:
             self.complaint(self.retrieve("q", max_node_count=count), kind, "body", "max_node_count")
         self.complaint(self.gateway.ask("/retrieve", {"index_name": "IDX"}), "missing", "body", "query")
-        with serving(self.upstream, rag_max_top_k=7) as narrow:
+        with serving(self.behind, rag_max_top_k=7) as narrow:
             self.complaint(narrow.ask("/retrieve", {"index_name": "x", "query": "q", "max_node_count": 8}),
                            "less_than_equal", "body", "max_node_count")
 
