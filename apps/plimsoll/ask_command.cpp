@@ -61,7 +61,9 @@ constexpr const char* examples =
     "  plimsoll index add manual docs && plimsoll ask manual \"How is the margin chosen?\"\n"
     "  plimsoll ask manual \"How is the margin chosen?\" --upstream http://gpu:8000/v1 --model qwen2.5:7b\n"
     "  plimsoll ask --model-file llama-3.2-3b.gguf \"Why is the sky blue?\" --brief\n"
-    "  plimsoll ask manual \"Which port?\" --json | jq .sources\n";
+    "  plimsoll ask manual \"Which port?\" --json | jq .sources\n"
+    "  plimsoll memory add \"The ship is called Aurora\" && plimsoll ask \"What is my ship called?\" "
+    "--memory\n";
 
 }  // namespace
 

@@ -35,6 +35,8 @@ void add_ask_options(CLI::App& command, AskOptions& options) {
                   "Most tokens of passages (default: what holds the evidence; 250 for the embedded model)")
       ->type_name("TOKENS")
       ->check(CLI::Range(Tokens{0}, Tokens{100'000'000}));
+  command.add_flag("--memory", options.memory,
+                   "Let what is remembered come along (`plimsoll memory`), as far as it fits");
   command.add_option("--temperature", options.temperature, "0 for the likeliest words (default), up to 2")
       ->check(CLI::Range(0.0, 2.0));
 }
@@ -50,6 +52,7 @@ Json request_for(const AskOptions& options, bool small) {
   Json request{{"model", options.model}, {"messages", Json::array()}, {"temperature", options.temperature}};
   if (!options.index.empty()) request["index_name"] = options.index;
   if (options.max_tokens) request["max_tokens"] = *options.max_tokens;
+  if (options.memory) request["plimsoll"]["memory"] = true;
   constexpr Tokens for_a_small_model = 250;  // much confuses it
   if (options.budget || small) request["plimsoll"]["budget"] = options.budget.value_or(for_a_small_model);
   return request;

@@ -23,6 +23,7 @@ struct AskOptions {
   std::optional<Tokens> max_tokens;
   std::optional<Tokens> budget;
   double temperature = 0;
+  bool memory = false;  // what is remembered comes along
 };
 
 void add_ask_options(CLI::App& command, AskOptions& options);

@@ -30,6 +30,7 @@ constexpr const char* commands =
     "  /context   the window as it stands\n"
     "  /why       what became of the last request: plan, usage, passages\n"
     "  /sources   the passages that the last answer stands on\n"
+    "  /remember  and a fact: keeps it for all conversations; those with --memory are told\n"
     "  /help      these lines\n"
     "  /quit      the end; so is Ctrl-D\n";
 
@@ -61,6 +62,8 @@ class Chat {
         TRY_VOID(print_out(line == "/why" ? trace_report(last_->trace, {}, terminal_of_stdout())
                                           : sources_text(last_->sources)));
       }
+    } else if (line.starts_with("/remember ")) {
+      TRY_VOID(remember(line.substr(line.find(' ') + 1)));
     } else if (line.starts_with('/')) {
       TRY_VOID(print_out(fmt::format("There is no {}.\n{}", printable(line, 40), commands)));
     } else if (!line.empty()) {
@@ -81,6 +84,17 @@ class Chat {
   Result<void> show_context() {
     TRY(const Plan plan, conversation_.plan(request("(your next question)")));
     return print_out(plan_report(plan, terminal_of_stdout()));
+  }
+
+  Result<void> remember(const std::string& fact) {
+    const auto added = conversation_.remember(fact);
+    if (!added) {
+      (void)complain(added.error());
+      return {};
+    }
+    return print_out(fmt::format("{} {}: {}\n{}", added->is_new ? "remembered" : "renewed", added->fact.id,
+                                 printable(added->fact.text),
+                                 command_.options.memory ? "" : "It comes along with --memory.\n"));
   }
 
   // A question that fails is said, and not remembered.
@@ -149,6 +163,7 @@ constexpr const char* examples =
     "  plimsoll chat                              with the embedded model, or an Ollama on this machine\n"
     "  plimsoll chat manual --session manual-1    about documents; the same session can be opened again\n"
     "  plimsoll chat --window 2048                in a small window, to watch it\n"
+    "  plimsoll chat --memory                     with what is remembered\n"
     "\n"
     "While it runs:\n";
 

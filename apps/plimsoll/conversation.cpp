@@ -168,6 +168,13 @@ bool Conversation::is_embedded() const {
   return fleet.members().size() == 1 && fleet.is_embedded(0);
 }
 
+Result<engine::AddedFact> Conversation::remember(const std::string& text) {
+  engine::NewFact fact;
+  fact.text = text;
+  constexpr std::chrono::seconds soon{30};
+  return state_->gateway->memories().add(local_owner, fact, Deadline::after(soon));
+}
+
 Result<Plan> Conversation::plan(const Json& request) {
   engine::Ask ask;
   ask.body = request.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/settings.hpp"
+#include "engine/memories.hpp"
 #include "plimsoll/plan.hpp"
 #include "plimsoll/trace.hpp"
 
@@ -44,6 +45,8 @@ class Conversation {
   Result<Spoken> say(nlohmann::ordered_json request, const std::function<void(std::string_view)>& words);
   // Whether the embedded model is all there is.
   bool is_embedded() const;
+  // Remembers a fact, for all conversations.
+  Result<engine::AddedFact> remember(const std::string& text);
   // The plan that it would go by.
   Result<Plan> plan(const nlohmann::ordered_json& request);
 

@@ -32,6 +32,7 @@ class ServedGateway {
   gateway::HttpServer& server() { return *server_; }
   engine::Engine& engine() { return engine_; }
   TraceStore& traces() { return *traces_; }
+  engine::Memories& memories() { return memory_->memories(); }
   // What a thread needs that asks models: the gateway's own, and those of commands that answer by themselves.
   gateway::CrewMaker crew_maker();
   bool has_keys() const { return doorkeeper_->gate().needs_keys(); }

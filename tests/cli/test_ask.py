@@ -56,6 +56,18 @@ class Asking(unittest.TestCase):
         self.assertIn("/nowhere.gguf", self.run_it("ask", "Hm?", "--upstream", "embedded", "--model-file", "/nowhere.gguf", status=2))
         self.run_it("ask", status=2)
 
+    def test_what_is_remembered_comes_along_where_it_is_wanted(self):
+        said = self.run_it("chat", "--session", "m1", *self.EMBEDDED, told="/remember My ship is called Aurora\n/remember\n/quit\n")
+        self.assertRegex(said, r"remembered mem_\w+: My ship is called Aurora\nIt comes along with --memory\.")
+        self.assertIn("There is no /remember", said)  # without a fact
+
+        def memories(*more):
+            told = json.loads(self.run_it("ask", "What is my ship called?", *self.EMBEDDED, "--max-tokens", "8", "--json", *more))
+            return [section["used"] for section in told["trace"]["plan"]["sections"] if section["name"] == "memory"]
+
+        self.assertGreater(memories("--memory")[0], 4)
+        self.assertEqual(sum(memories()), 0)
+
     def test_a_conversation_is_kept_and_gone_on_with(self):
         lines = "My name is Ada.\n/context\n/why\n/nonsense\n/quit\n"
         said = self.run_it("chat", "--session", "s1", *self.EMBEDDED, "--max-tokens", "12", told=lines)
