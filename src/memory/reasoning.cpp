@@ -16,7 +16,7 @@ struct Mark {
   bool closes = false;
 };
 
-// The mark that begins at `at`, in any case, whatever attributes it has.
+// The mark that begins at `at`, in any case, whatever attributes it has, on one line.
 Mark mark_at(std::string_view text, std::size_t at) {
   constexpr std::size_t longest = 64;
   std::size_t name = at + 1;
@@ -27,8 +27,8 @@ Mark mark_at(std::string_view text, std::size_t at) {
     if (base::to_lower_ascii(word) != mark) continue;
     const std::string_view rest = text.substr(name + mark.size(), longest);
     if (rest.empty() || (rest[0] != '>' && rest[0] != ' ')) continue;
-    const std::size_t end = rest.find('>');
-    if (end != std::string_view::npos) return {name + mark.size() + end + 1, closes};
+    const std::size_t end = rest.find_first_of(">\n");
+    if (end != std::string_view::npos && rest[end] == '>') return {name + mark.size() + end + 1, closes};
   }
   return {};
 }
@@ -44,6 +44,11 @@ std::string trimmed(std::string_view text) {
 
 std::string without_reasoning(std::string_view text) {
   std::string said;
+  // On a line of its own: what stood on both sides of a block must not make a mark together.
+  const auto say = [&](std::string_view more) {
+    if (!said.empty() && said.back() != '\n' && !more.empty()) said += '\n';
+    said += more;
+  };
   int depth = 0;
   std::size_t from = 0;  // of what is not yet taken or left
   for (std::size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at + 1)) {
@@ -52,13 +57,13 @@ std::string without_reasoning(std::string_view text) {
     if (depth == 0 && mark.closes) {
       said.clear();
     } else if (depth == 0) {
-      said += text.substr(from, at - from);
+      say(text.substr(from, at - from));
     }
     depth += mark.closes ? (depth > 0 ? -1 : 0) : 1;
     from = mark.end;
     at = mark.end - 1;
   }
-  if (depth == 0) said += text.substr(from);
+  if (depth == 0) say(text.substr(from));
   return trimmed(said);
 }
 

@@ -16,6 +16,14 @@ TEXTS = ["they've loaded it, isn't it? I'LL see.\n\n  def f(x):\r\n\treturn x+1\
          "字の船カタカナ 中文，한국어 ไทย", "a" * 200, "     \n\n\n    \t\t x", "e\u0301\u0301 \u200d🚢👩\u200d🚀 \u3000\u00a0\u2028"]
 QUERIES = ["What is the source? Cite it.", "I don\u2019t want to live, self-harm 988", "Write an idea: trade-off, pros and cons",
            "ＷＨＡＴ is 请verify一下 \u00adsui\u00adcide", "remember fact_store last time"]
+SCHEMAS = [{"type": "object", "properties": {"a": {"type": "string", "minLength": 1, "maxLength": 9, "pattern": "^[a-z]{2,3}(x|y)?$"},
+                                             "b": {"$ref": "#/$defs/t"}}, "required": ["a"], "additionalProperties": {"type": "null"},
+            "$defs": {"t": {"type": "array", "items": {"$ref": "#/$defs/t"}, "minItems": 1, "maxItems": 3}}},
+           {"anyOf": [{"const": 1}, {"enum": ["x", None, True]}, {"type": ["integer", "boolean"], "minimum": -3, "exclusiveMaximum": 400}]},
+           {"allOf": [{"properties": {"d": {"format": "date-time"}}}, {"properties": {"u": {"format": "uuid"}}}]},
+           {"prefixItems": [{"type": "number"}, {"oneOf": [{"type": "string"}]}]}]
+THOUGHTS = ["<think>deep</think>The answer.", "still thinking</think> Yes <THINKING>a<reasoning>b</reasoning></thinking>.", "No <thought>", "<thi"]
+FACTS = [{"id": "1", "text": "Ann likes tea", "importance": 0.9, "trust": 0.5, "score": 1, "created": "2026-01-01T00:00:00Z"}]
 WORDS = ["a", "b", "c", " ", "ab", "abc", " a"]
 
 
@@ -187,6 +195,10 @@ def main():
     # In front, which tokenizer, and where the text is cut into parts.
     seeds |= {f"count_fuzz/seed{i}": bytes([i * 3, i * 7]) + text.encode() for i, text in enumerate(TEXTS)}
     seeds |= {f"classify_fuzz/seed{i}": text.encode() for i, text in enumerate(QUERIES)}
+    seeds |= {f"schema_fuzz/seed{i}": json.dumps(schema).encode() for i, schema in enumerate(SCHEMAS)}
+    seeds |= {f"reasoning_fuzz/seed{i}": text.encode() for i, text in enumerate(THOUGHTS)}
+    seeds |= {"memories_fuzz/seed0": json.dumps({"facts": FACTS}).encode(), "memories_fuzz/seed1": json.dumps(FACTS).encode(),
+              "facts_fuzz/seed0": b"Sure: " + json.dumps(FACTS).encode() + b" That is all.", "facts_fuzz/seed1": b'["tea"]'}
     seeds |= {f"mcp_fuzz/seed{i}": text.encode() for i, text in enumerate(mcp_lines())}
     seeds |= {f"multipart_fuzz/seed{i}": data for i, data in enumerate(forms())}
     seeds |= {f"parts_fuzz/seed{i}": json.dumps(request).encode() for i, request in enumerate(plan_requests())}
