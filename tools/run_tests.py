@@ -22,7 +22,7 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "plim
 CORES = str(os.cpu_count() or 1)
 
 SANITIZERS = {"UBSAN_OPTIONS": "print_stacktrace=1", "ASAN_OPTIONS": "detect_stack_use_after_return=1",
-              "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"}
+              "TSAN_OPTIONS": f"halt_on_error=1:second_deadlock_stack=1:suppressions={ROOT}/tools/tsan_suppressions.txt"}
 
 
 class Failed(Exception):

@@ -1,6 +1,7 @@
 """The gateway with no server behind it: every surface answers by the embedded model, and what was planned is what it read."""
 
 import json
+import os
 import random
 import subprocess
 import threading
@@ -146,8 +147,9 @@ class Embedded(unittest.TestCase):
 
 class WithoutAServer(unittest.TestCase):
     def test_a_file_that_is_none_is_said_at_the_start(self):
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("PLIMSOLL_")}
         done = subprocess.run([PROGRAM, "--set", "embedded_model_file=/nowhere/model.gguf", "serve", "--upstream", "embedded"],
-                              capture_output=True, text=True, timeout=PATIENCE, check=False)
+                              capture_output=True, text=True, timeout=PATIENCE, check=False, env=inherited)
         self.assertEqual(done.returncode, 2)
         self.assertIn("/nowhere/model.gguf", done.stderr)
 
