@@ -15,54 +15,23 @@ import test_openapi
 import test_upload
 
 
-class EveryRoute(test_every_route.EveryRoute):
-    EMBEDDED = True
+def embedded(suite, **left_out):
+    """The same tests before the embedded model."""
+    return type(suite.__name__, (suite,), {"EMBEDDED": True, "__module__": __name__} | left_out)
 
 
-class OpenApi(test_openapi.OpenApi):
-    EMBEDDED = True
-
-
-class McpOverHttp(test_mcp_http.McpOverHttp):
-    EMBEDDED = True
-
-
-class Service(test_kaito.Service):
-    EMBEDDED = True
-
-
-class Indexing(test_kaito.Indexing):
-    EMBEDDED = True
-
-
-class Documents(test_kaito.Documents):
-    EMBEDDED = True
-
-
-class Snapshots(test_kaito.Snapshots):
-    EMBEDDED = True
-
-
-class Retrieve(test_kaito.Retrieve):
-    EMBEDDED = True
-
-
-class Names(test_kaito.Names):
-    EMBEDDED = True
-
-
-class Lifecycle(test_kaito.Lifecycle):
-    EMBEDDED = True
-
-
-class Memories(test_memory.Memories):
-    EMBEDDED = True
-    test_a_full_window_gets_few_or_none = None  # of another window
-
-
-class Uploading(test_upload.Uploading):
-    EMBEDDED = True
-
+EveryRoute = embedded(test_every_route.EveryRoute)
+OpenApi = embedded(test_openapi.OpenApi)
+McpOverHttp = embedded(test_mcp_http.McpOverHttp)
+Service = embedded(test_kaito.Service)
+Indexing = embedded(test_kaito.Indexing)
+Documents = embedded(test_kaito.Documents)
+Snapshots = embedded(test_kaito.Snapshots)
+Retrieve = embedded(test_kaito.Retrieve)
+Names = embedded(test_kaito.Names)
+Lifecycle = embedded(test_kaito.Lifecycle)
+Memories = embedded(test_memory.Memories, test_a_full_window_gets_few_or_none=None)  # of another window
+Uploading = embedded(test_upload.Uploading)
 
 
 class RealClients(test_clients.Clients):
