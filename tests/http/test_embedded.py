@@ -10,8 +10,6 @@ import unittest
 from gateway import EMBEDDED_MODEL as MODEL
 from gateway import PATIENCE, PROGRAM, Gateway, long_history, user
 
-SLOWLY = 10 * PATIENCE  # it reads a hundred tokens a second on a core that others use too
-
 
 class Embedded(unittest.TestCase):
     @classmethod
@@ -22,7 +20,7 @@ class Embedded(unittest.TestCase):
         cls.gateway.run("index", "add", "ship", "ship.md", "--quiet")
 
     def ask(self, path, body, **options):
-        reply = self.gateway.ask(path, body, timeout=SLOWLY, **options)
+        reply = self.gateway.ask(path, body, **options)
         self.assertEqual(reply.status, 200, reply.body[:2000])
         return reply
 
@@ -81,7 +79,7 @@ class Embedded(unittest.TestCase):
         self.assertEqual(reply.ours["upstream_cut_tokens"], 0)
 
     def test_a_question_that_cannot_fit_is_refused_with_the_numbers(self):
-        reply = self.gateway.ask("/v1/chat/completions", {"model": MODEL, "messages": user("ship " * 1200)}, timeout=SLOWLY)
+        reply = self.gateway.ask("/v1/chat/completions", {"model": MODEL, "messages": user("ship " * 1200)})
         self.assertEqual(reply.status, 400)
         self.assertIn("1,024", reply.json["detail"])
 
@@ -119,7 +117,7 @@ class Embedded(unittest.TestCase):
 
     def test_what_it_cannot_do_is_said(self):
         tools = [{"type": "function", "function": {"name": "f", "parameters": {}}}]
-        reply = self.gateway.ask("/v1/chat/completions", {"model": MODEL, "messages": user("Hi"), "tools": tools}, timeout=SLOWLY)
+        reply = self.gateway.ask("/v1/chat/completions", {"model": MODEL, "messages": user("Hi"), "tools": tools})
         self.assertEqual(reply.status, 400)
         self.assertIn("tools", reply.json["detail"])
         other = self.gateway.ask("/v1/chat/completions", {"model": "gpt-4o", "messages": user("Hi")})
@@ -141,7 +139,7 @@ class Embedded(unittest.TestCase):
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(SLOWLY)
+            thread.join(self.gateway.patience)
         self.assertEqual(len(said), 5)
 
 
