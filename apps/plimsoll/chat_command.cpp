@@ -13,6 +13,7 @@
 #include "base/try.hpp"
 #include "documents.hpp"
 #include "inspect_report.hpp"
+#include "memory_command.hpp"
 #include "plan_report.hpp"
 #include "terminal.hpp"
 
@@ -92,9 +93,8 @@ class Chat {
       (void)complain(added.error());
       return {};
     }
-    return print_out(fmt::format("{} {}: {}\n{}", added->is_new ? "remembered" : "renewed", added->fact.id,
-                                 printable(added->fact.text),
-                                 command_.options.memory ? "" : "It comes along with --memory.\n"));
+    TRY_VOID(tell_added(*added));
+    return command_.options.memory ? Result<void>() : print_out("It comes along with --memory.\n");
   }
 
   // A question that fails is said, and not remembered.

@@ -86,9 +86,7 @@ Result<void> add(const Globals& globals, const MemoryOptions& options) {
   fact.trust = options.trust;
   TRY(const auto added, opened->memories->add(options.owner, fact, Deadline::after(patience)));
   if (options.json) return print_json(memory_json(added));
-  if (!added.note.empty()) fmt::print(stderr, "{}\n", added.note);
-  return print_out(fmt::format("{} {}: {}\n", added.is_new ? "remembered" : "renewed", added.fact.id,
-                               printable(added.fact.text)));
+  return tell_added(added);
 }
 
 Result<void> list(const Globals& globals, const MemoryOptions& options) {
@@ -154,6 +152,12 @@ constexpr const char* examples =
 using Work = Result<void> (*)(const Globals&, const MemoryOptions&);
 
 }  // namespace
+
+Result<void> tell_added(const engine::AddedFact& added) {
+  if (!added.note.empty()) fmt::print(stderr, "{}\n", added.note);
+  return print_out(fmt::format("{} {}: {}\n", added.is_new ? "remembered" : "renewed", added.fact.id,
+                               printable(added.fact.text)));
+}
 
 void add_memory_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<MemoryOptions>();

@@ -3,10 +3,14 @@
 
 #include <CLI/CLI.hpp>
 
+#include "engine/memories.hpp"
 #include "globals.hpp"
 
 namespace plimsoll {
 
 void add_memory_command(CLI::App& app, const Globals& globals, int& exit_code);
+
+// Says in the terminal what was kept, and how it will be found.
+Result<void> tell_added(const engine::AddedFact& added);
 
 }  // namespace plimsoll

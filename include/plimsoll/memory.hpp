@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -41,9 +42,9 @@ struct FactFeedback {
 
 // A fact that misled costs more than one that helped gains. In hundredths, so that a long history does not
 // drift away by rounding.
-constexpr double trust_after(double trust, bool helpful) {
-  const auto now = static_cast<int>(std::clamp(trust, 0.0, 1.0) * 100 + 0.5);
-  return static_cast<double>(std::clamp(now + (helpful ? 5 : -10), 0, 100)) / 100;
+inline double trust_after(double trust, bool helpful) {
+  const auto now = std::lround(std::clamp(trust, 0.0, 1.0) * 100);
+  return static_cast<double>(std::clamp(now + (helpful ? 5 : -10), 0L, 100L)) / 100;
 }
 
 inline constexpr std::size_t longest_fact_bytes = 4'000;

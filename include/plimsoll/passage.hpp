@@ -1,7 +1,9 @@
 // What retrieval finds and what the selector makes of it: sentences with scores in, passages that fit out.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +11,7 @@
 
 #include "plimsoll/count.hpp"
 #include "plimsoll/document.hpp"
+#include "plimsoll/index.hpp"
 #include "plimsoll/result.hpp"
 #include "plimsoll/store.hpp"
 
@@ -21,29 +24,39 @@ struct ScoredSentence {
   float score = 0;          // 0 to about 1, within one query
   float meaning = 0;        // cosine of query and sentence; 0 where no vectors are compared
   std::uint64_t words = 0;  // which of Evidence::words it has, a bit each
-  std::uint32_t chunk = 0;  // into Stretch::chunks
+  std::uint32_t chunk = 0;  // of Stretch::chunks, which holds all of it
 };
 
-struct StretchChunk {
-  ChunkId id = 0;
-  std::string path;  // of headings
-  std::string lead;
-  std::uint32_t page = 0;
-};
-
-// Consecutive chunks of one document.
+// Consecutive chunks of one document, at least one. They are shared and not copied: a query looks at
+// hundreds, and few of them go aboard.
 struct Stretch {
-  DocumentHead document;
-  std::uint64_t start = 0;  // of the text below, in the document's
-  std::string text;
-  std::vector<StretchChunk> chunks;
+  std::shared_ptr<const DocumentHead> document;
+  std::vector<std::shared_ptr<const StoredChunk>> chunks;
   std::vector<ScoredSentence> sentences;  // ascending
+
+  std::string_view text_of(const ScoredSentence& sentence) const {
+    const StoredChunk& chunk = *chunks[sentence.chunk];
+    return std::string_view(chunk.text)
+        .substr(sentence.span.start - chunk.chunk.span.start, sentence.span.size());
+  }
+  // These bytes of the document's text, which the chunks hold.
+  std::string text_within(Span span) const {
+    std::string out;
+    for (const auto& chunk : chunks) {
+      const Span held = chunk->chunk.span;
+      const std::uint64_t from = std::max(span.start, held.start), to = std::min(span.end, held.end);
+      if (from < to) out.append(chunk->text, from - held.start, to - from);
+    }
+    return out;
+  }
 };
 
 struct Evidence {
   std::vector<Stretch> stretches;  // by document and place
   std::vector<std::string> words;  // of the query, as they are compared; at most 64
   std::size_t candidates = 0;      // chunks that were looked at
+  std::vector<Hit> lexical;        // what the index answered, best first
+  std::vector<Hit> nearest;        // by the first embedder that found anything
   bool by_meaning = false;         // whether vectors were compared
   std::vector<std::string> notes;  // what the reader should know: "no embedder: ..."
 };
@@ -79,6 +92,7 @@ struct SelectedPassage {
   std::uint32_t page = 0;
   Tokens tokens = 0;  // of `text` alone
   float score = 0;    // of its best sentence
+  float meaning = 0;  // the best of its sentences'
   std::string reason;
 };
 

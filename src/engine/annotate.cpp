@@ -37,14 +37,14 @@ Json source_nodes(const Course& course) {
   Json nodes = Json::array();
   for (const FoundPassage* found : kept) {
     const SelectedPassage& passage = found->passage;
-    nodes.push_back({{"doc_id", passage.key},
-                     {"node_id", fmt::format("{}:{}-{}", passage.key, passage.span.start, passage.span.end)},
-                     {"text", passage.text},
-                     {"score", found->distance},
-                     {"dense_score", nullptr},
-                     {"sparse_score", nullptr},
-                     {"source", nullptr},
-                     {"metadata", metadata_json(found->metadata)}});
+    // Field by field: a list in braces makes an array of each pair first, and nodes are many.
+    Json& node = nodes.emplace_back(Json::object());
+    node["doc_id"] = passage.key;
+    node["node_id"] = fmt::format("{}:{}-{}", passage.key, passage.span.start, passage.span.end);
+    node["text"] = passage.text;
+    node["score"] = found->distance;
+    for (const char* none : {"dense_score", "sparse_score", "source"}) node[none] = nullptr;
+    node["metadata"] = metadata_json(found->metadata);
   }
   return nodes;
 }
@@ -52,17 +52,19 @@ Json source_nodes(const Course& course) {
 Json passages_json(const Course& course) {
   Json passages = Json::array();
   for (const FoundPassage* found : aboard(course)) {
-    passages.push_back({{"document", found->passage.key},
-                        {"start", found->passage.source.start},
-                        {"end", found->passage.source.end},
-                        {"page", found->passage.page},
-                        {"path", found->passage.path},
-                        {"tokens", found->passage.tokens},
-                        {"score", found->passage.score},
-                        {"reason", found->passage.reason}});
+    const SelectedPassage& passage = found->passage;
+    Json& json = passages.emplace_back(Json::object());
+    json["document"] = passage.key;
+    json["start"] = passage.source.start;
+    json["end"] = passage.source.end;
+    json["page"] = passage.page;
+    json["path"] = passage.path;
+    json["tokens"] = passage.tokens;
+    json["score"] = passage.score;
+    json["reason"] = passage.reason;
     if (!course.ask.documents) continue;
-    passages.back()["text"] = found->passage.text;
-    passages.back()["metadata"] = metadata_json(found->metadata);
+    json["text"] = passage.text;
+    json["metadata"] = metadata_json(found->metadata);
   }
   return passages;
 }

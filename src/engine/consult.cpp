@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <set>
+#include <unordered_map>
 
 #include "base/try.hpp"
 #include "count/chat_request.hpp"
@@ -40,32 +41,26 @@ void drop_far(Evidence& evidence, double threshold) {
 
 // Of the best sentence within a passage; where no vectors were compared, what its score would be as one.
 double distance_within(const Evidence& evidence, const SelectedPassage& passage) {
-  float best = evidence.by_meaning ? -1.0F : passage.score;
-  for (const Stretch& stretch : evidence.stretches) {
-    if (stretch.document.id != passage.document) continue;
-    for (const ScoredSentence& sentence : stretch.sentences)
-      if (sentence.span.start >= passage.span.start && sentence.span.end <= passage.span.end)
-        best = std::max(best, sentence.meaning);
-  }
-  return distance_of(best);
+  return distance_of(evidence.by_meaning ? passage.meaning : passage.score);
 }
 
 // The documents of the findings, the most promising first.
 struct Candidate {
-  DocumentHead head;
+  std::shared_ptr<const DocumentHead> head;
   float score = 0;
+  float meaning = -1;
 };
 std::vector<Candidate> documents_of(const Evidence& evidence) {
   std::vector<Candidate> found;
+  std::unordered_map<DocumentId, std::size_t> places;
   for (const Stretch& stretch : evidence.stretches) {
-    float score = 0;
-    for (const ScoredSentence& sentence : stretch.sentences) score = std::max(score, sentence.score);
-    const auto known =
-        std::ranges::find(found, stretch.document.id, [](const Candidate& c) { return c.head.id; });
-    if (known == found.end())
-      found.push_back({stretch.document, score});
-    else
-      known->score = std::max(known->score, score);
+    const auto [place, is_new] = places.try_emplace(stretch.document->id, found.size());
+    if (is_new) found.push_back({stretch.document});
+    Candidate& candidate = found[place->second];
+    for (const ScoredSentence& sentence : stretch.sentences) {
+      candidate.score = std::max(candidate.score, sentence.score);
+      candidate.meaning = std::max(candidate.meaning, sentence.meaning);
+    }
   }
   std::ranges::stable_sort(found, std::greater<>(), &Candidate::score);
   return found;
@@ -73,18 +68,19 @@ std::vector<Candidate> documents_of(const Evidence& evidence) {
 
 Result<FoundPassage> whole_document(const Findings& findings, const Candidate& candidate,
                                     const Tokenizer& tokenizer, const char* reason) {
-  TRY(DocumentWithVectors stored, findings.shelf->open.store.document(candidate.head.id));
+  TRY(DocumentWithVectors stored, findings.shelf->open.store.document(candidate.head->id));
   FoundPassage whole;
-  whole.passage.document = candidate.head.id;
-  whole.passage.key = candidate.head.key;
+  whole.passage.document = candidate.head->id;
+  whole.passage.key = candidate.head->key;
   whole.passage.span = {0, stored.document.text.size()};
   whole.passage.source = whole.passage.span;
   whole.passage.tokens = tokenizer.count(stored.document.text);
   whole.passage.text = std::move(stored.document.text);
   whole.passage.score = candidate.score;
+  whole.passage.meaning = candidate.meaning;
   whole.passage.reason = reason;
   whole.distance = distance_within(findings.evidence, whole.passage);
-  whole.metadata = candidate.head.metadata;
+  whole.metadata = candidate.head->metadata;
   return whole;
 }
 
@@ -96,12 +92,12 @@ Result<void> add_passages(const Findings& findings, const Evidence& evidence, co
   options.recount = tokenizer.info().name != findings.shelf->open.info.settings.tokenizer;
   Selection selection = select_passages(evidence, tokenizer, options);
   TRY_VOID(locate(findings.shelf->open, selection));
+  std::unordered_map<DocumentId, const DocumentHead*> heads;
+  for (const Stretch& stretch : evidence.stretches) heads[stretch.document->id] = stretch.document.get();
   for (SelectedPassage& passage : selection.passages) {
     const double distance = distance_within(evidence, passage);
-    const auto from = std::ranges::find(evidence.stretches, passage.document,
-                                        [](const Stretch& stretch) { return stretch.document.id; });
-    Metadata metadata = from == evidence.stretches.end() ? Metadata() : from->document.metadata;
-    out.push_back({std::move(passage), distance, std::move(metadata)});
+    const Metadata& metadata = heads.at(passage.document)->metadata;
+    out.push_back({std::move(passage), distance, metadata});
   }
   return {};
 }
@@ -126,15 +122,15 @@ Result<Reading> chosen(const Findings& findings, const RequestParts& parts, cons
   // Whole documents, as far as the strategy and the room go.
   const std::vector<Candidate> documents = documents_of(findings.evidence);
   Tokens all = 0;
-  for (const Candidate& candidate : documents) all += candidate.head.tokens;
+  for (const Candidate& candidate : documents) all += candidate.head->tokens;
   const bool paste = strategy == Strategy::stuff && all <= budget;
   std::set<DocumentId> whole;
-  if (paste || (strategy == Strategy::hybrid && documents.front().head.tokens <= budget / 2)) {
+  if (paste || (strategy == Strategy::hybrid && documents.front().head->tokens <= budget / 2)) {
     for (const Candidate& candidate : documents) {
       TRY(FoundPassage found, whole_document(findings, candidate, model.tokenizer,
                                              paste ? "pasted whole" : "the best document, whole"));
       budget -= found.passage.tokens;
-      whole.insert(candidate.head.id);
+      whole.insert(candidate.head->id);
       reading.passages.push_back(std::move(found));
       if (!paste) break;
     }
@@ -145,7 +141,7 @@ Result<Reading> chosen(const Findings& findings, const RequestParts& parts, cons
     return reading;
   }
   Evidence rest = findings.evidence;
-  std::erase_if(rest.stretches, [&](const Stretch& stretch) { return whole.contains(stretch.document.id); });
+  std::erase_if(rest.stretches, [&](const Stretch& stretch) { return whole.contains(stretch.document->id); });
   TRY_VOID(add_passages(findings, rest, model.tokenizer, budget, {}, reading.passages));
   return reading;
 }

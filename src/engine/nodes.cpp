@@ -23,7 +23,7 @@ Result<std::map<ChunkId, Node>> load_nodes(Store& store, IndexId index,
 }
 
 struct Ranked {
-  ChunkId chunk = 0;
+  const StoredChunk* chunk = nullptr;
   const DocumentHead* document = nullptr;
   double score = 0;
 };
@@ -84,22 +84,12 @@ Result<std::vector<RankedNode>> rank_nodes(const OpenIndex& open, std::string_vi
   options.filter = filter;
   TRY(const Evidence evidence,
       retrieve::gather(open.store, open.chunks, open.info, open.index, query, vectors, options));
-
-  std::vector<DocumentId> allowed;
-  if (!filter.empty()) {
-    TRY(allowed, open.store.matching(open.info.id, filter));
-  }
-  const std::vector<DocumentId>* only = filter.empty() ? nullptr : &allowed;
-  const auto sparse = scores_of(open.index.lexical(query, options.candidates, only));
-  std::vector<Hit> nearest;
-  for (std::size_t e = 0; e < vectors.size() && nearest.empty(); ++e)
-    if (!vectors[e].empty()) nearest = open.index.nearest(e, vectors[e], options.candidates, only);
-  const auto dense = scores_of(nearest);
+  const auto sparse = scores_of(evidence.lexical), dense = scores_of(evidence.nearest);
 
   std::vector<Ranked> ranked;
   for (const Stretch& stretch : evidence.stretches) {
     const std::size_t first = ranked.size();
-    for (const StretchChunk& chunk : stretch.chunks) ranked.push_back({chunk.id, &stretch.document});
+    for (const auto& chunk : stretch.chunks) ranked.push_back({chunk.get(), stretch.document.get()});
     for (const ScoredSentence& sentence : stretch.sentences) {
       double& score = ranked[first + sentence.chunk].score;
       score = std::max(score, static_cast<double>(sentence.score));
@@ -107,17 +97,12 @@ Result<std::vector<RankedNode>> rank_nodes(const OpenIndex& open, std::string_vi
   }
   std::ranges::stable_sort(ranked, std::greater<>(), &Ranked::score);
   if (ranked.size() > most) ranked.resize(most);
-
-  std::map<ChunkId, const DocumentHead*> wanted;
-  for (const Ranked& one : ranked) wanted[one.chunk] = one.document;
-  TRY(auto nodes, load_nodes(open.store, open.info.id, wanted));
   std::vector<RankedNode> out;
-  for (const Ranked& one : ranked) {
-    const auto node = nodes.find(one.chunk);
-    if (node == nodes.end()) continue;
-    out.push_back(
-        {std::move(node->second), one.score, score_in(dense, one.chunk), score_in(sparse, one.chunk)});
-  }
+  for (const auto& [chunk, document, score] : ranked)
+    out.push_back({{document->key, chunk->chunk.span, chunk->text, document->metadata},
+                   score,
+                   score_in(dense, chunk->id),
+                   score_in(sparse, chunk->id)});
   return out;
 }
 

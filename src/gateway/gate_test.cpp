@@ -42,10 +42,11 @@ class FakeKeys final : public KeyStore {
 };
 
 class GateTest : public testing::Test {
- protected:
+ public:
   GateTest() { log::start_on(logged_, log::Level::info, log::Format::json); }
   ~GateTest() override { log::start(log::Level::info, log::Format::text); }
 
+ protected:
   void make(const std::string& name, KeyLimits limits = {}, bool private_indexes = false) {
     ApiKey key;
     key.id = "key_" + name;

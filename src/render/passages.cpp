@@ -16,7 +16,6 @@ struct Draft {
   SelectedPassage passage;
   const Stretch* stretch = nullptr;
   std::uint64_t words = 0;  // of the query
-  float meaning = 0;
 };
 
 std::string reason_of(const Draft& draft, const Evidence& evidence) {
@@ -26,45 +25,45 @@ std::string reason_of(const Draft& draft, const Evidence& evidence) {
   }
   std::string out;
   if (!words.empty()) out = fmt::format("words: {}", fmt::join(words, ", "));
-  if (evidence.by_meaning) out += fmt::format("{}meaning {:.2f}", out.empty() ? "" : "; ", draft.meaning);
+  if (evidence.by_meaning)
+    out += fmt::format("{}meaning {:.2f}", out.empty() ? "" : "; ", std::max(draft.passage.meaning, 0.0F));
   return out.empty() ? "stands beside what was found" : out;
 }
 
 // Neighbours aboard become one passage, with the white space between them.
 std::vector<Draft> joined(const Evidence& evidence, const Aboard& aboard) {
   std::vector<Draft> out;
-  for (std::size_t s = 0; s < evidence.stretches.size(); ++s) {
-    const Stretch& stretch = evidence.stretches[s];
+  std::size_t place = 0;
+  for (const Stretch& stretch : evidence.stretches) {
     bool goes_on = false;
-    for (std::size_t i = 0; i < stretch.sentences.size(); ++i) {
-      const ScoredSentence& sentence = stretch.sentences[i];
-      if (!aboard[s][i]) {
+    for (const ScoredSentence& sentence : stretch.sentences) {
+      if (!aboard[place++]) {
         goes_on = false;
         continue;
       }
       if (!goes_on) {
-        const StretchChunk& chunk = stretch.chunks[sentence.chunk];
+        const StoredChunk& chunk = *stretch.chunks[sentence.chunk];
         Draft draft;
         draft.stretch = &stretch;
-        draft.passage.document = stretch.document.id;
-        draft.passage.key = stretch.document.key;
+        draft.passage.document = stretch.document->id;
+        draft.passage.key = stretch.document->key;
         draft.passage.span = sentence.span;
         draft.passage.path = chunk.path;
-        draft.passage.lead = chunk.lead;
-        draft.passage.page = chunk.page;
+        draft.passage.lead = chunk.chunk.lead;
+        draft.passage.page = chunk.chunk.page;
+        draft.passage.meaning = sentence.meaning;
         out.push_back(std::move(draft));
       }
       Draft& draft = out.back();
       draft.passage.span.end = sentence.span.end;
       draft.passage.score = std::max(draft.passage.score, sentence.score);
       draft.words |= sentence.words;
-      draft.meaning = std::max(draft.meaning, sentence.meaning);
+      draft.passage.meaning = std::max(draft.passage.meaning, sentence.meaning);
       goes_on = true;
     }
   }
   for (Draft& draft : out) {
-    const Span span = draft.passage.span;
-    draft.passage.text.assign(draft.stretch->text, span.start - draft.stretch->start, span.size());
+    draft.passage.text = draft.stretch->text_within(draft.passage.span);
     // A table whose header row is in the passage needs it no second time.
     if (draft.passage.text.find(draft.passage.lead) != std::string::npos) draft.passage.lead.clear();
     draft.passage.reason = reason_of(draft, evidence);

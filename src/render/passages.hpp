@@ -7,7 +7,7 @@
 
 namespace plimsoll::render {
 
-using Aboard = std::vector<std::vector<bool>>;  // by stretch and sentence
+using Aboard = std::vector<bool>;  // by sentence, of all stretches in a row
 
 // The places of the passages in the order in which they go into a prompt.
 std::vector<std::size_t> in_order(const std::vector<const SelectedPassage*>& passages, PassageOrder order);

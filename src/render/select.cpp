@@ -25,8 +25,9 @@ constexpr Tokens least_room = 6;
 constexpr double same_share = 0.9;
 
 struct Place {
-  std::size_t stretch = 0;
-  std::size_t sentence = 0;
+  float score = 0;
+  std::uint32_t stretch = 0;
+  std::uint32_t sentence = 0;
 };
 
 // The words of a sentence as a set, with one bit a word in front: most pairs differ there already.
@@ -71,15 +72,15 @@ class Selector {
  public:
   Selector(const Evidence& evidence, const Tokenizer& tokenizer, const SelectOptions& options)
       : evidence_(evidence), tokenizer_(tokenizer), options_(options) {
-    for (std::size_t s = 0; s < evidence.stretches.size(); ++s) {
+    for (std::uint32_t s = 0; s < evidence.stretches.size(); ++s) {
       const auto& sentences = evidence.stretches[s].sentences;
-      tokens_.emplace_back(sentences.size(), -1);
-      aboard_.emplace_back(sentences.size(), false);
-      given_up_.emplace_back(sentences.size(), false);
-      for (std::size_t i = 0; i < sentences.size(); ++i) order_.push_back({s, i});
+      first_.push_back(order_.size());
+      for (std::uint32_t i = 0; i < sentences.size(); ++i) order_.push_back({sentences[i].score, s, i});
     }
-    std::stable_sort(order_.begin(), order_.end(),
-                     [&](const Place& a, const Place& b) { return score(a) > score(b); });
+    tokens_.assign(order_.size(), -1);
+    aboard_.assign(order_.size(), false);
+    given_up_.assign(order_.size(), false);
+    std::ranges::stable_sort(order_, std::greater<>(), &Place::score);
     apart_ = options.labels ? tokenizer.count("\n[12] ") : tokenizer.count("\n");
   }
 
@@ -105,18 +106,16 @@ class Selector {
   }
 
  private:
-  float score(const Place& place) const {
-    return evidence_.stretches[place.stretch].sentences[place.sentence].score;
-  }
+  // In the lists of all sentences.
+  std::size_t at(const Place& place) const { return first_[place.stretch] + place.sentence; }
 
   std::string_view text_of(const Place& place) const {
     const Stretch& stretch = evidence_.stretches[place.stretch];
-    const Span span = stretch.sentences[place.sentence].span;
-    return std::string_view(stretch.text).substr(span.start - stretch.start, span.size());
+    return stretch.text_of(stretch.sentences[place.sentence]);
   }
 
   Tokens tokens_of(const Place& place) {
-    Tokens& known = tokens_[place.stretch][place.sentence];
+    Tokens& known = tokens_[at(place)];
     if (known < 0) {
       known = options_.recount ? tokenizer_.count(text_of(place))
                                : evidence_.stretches[place.stretch].sentences[place.sentence].tokens;
@@ -129,15 +128,16 @@ class Selector {
     bool came = false;
     for (const Place& place : order_) {
       if (room < least_room) break;
-      auto& row = aboard_[place.stretch];
-      if (row[place.sentence] || given_up_[place.stretch][place.sentence]) continue;
-      const bool left = place.sentence > 0 && row[place.sentence - 1];
-      const bool right = place.sentence + 1 < row.size() && row[place.sentence + 1];
+      const std::size_t here = at(place);
+      if (aboard_[here] || given_up_[here]) continue;
+      const bool left = place.sentence > 0 && aboard_[here - 1];
+      const bool right =
+          place.sentence + 1 < evidence_.stretches[place.stretch].sentences.size() && aboard_[here + 1];
       if (!left && !right && options_.most_passages && runs_ >= *options_.most_passages) continue;
       Tokens cost = tokens_of(place) + apart_ * (1 - (left ? 1 : 0) - (right ? 1 : 0));
       if (!left) cost += lead_tokens(place);
       if (cost > room || repeats(place)) continue;
-      row[place.sentence] = true;
+      aboard_[here] = true;
       room -= cost;
       runs_ = runs_ + 1 - (left ? 1 : 0) - (right ? 1 : 0);
       came = true;
@@ -159,7 +159,7 @@ class Selector {
   // What stands before a passage that begins here: a table's header, a definition's first line.
   Tokens lead_tokens(const Place& place) {
     const Stretch& stretch = evidence_.stretches[place.stretch];
-    const std::string& lead = stretch.chunks[stretch.sentences[place.sentence].chunk].lead;
+    const std::string& lead = stretch.chunks[stretch.sentences[place.sentence].chunk]->chunk.lead;
     if (lead.empty()) return 0;
     const auto [known, is_new] = leads_.try_emplace(lead, 0);
     if (is_new) known->second = tokenizer_.count(lead) + 1;
@@ -169,19 +169,17 @@ class Selector {
   // What is dropped is not tried again: its cost was estimated too low.
   bool drop_weakest() {
     for (auto place = order_.rbegin(); place != order_.rend(); ++place) {
-      if (!aboard_[place->stretch][place->sentence]) continue;
-      aboard_[place->stretch][place->sentence] = false;
-      given_up_[place->stretch][place->sentence] = true;
+      if (!aboard_[at(*place)]) continue;
+      aboard_[at(*place)] = false;
+      given_up_[at(*place)] = true;
       return true;
     }
     return false;
   }
 
   void give_up_since(const Aboard& before) {
-    for (const Place& place : order_) {
-      if (!aboard_[place.stretch][place.sentence] || before[place.stretch][place.sentence]) continue;
-      given_up_[place.stretch][place.sentence] = true;
-    }
+    for (std::size_t i = 0; i < aboard_.size(); ++i)
+      if (aboard_[i] && !before[i]) given_up_[i] = true;
     aboard_ = before;
   }
 
@@ -192,7 +190,8 @@ class Selector {
   const Evidence& evidence_;
   const Tokenizer& tokenizer_;
   const SelectOptions& options_;
-  std::vector<std::vector<Tokens>> tokens_;  // by stretch and sentence; -1: not counted yet
+  std::vector<std::size_t> first_;  // by stretch: where its sentences begin in the lists of all
+  std::vector<Tokens> tokens_;      // -1: not counted yet
   Aboard aboard_;
   Aboard given_up_;  // did not fit after all
   std::map<std::string_view, Tokens> leads_;

@@ -26,18 +26,29 @@ struct Said {
 Stretch stretch_of(DocumentId id, const std::string& key, const std::vector<Said>& sentences,
                    std::uint64_t start = 0) {
   Stretch out;
-  out.document.id = id;
-  out.document.key = key;
-  out.start = start;
-  out.chunks = {{.id = id * 100, .path = "", .lead = "", .page = 0}};
+  auto document = std::make_shared<DocumentHead>();
+  document->id = id;
+  document->key = key;
+  out.document = document;
+  StoredChunk chunk;
+  chunk.id = id * 100;
   for (const Said& said : sentences) {
-    if (!out.text.empty()) out.text += ' ';
-    const std::uint64_t at = start + out.text.size();
-    out.text += said.text;
+    if (!chunk.text.empty()) chunk.text += ' ';
+    const std::uint64_t at = start + chunk.text.size();
+    chunk.text += said.text;
     out.sentences.push_back(
         {.span = {at, at + said.text.size()}, .tokens = tokenizer().count(said.text), .score = said.score});
   }
+  chunk.chunk.span = {start, start + chunk.text.size()};
+  out.chunks = {std::make_shared<const StoredChunk>(std::move(chunk))};
   return out;
+}
+
+void change(Stretch& stretch, const std::string& lead, const std::string& path) {
+  StoredChunk chunk = *stretch.chunks[0];
+  chunk.chunk.lead = lead;
+  chunk.path = path;
+  stretch.chunks[0] = std::make_shared<const StoredChunk>(std::move(chunk));
 }
 
 Evidence harbour() {
@@ -79,7 +90,7 @@ TEST(Select, SpansPointAtTheText) {
   const auto chosen = select_passages(evidence, tokenizer(), {.budget = 100});
   ASSERT_EQ(chosen.passages.size(), 1U);
   EXPECT_EQ(chosen.passages[0].span, (Span{1'000, 1'037}));
-  EXPECT_EQ(chosen.passages[0].text, evidence.stretches[0].text);
+  EXPECT_EQ(chosen.passages[0].text, evidence.stretches[0].chunks[0]->text);
 }
 
 TEST(Select, OrdersAsItIsTold) {
@@ -117,7 +128,7 @@ TEST(Select, NamesADocumentOnceAndNumbersItAlways) {
 TEST(Select, GivesATablesHeaderWithItsRow) {
   Evidence evidence;
   evidence.stretches = {stretch_of(1, "ships.csv", {{"Cutty Sark, 1869, Dumbarton", 0.9F}})};
-  evidence.stretches[0].chunks[0].lead = "name, year, built at";
+  change(evidence.stretches[0], "name, year, built at", "");
   const auto chosen = select_passages(evidence, tokenizer(), {.budget = 100});
   EXPECT_EQ(chosen.text, "[1: ships.csv] name, year, built at\nCutty Sark, 1869, Dumbarton");
   EXPECT_EQ(chosen.passages[0].text, "Cutty Sark, 1869, Dumbarton");
@@ -142,7 +153,7 @@ TEST(Select, LeavesOutWhatIsSaidAlready) {
 TEST(Select, GivesNoMorePassagesThanAskedFor) {
   const auto chosen = select_passages(harbour(), tokenizer(), {.budget = 1'000, .most_passages = 1});
   ASSERT_EQ(chosen.passages.size(), 1U);
-  EXPECT_EQ(chosen.passages[0].text, harbour().stretches[0].text);  // grown from its best sentence
+  EXPECT_EQ(chosen.passages[0].text, harbour().stretches[0].chunks[0]->text);  // grown from its best sentence
 }
 
 TEST(Select, SaysWhyAPassageIsIn) {
@@ -180,8 +191,7 @@ TEST(Select, NeverExceedsTheBudget) {
         sentences.push_back({text + ".", static_cast<float>(random() % 1'000) / 1'000});
       }
       evidence.stretches.push_back(stretch_of(id, "doc" + std::to_string(id) + ".md", sentences));
-      if (random() % 3 == 0) evidence.stretches.back().chunks[0].lead = "lead | of the | table";
-      evidence.stretches.back().chunks[0].path = "Some > Heading";
+      change(evidence.stretches.back(), random() % 3 == 0 ? "lead | of the | table" : "", "Some > Heading");
     }
     SelectOptions options;
     options.budget = static_cast<Tokens>(random() % 300);

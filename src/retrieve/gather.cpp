@@ -1,8 +1,6 @@
 #include "retrieve/gather.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "base/try.hpp"
 
@@ -11,103 +9,95 @@ namespace {
 
 constexpr std::size_t most_terms = 64;
 
+// Chunks that an index named, by document and place, each once.
 struct Candidates {
-  std::map<DocumentId, std::set<ChunkId>> by_document;
-  std::size_t chunks = 0;
+  struct One {
+    DocumentId document = 0;
+    ChunkId chunk = 0;
+    auto operator<=>(const One&) const = default;
+  };
+  std::vector<One> all;
 
   void add(const std::vector<Hit>& hits) {
-    for (const Hit& hit : hits) {
-      if (by_document[hit.document].insert(hit.chunk).second) ++chunks;
-    }
+    for (const Hit& hit : hits) all.push_back({hit.document, hit.chunk});
+  }
+  void put_in_order() {
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
   }
 };
 
-// The candidates and their neighbours, as far as the document goes.
-std::vector<ChunkId> with_neighbours(const std::set<ChunkId>& chunks, const DocumentHead& document,
-                                     std::size_t reach) {
-  std::set<ChunkId> out;
-  const ChunkId last = document.first_chunk + document.chunks - 1;
-  for (const ChunkId chunk : chunks) {
-    const ChunkId from = std::max(document.first_chunk, chunk - static_cast<ChunkId>(reach));
-    const ChunkId to = std::min(last, chunk + static_cast<ChunkId>(reach));
-    for (ChunkId id = from; id <= to; ++id) out.insert(id);
-  }
-  return {out.begin(), out.end()};
+std::vector<DocumentId> documents_of(const Candidates& candidates) {
+  std::vector<DocumentId> out;
+  for (const auto& one : candidates.all)
+    if (out.empty() || out.back() != one.document) out.push_back(one.document);
+  return out;
 }
 
-// A stretch with what scoring needs of it; the chunks own what the input points into.
+// The candidates and their neighbours, as far as the documents go. `heads`: by id.
+std::vector<ChunkId> with_neighbours(const Candidates& candidates, const ChunkCache::Heads& heads,
+                                     std::size_t neighbours) {
+  const auto reach = static_cast<ChunkId>(neighbours);
+  std::vector<ChunkId> out;
+  out.reserve(candidates.all.size() * (2 * neighbours + 1));
+  auto one = candidates.all.begin();
+  for (const auto& head : heads) {
+    while (one != candidates.all.end() && one->document < head->id) ++one;
+    ChunkId next = head->first_chunk;  // the first that is not taken yet
+    const ChunkId last = head->first_chunk + head->chunks - 1;
+    for (; one != candidates.all.end() && one->document == head->id; ++one) {
+      const ChunkId to = std::min(last, one->chunk + reach);
+      for (next = std::max(next, one->chunk - reach); next <= to; ++next) out.push_back(next);
+    }
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 struct Loaded {
-  Stretch stretch;
+  std::shared_ptr<const DocumentHead> document;
   ChunkCache::Chunks chunks;
 };
 
-void append(std::vector<Loaded>& out, const DocumentHead& document, std::shared_ptr<const ReadChunk> read) {
-  const StoredChunk& chunk = read->stored;
-  const bool goes_on = !out.empty() && out.back().stretch.document.id == document.id &&
-                       out.back().chunks.back()->stored.id + 1 == chunk.id;
-  if (!goes_on) {
-    out.emplace_back();
-    out.back().stretch.document = document;
-    out.back().stretch.start = chunk.chunk.span.start;
-  }
-  Stretch& stretch = out.back().stretch;
-  stretch.text += chunk.text;
-  stretch.chunks.push_back({chunk.id, chunk.path, chunk.chunk.lead, chunk.chunk.page});
-  out.back().chunks.push_back(std::move(read));
-}
-
-StretchInput input_of(const Loaded& loaded, std::span<const std::size_t> embedders) {
-  StretchInput out;
-  out.chunks = loaded.chunks.size();
-  std::size_t sentences = 0;
-  for (const auto& chunk : loaded.chunks) sentences += chunk->stored.chunk.sentences.size();
-  out.sentences.reserve(sentences);
-  out.words.reserve(sentences);
-  out.chunk_of.reserve(sentences);
-  out.vectors.resize(embedders.size());
-  for (auto& vectors : out.vectors) vectors.reserve(sentences);
-  for (std::size_t c = 0; c < loaded.chunks.size(); ++c) {
-    const StoredChunk& stored = loaded.chunks[c]->stored;
-    for (std::size_t i = 0; i < stored.chunk.sentences.size(); ++i) {
-      out.sentences.push_back(stored.chunk.sentences[i]);
-      out.words.push_back(loaded.chunks[c]->words.of(i));
-      out.chunk_of.push_back(static_cast<std::uint32_t>(c));
-      for (std::size_t e = 0; e < embedders.size(); ++e)
-        out.vectors[e].push_back(stored.vectors[embedders[e]].sentence(i));
+Result<std::vector<Loaded>> load(ChunkCache& cache, IndexId index, const Candidates& candidates,
+                                 std::size_t neighbours) {
+  TRY(const auto heads, cache.heads(index, documents_of(candidates)));
+  TRY(auto chunks, cache.chunks(index, with_neighbours(candidates, heads, neighbours)));
+  std::vector<Loaded> out;
+  out.reserve(chunks.size());
+  for (auto& chunk : chunks) {
+    const bool goes_on = !out.empty() && out.back().document->id == chunk->stored.document &&
+                         out.back().chunks.back()->stored.id + 1 == chunk->stored.id;
+    if (!goes_on) {
+      const auto head =
+          std::ranges::lower_bound(heads, chunk->stored.document, {}, [](const auto& h) { return h->id; });
+      if (head == heads.end() || (*head)->id != chunk->stored.document) continue;
+      out.push_back({*head, {}});
     }
+    out.back().chunks.push_back(std::move(chunk));
   }
   return out;
 }
 
 // `cache`: null where they are not those that every query asks for.
-void add_norms(StretchInput& input, const Loaded& loaded, ChunkCache* cache, IndexId index,
-               const Weights& weights) {
+std::shared_ptr<const ChunkCache::Norms> norms_of(const Loaded& loaded, ChunkCache* cache, IndexId index,
+                                                  std::span<const std::size_t> embedders,
+                                                  const Weights& weights) {
   const ChunkId first = loaded.chunks.front()->stored.id;
-  if (cache != nullptr) input.norms = cache->norms(index, first, loaded.chunks.size());
-  if (input.norms) return;
-  input.norms = std::make_shared<const ChunkCache::Norms>(norms_of(input, weights));
-  if (cache != nullptr) cache->keep_norms(index, first, loaded.chunks.size(), input.norms);
+  if (cache != nullptr)
+    if (auto known = cache->norms(index, first, loaded.chunks.size())) return known;
+  auto norms =
+      std::make_shared<const ChunkCache::Norms>(retrieve::norms_of(loaded.chunks, embedders, weights));
+  if (cache != nullptr) cache->keep_norms(index, first, loaded.chunks.size(), norms);
+  return norms;
 }
 
-Result<std::vector<Loaded>> load(ChunkCache& cache, IndexId index, const Candidates& candidates,
-                                 std::size_t neighbours) {
-  std::vector<DocumentId> ids;
-  for (const auto& [id, chunks] : candidates.by_document) ids.push_back(id);
-  TRY(const auto heads, cache.heads(index, ids));
-  std::vector<ChunkId> wanted;
-  std::map<DocumentId, const DocumentHead*> by_id;
-  for (const auto& head : heads) {
-    by_id[head->id] = head.get();
-    const auto chunks = with_neighbours(candidates.by_document.at(head->id), *head, neighbours);
-    wanted.insert(wanted.end(), chunks.begin(), chunks.end());
-  }
-  std::sort(wanted.begin(), wanted.end());
-  TRY(auto chunks, cache.chunks(index, wanted));
-  std::vector<Loaded> out;
-  out.reserve(chunks.size());
-  for (auto& chunk : chunks) {
-    const auto head = by_id.find(chunk->stored.document);
-    if (head != by_id.end()) append(out, *head->second, std::move(chunk));
+Stretch stretch_of(Loaded loaded, std::vector<ScoredSentence> sentences) {
+  Stretch out{std::move(loaded.document), {}, std::move(sentences)};
+  out.chunks.reserve(loaded.chunks.size());
+  for (auto& chunk : loaded.chunks) {
+    const StoredChunk* stored = &chunk->stored;
+    out.chunks.emplace_back(std::move(chunk), stored);
   }
   return out;
 }
@@ -126,36 +116,39 @@ Result<Evidence> gather(Store& store, ChunkCache& cache, const IndexInfo& info, 
   const std::vector<DocumentId>* only = options.filter.empty() ? nullptr : &allowed;
 
   QueryInput input{.terms = index.terms(query),
+                   .embedders = {},
                    .vectors = {},
                    .index_chunks = index.size(),
                    .average_words = index.average_words()};
   if (input.terms.size() > most_terms) input.terms.resize(most_terms);
+  out.lexical = index.lexical(query, options.candidates, only);
   Candidates candidates;
-  candidates.add(index.lexical(query, options.candidates, only));
-  std::vector<std::size_t> embedders;
+  candidates.add(out.lexical);
   for (std::size_t e = 0; e < query_vectors.size() && e < info.settings.embedders.size(); ++e) {
     if (query_vectors[e].size() != info.settings.embedders[e].dimensions) continue;
-    embedders.push_back(e);
+    input.embedders.push_back(e);
     input.vectors.emplace_back(query_vectors[e]);
-    candidates.add(index.nearest(e, query_vectors[e], options.candidates, only));
+    auto nearest = index.nearest(e, query_vectors[e], options.candidates, only);
+    candidates.add(nearest);
+    if (out.nearest.empty()) out.nearest = std::move(nearest);
   }
-  out.by_meaning = !embedders.empty();
-  out.candidates = candidates.chunks;
+  candidates.put_in_order();
+  out.by_meaning = !input.embedders.empty();
+  out.candidates = candidates.all.size();
   for (const QueryTerm& term : input.terms) out.words.push_back(term.term);
 
   TRY(auto loaded, load(cache, info.id, candidates, options.neighbours));
-  const bool as_ever = embedders.size() == info.settings.embedders.size() && options.weights == Weights{};
+  const bool as_ever =
+      input.embedders.size() == info.settings.embedders.size() && options.weights == Weights{};
   std::vector<StretchInput> inputs;
   inputs.reserve(loaded.size());
-  for (const Loaded& each : loaded) {
-    inputs.push_back(input_of(each, embedders));
-    add_norms(inputs.back(), each, as_ever ? &cache : nullptr, info.id, options.weights);
-  }
+  for (const Loaded& each : loaded)
+    inputs.push_back(
+        {each.chunks, norms_of(each, as_ever ? &cache : nullptr, info.id, input.embedders, options.weights)});
   auto scores = score_sentences(input, inputs, options.weights);
-  for (std::size_t s = 0; s < loaded.size(); ++s) {
-    loaded[s].stretch.sentences = std::move(scores[s]);
-    out.stretches.push_back(std::move(loaded[s].stretch));
-  }
+  out.stretches.reserve(loaded.size());
+  for (std::size_t s = 0; s < loaded.size(); ++s)
+    out.stretches.push_back(stretch_of(std::move(loaded[s]), std::move(scores[s])));
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include "retrieve/score.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bitset>
 #include <cmath>
 #include <unordered_map>
@@ -46,21 +47,56 @@ struct Parts {
 
   std::vector<float> nearby_words, own_words, chunk_words;
   std::vector<float> own_meaning, near_meaning, far_meaning, chunk_meaning;
-  std::vector<std::uint64_t> words;
+  std::vector<std::uint64_t> words;  // which of the query's, a bit each
 };
 
-// How far apart the middles of a sentence and the one before it are, in tokens.
-std::vector<float> gaps(const StretchInput& stretch) {
-  std::vector<float> out(stretch.sentences.size());
-  for (std::size_t i = 1; i < out.size(); ++i) {
-    out[i] = static_cast<float>(stretch.sentences[i - 1].tokens + stretch.sentences[i].tokens) / 2;
-  }
-  return out;
+// Of what stands so far away. Between the middles of two sentences in a row lies half of their tokens.
+float faded(Tokens both, float reach) {
+  return std::exp(-(static_cast<float>(both) / 2) / reach);
 }
 
-struct WordCounts {
-  Matrix by_term;
-  std::vector<float> length;  // words that are no stop words
+// The sentences of all stretches in a row.
+struct Row {
+  explicit Row(std::span<const StretchInput> stretches) {
+    std::size_t sentences = 0;
+    for (const StretchInput& stretch : stretches)
+      for (const auto& chunk : stretch.chunks) sentences += chunk->stored.chunk.sentences.size();
+    tokens.reserve(sentences);
+    both.reserve(sentences);
+    chunk_of.reserve(sentences);
+    for (const StretchInput& stretch : stretches) {
+      bool opens = true;
+      for (const auto& chunk : stretch.chunks) {
+        for (const Sentence& sentence : chunk->stored.chunk.sentences) {
+          both.push_back(opens ? -1 : tokens.back() + sentence.tokens);
+          tokens.push_back(sentence.tokens);
+          chunk_of.push_back(chunks);
+          opens = false;
+        }
+        ++chunks;
+      }
+    }
+  }
+
+  std::size_t size() const { return tokens.size(); }
+
+  // By sentence: what is left at it of what the one before it has; at the first of a stretch nothing.
+  std::vector<float> fades(float reach) const {
+    std::array<float, 256> known{};  // sentences are short, so that nearly all are in there
+    for (std::size_t i = 0; i < known.size(); ++i) known[i] = faded(static_cast<Tokens>(i), reach);
+    std::vector<float> out(both.size());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (both[i] < 0) continue;
+      const auto place = static_cast<std::size_t>(both[i]);
+      out[i] = place < known.size() ? known[place] : faded(both[i], reach);
+    }
+    return out;
+  }
+
+  std::vector<Tokens> tokens;
+  std::vector<Tokens> both;  // of a sentence and the one before it; -1: it is the first of its stretch
+  std::vector<std::uint32_t> chunk_of;
+  std::uint32_t chunks = 0;
 };
 
 // The query's terms by stem_hash. Nearly all words of a document are none of them, which a bit tells.
@@ -88,30 +124,54 @@ class Terms {
   std::bitset<4096> may_be_;
 };
 
-WordCounts count_words(const StretchInput& stretch, const Terms& terms) {
-  WordCounts out{Matrix(stretch.sentences.size(), terms.size()),
-                 std::vector<float>(stretch.sentences.size())};
-  for (std::size_t i = 0; i < stretch.sentences.size(); ++i) {
-    out.length[i] = static_cast<float>(stretch.words[i].size());
-    for (const std::uint64_t word : stretch.words[i]) {
-      const std::size_t place = terms.place_of(word);
-      if (place < terms.size()) ++out.by_term.row(i)[place];
+struct WordCounts {
+  Matrix by_term;
+  std::vector<float> length;  // words that are no stop words
+};
+
+WordCounts count_words(std::span<const StretchInput> stretches, std::size_t sentences, const Terms& terms) {
+  WordCounts out{Matrix(sentences, terms.size()), std::vector<float>(sentences)};
+  std::size_t i = 0;
+  for (const StretchInput& stretch : stretches) {
+    for (const auto& chunk : stretch.chunks) {
+      for (std::size_t s = 0; s < chunk->stored.chunk.sentences.size(); ++s, ++i) {
+        const auto words = chunk->words.of(s);
+        out.length[i] = static_cast<float>(words.size());
+        for (const std::uint64_t word : words) {
+          const std::size_t place = terms.place_of(word);
+          if (place < terms.size()) ++out.by_term.row(i)[place];
+        }
+      }
     }
   }
   return out;
 }
 
 // Each row with those before it and, at a discount, those after it, fading with their distance.
-Matrix smoothed(const Matrix& counts, std::span<const float> gap, float reach, float after) {
-  Matrix out = counts;
-  std::vector<float> carried(counts.columns());
-  for (std::size_t i = 1; i < gap.size(); ++i)
-    loops().carry(carried.data(), counts.row(i - 1), std::exp(-gap[i] / reach), 1, out.row(i),
-                  carried.size());
+Matrix smoothed(const Matrix& rows, std::span<const float> fade, float after) {
+  Matrix out = rows;
+  std::vector<float> carried(rows.columns());
+  for (std::size_t i = 1; i < fade.size(); ++i)
+    loops().carry(carried.data(), rows.row(i - 1), fade[i], 1, out.row(i), carried.size());
   std::fill(carried.begin(), carried.end(), 0.0F);
-  for (std::size_t i = gap.size(); i-- > 1;)
-    loops().carry(carried.data(), counts.row(i), std::exp(-gap[i] / reach), after, out.row(i - 1),
-                  carried.size());
+  for (std::size_t i = fade.size(); i-- > 1;)
+    loops().carry(carried.data(), rows.row(i), fade[i], after, out.row(i - 1), carried.size());
+  return out;
+}
+
+// The same of single values, before and after alike.
+std::vector<float> smoothed(const std::vector<float>& values, std::span<const float> fade) {
+  std::vector<float> out = values;
+  float carried = 0;
+  for (std::size_t i = 1; i < fade.size(); ++i) {
+    carried = (carried + values[i - 1]) * fade[i];
+    out[i] += carried;
+  }
+  carried = 0;
+  for (std::size_t i = fade.size(); i-- > 1;) {
+    carried = (carried + values[i]) * fade[i];
+    out[i - 1] += carried;
+  }
   return out;
 }
 
@@ -139,35 +199,34 @@ TermWeights term_weights(const QueryInput& query) {
   return out;
 }
 
-// `first`: where the stretch's sentences begin in the parts; `gap`: as gaps() has it.
-void score_words(const QueryInput& query, const TermWeights& weight, const StretchInput& stretch,
-                 std::span<const float> gap, const Terms& terms, const Weights& weights, Parts& parts,
-                 std::size_t first) {
-  const std::size_t sentences = stretch.sentences.size();
-  const WordCounts counts = count_words(stretch, terms);
-  const Matrix nearby = smoothed(counts.by_term, gap, weights.words_reach, weights.word_after);
-  Matrix by_chunk(stretch.chunks, terms.size());
-  std::vector<float> chunk_length(stretch.chunks);
-  for (std::size_t i = 0; i < sentences; ++i) {
+void score_words(const QueryInput& query, std::span<const StretchInput> stretches, const Row& row,
+                 const Weights& weights, Parts& parts) {
+  const Terms terms(query.terms);
+  const TermWeights weight = term_weights(query);
+  const WordCounts counts = count_words(stretches, row.size(), terms);
+  const Matrix nearby = smoothed(counts.by_term, row.fades(weights.words_reach), weights.word_after);
+  Matrix by_chunk(row.chunks, terms.size());
+  std::vector<float> chunk_length(row.chunks);
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const float *near = nearby.row(i), *own = counts.by_term.row(i);
+    float* of_chunk = by_chunk.row(row.chunk_of[i]);
     float sum = 0;
     std::uint64_t has = 0;
     for (std::size_t t = 0; t < terms.size(); ++t) {
-      const float near = nearby.row(i)[t];
-      sum += weight.by_sentence[t] * near * (1 + nearby_k) / (near + nearby_k);
-      by_chunk.row(stretch.chunk_of[i])[t] += counts.by_term.row(i)[t];
-      if (counts.by_term.row(i)[t] > 0) has |= std::uint64_t{1} << t;
+      sum += weight.by_sentence[t] * near[t] * (1 + nearby_k) / (near[t] + nearby_k);
+      of_chunk[t] += own[t];
+      if (own[t] > 0) has |= std::uint64_t{1} << t;
     }
-    chunk_length[stretch.chunk_of[i]] += counts.length[i];
-    parts.nearby_words[first + i] = sum;
-    parts.words[first + i] = has;
-    parts.own_words[first + i] = bm25(counts.by_term.row(i), weight.by_sentence, counts.length[i],
-                                      query.average_words / sentences_per_chunk);
+    chunk_length[row.chunk_of[i]] += counts.length[i];
+    parts.nearby_words[i] = sum;
+    parts.words[i] = has;
+    parts.own_words[i] =
+        bm25(own, weight.by_sentence, counts.length[i], query.average_words / sentences_per_chunk);
   }
-  std::vector<float> of_chunk(stretch.chunks);
-  for (std::size_t c = 0; c < stretch.chunks; ++c) {
+  std::vector<float> of_chunk(row.chunks);
+  for (std::size_t c = 0; c < row.chunks; ++c)
     of_chunk[c] = bm25(by_chunk.row(c), weight.by_chunk, chunk_length[c], query.average_words);
-  }
-  for (std::size_t i = 0; i < sentences; ++i) parts.chunk_words[first + i] = of_chunk[stretch.chunk_of[i]];
+  for (std::size_t i = 0; i < row.size(); ++i) parts.chunk_words[i] = of_chunk[row.chunk_of[i]];
 }
 
 std::vector<float> lengths(const Matrix& vectors, std::size_t rows) {
@@ -177,45 +236,63 @@ std::vector<float> lengths(const Matrix& vectors, std::size_t rows) {
   return out;
 }
 
-// Adds to `to` the share of the cosine of the query with each sentence's surroundings: the vectors around it,
-// fading with their distance. The product of a sum with the query is the sum of the products.
-void add_surroundings(float* to, float share, const Matrix& products, std::span<const float> gap, float reach,
-                      const std::vector<float>& norms) {
-  const Matrix sums = smoothed(products, gap, reach, 1);
-  for (std::size_t i = 0; i < gap.size(); ++i) to[i] += norms[i] > 0 ? share * (*sums.row(i) / norms[i]) : 0;
-}
-
-// The chunk's vector is the mean of its sentences', by their tokens.
-void add_chunk_cosines(float* to, float share, const Matrix& products, const StretchInput& stretch,
-                       const std::vector<float>& norms) {
-  std::vector<float> cosine(stretch.chunks);
-  for (std::size_t i = 0; i < stretch.sentences.size(); ++i)
-    cosine[stretch.chunk_of[i]] += static_cast<float>(stretch.sentences[i].tokens) * *products.row(i);
-  for (std::size_t c = 0; c < stretch.chunks; ++c) cosine[c] = norms[c] > 0 ? cosine[c] / norms[c] : 0;
-  for (std::size_t i = 0; i < stretch.sentences.size(); ++i) to[i] += share * cosine[stretch.chunk_of[i]];
-}
-
-// `unpacked` is only there to be written over.
-void score_meaning(const QueryInput& query, const StretchInput& stretch, std::span<const float> gap,
-                   const Weights& weights, Parts& parts, std::size_t first, std::vector<float>& unpacked) {
-  const float share = 1 / static_cast<float>(query.vectors.size());
-  const auto norms =
-      stretch.norms ? stretch.norms : std::make_shared<const ChunkCache::Norms>(norms_of(stretch, weights));
-  for (std::size_t e = 0; e < query.vectors.size(); ++e) {
-    const auto vector = query.vectors[e];
-    const StretchNorms& known = (*norms)[e];
-    unpacked.assign(vector.size(), 0);
-    Matrix own(stretch.sentences.size(), 1);
-    for (std::size_t i = 0; i < stretch.sentences.size(); ++i) {
-      const PackedVector packed = stretch.vectors[e][i];
-      loops().unpack(packed.values.data(), packed.scale, unpacked.data(),
-                     std::min(packed.values.size(), unpacked.size()));
-      *own.row(i) = loops().dot(unpacked.data(), vector.data(), vector.size());
-      parts.own_meaning[first + i] += share * *own.row(i);
+// Of the query with each sentence of all stretches.
+std::vector<float> products(const QueryInput& query, std::span<const StretchInput> stretches,
+                            std::size_t sentences, std::size_t e) {
+  const auto vector = query.vectors[e];
+  std::vector<float> out;
+  out.reserve(sentences);
+  for (const StretchInput& stretch : stretches) {
+    for (const auto& chunk : stretch.chunks) {
+      const ChunkVectors& vectors = chunk->stored.vectors[query.embedders[e]];
+      for (std::size_t s = 0; s < chunk->stored.chunk.sentences.size(); ++s) {
+        const PackedVector packed = vectors.sentence(s);
+        const std::size_t n = std::min(packed.values.size(), vector.size());
+        out.push_back(packed.scale * loops().dot_packed(packed.values.data(), vector.data(), n));
+      }
     }
-    add_surroundings(&parts.near_meaning[first], share, own, gap, weights.near_reach, known.near);
-    add_surroundings(&parts.far_meaning[first], share, own, gap, weights.far_reach, known.far);
-    add_chunk_cosines(&parts.chunk_meaning[first], share, own, stretch, known.chunk);
+  }
+  return out;
+}
+
+// One of the lists of StretchNorms, of all stretches in a row.
+std::vector<float> in_a_row(std::span<const StretchInput> stretches, std::size_t e, std::size_t size,
+                            std::vector<float> StretchNorms::*list) {
+  std::vector<float> out;
+  out.reserve(size);
+  for (const StretchInput& stretch : stretches) {
+    const std::vector<float>& norms = (*stretch.norms)[e].*list;
+    out.insert(out.end(), norms.begin(), norms.end());
+  }
+  return out;
+}
+
+// Adds the share of the cosine: what the products come to, divided by the length of the sum of vectors that
+// they stand for.
+void add_cosines(std::vector<float>& to, float share, const std::vector<float>& sums,
+                 const std::vector<float>& norms) {
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] += norms[i] > 0 ? share * (sums[i] / norms[i]) : 0;
+}
+
+// The surroundings of a sentence are the vectors around it, fading with their distance; a chunk's vector is
+// the mean of its sentences', by their tokens. The product of a sum with the query is the sum of the
+// products.
+void score_meaning(const QueryInput& query, std::span<const StretchInput> stretches, const Row& row,
+                   const Weights& weights, Parts& parts) {
+  const float share = 1 / static_cast<float>(query.vectors.size());
+  const auto near_fade = row.fades(weights.near_reach), far_fade = row.fades(weights.far_reach);
+  for (std::size_t e = 0; e < query.vectors.size(); ++e) {
+    const std::vector<float> own = products(query, stretches, row.size(), e);
+    for (std::size_t i = 0; i < row.size(); ++i) parts.own_meaning[i] += share * own[i];
+    add_cosines(parts.near_meaning, share, smoothed(own, near_fade),
+                in_a_row(stretches, e, row.size(), &StretchNorms::near));
+    add_cosines(parts.far_meaning, share, smoothed(own, far_fade),
+                in_a_row(stretches, e, row.size(), &StretchNorms::far));
+    std::vector<float> sums(row.chunks), cosines(row.chunks);
+    for (std::size_t i = 0; i < row.size(); ++i)
+      sums[row.chunk_of[i]] += static_cast<float>(row.tokens[i]) * own[i];
+    add_cosines(cosines, share, sums, in_a_row(stretches, e, row.chunks, &StretchNorms::chunk));
+    for (std::size_t i = 0; i < row.size(); ++i) parts.chunk_meaning[i] += cosines[row.chunk_of[i]];
   }
 }
 
@@ -243,24 +320,32 @@ void share_with_neighbours(std::vector<ScoredSentence>& sentences, float share, 
 
 }  // namespace
 
-std::vector<StretchNorms> norms_of(const StretchInput& stretch, const Weights& weights) {
-  const std::vector<float> gap = gaps(stretch);
-  const std::size_t sentences = stretch.sentences.size();
-  std::vector<StretchNorms> out;
-  for (const std::vector<PackedVector>& packed : stretch.vectors) {
-    const std::size_t n = packed.empty() ? 0 : packed.front().values.size();
-    Matrix vectors(sentences, n);
-    Matrix by_chunk(stretch.chunks, n);
-    for (std::size_t i = 0; i < sentences; ++i) {
-      float* row = vectors.row(i);
-      loops().unpack(packed[i].values.data(), packed[i].scale, row, std::min(packed[i].values.size(), n));
-      const auto tokens = static_cast<float>(stretch.sentences[i].tokens);
-      float* sum = by_chunk.row(stretch.chunk_of[i]);
-      for (std::size_t d = 0; d < n; ++d) sum[d] += tokens * row[d];
+ChunkCache::Norms norms_of(std::span<const std::shared_ptr<const ReadChunk>> chunks,
+                           std::span<const std::size_t> embedders, const Weights& weights) {
+  const StretchInput stretch{chunks, nullptr};
+  const Row row(std::span(&stretch, 1));
+  const auto near_fade = row.fades(weights.near_reach), far_fade = row.fades(weights.far_reach);
+  ChunkCache::Norms out;
+  for (const std::size_t e : embedders) {
+    std::size_t n = 0;
+    for (const auto& chunk : chunks)
+      if (const ChunkVectors& packed = chunk->stored.vectors[e]; !packed.scales.empty())
+        n = packed.sentence(0).values.size();
+    Matrix vectors(row.size(), n);
+    Matrix by_chunk(row.chunks, n);
+    std::size_t i = 0;
+    for (const auto& chunk : chunks) {
+      for (std::size_t s = 0; s < chunk->stored.chunk.sentences.size(); ++s, ++i) {
+        const PackedVector packed = chunk->stored.vectors[e].sentence(s);
+        float* vector = vectors.row(i);
+        loops().unpack(packed.values.data(), packed.scale, vector, std::min(packed.values.size(), n));
+        const auto tokens = static_cast<float>(row.tokens[i]);
+        float* sum = by_chunk.row(row.chunk_of[i]);
+        for (std::size_t d = 0; d < n; ++d) sum[d] += tokens * vector[d];
+      }
     }
-    out.push_back({lengths(smoothed(vectors, gap, weights.near_reach, 1), sentences),
-                   lengths(smoothed(vectors, gap, weights.far_reach, 1), sentences),
-                   lengths(by_chunk, stretch.chunks)});
+    out.push_back({lengths(smoothed(vectors, near_fade, 1), row.size()),
+                   lengths(smoothed(vectors, far_fade, 1), row.size()), lengths(by_chunk, row.chunks)});
   }
   return out;
 }
@@ -268,50 +353,42 @@ std::vector<StretchNorms> norms_of(const StretchInput& stretch, const Weights& w
 std::vector<std::vector<ScoredSentence>> score_sentences(const QueryInput& query,
                                                          std::span<const StretchInput> stretches,
                                                          const Weights& weights) {
-  const Terms terms(query.terms);
-  const TermWeights weight = term_weights(query);
-
-  std::size_t sentences = 0;
-  for (const StretchInput& stretch : stretches) sentences += stretch.sentences.size();
-  Parts parts(sentences);
-  std::vector<float> unpacked;
-  std::size_t first = 0;
-  for (const StretchInput& stretch : stretches) {
-    const std::vector<float> gap = gaps(stretch);
-    score_words(query, weight, stretch, gap, terms, weights, parts, first);
-    if (!query.vectors.empty() && !gap.empty())
-      score_meaning(query, stretch, gap, weights, parts, first, unpacked);
-    first += gap.size();
-  }
-  std::vector<float> sums(sentences);
+  const Row row(stretches);
+  Parts parts(row.size());
+  std::vector<float> sums(row.size());
+  score_words(query, stretches, row, weights, parts);
   add_scaled(sums, parts.nearby_words, weights.nearby_words, false);
   add_scaled(sums, parts.own_words, weights.own_words, false);
   add_scaled(sums, parts.chunk_words, weights.chunk_words, false);
+  float most = weights.nearby_words + weights.own_words + weights.chunk_words;
   if (!query.vectors.empty()) {
+    score_meaning(query, stretches, row, weights, parts);
     add_scaled(sums, parts.own_meaning, weights.own_meaning, true);
     add_scaled(sums, parts.near_meaning, weights.near_meaning, true);
     add_scaled(sums, parts.far_meaning, weights.far_meaning, true);
     add_scaled(sums, parts.chunk_meaning, weights.chunk_meaning, true);
-  }
-
-  float most = weights.nearby_words + weights.own_words + weights.chunk_words;
-  if (!query.vectors.empty()) {
     most += weights.own_meaning + weights.near_meaning + weights.far_meaning + weights.chunk_meaning;
   }
+
   std::vector<std::vector<ScoredSentence>> scores(stretches.size());
-  first = 0;
+  std::size_t i = 0;
   for (std::size_t s = 0; s < stretches.size(); ++s) {
-    const StretchInput& stretch = stretches[s];
-    scores[s].reserve(stretch.sentences.size());
-    for (std::size_t i = 0; i < stretch.sentences.size(); ++i)
-      scores[s].push_back({.span = stretch.sentences[i].span,
-                           .tokens = stretch.sentences[i].tokens,
-                           .score = sums[first + i],
-                           .meaning = parts.own_meaning[first + i],
-                           .words = parts.words[first + i],
-                           .chunk = stretch.chunk_of[i]});
+    const auto chunks = stretches[s].chunks;
+    std::size_t sentences = 0;
+    for (const auto& chunk : chunks) sentences += chunk->stored.chunk.sentences.size();
+    scores[s].reserve(sentences);
+    for (std::uint32_t c = 0; c < chunks.size(); ++c) {
+      for (const Sentence& sentence : chunks[c]->stored.chunk.sentences) {
+        scores[s].push_back({.span = sentence.span,
+                             .tokens = sentence.tokens,
+                             .score = sums[i],
+                             .meaning = parts.own_meaning[i],
+                             .words = parts.words[i],
+                             .chunk = c});
+        ++i;
+      }
+    }
     share_with_neighbours(scores[s], weights.neighbour, 1 / (most * (1 + 2 * weights.neighbour)));
-    first += stretch.sentences.size();
   }
   return scores;
 }

@@ -32,25 +32,21 @@ struct Weights {
   bool operator==(const Weights&) const = default;
 };
 
-// A stretch as it is scored: sentences of consecutive chunks.
+// Consecutive chunks of a document, as they are scored.
 struct StretchInput {
-  std::vector<Sentence> sentences;  // all of them, in order
-  std::vector<std::span<const std::uint64_t>>
-      words;                            // by sentence: stem_hash of those that are no stop words
-  std::vector<std::uint32_t> chunk_of;  // by sentence: which of the chunks
-  std::size_t chunks = 0;
-  // By embedder that is compared, then by sentence.
-  std::vector<std::vector<PackedVector>> vectors;
-  std::shared_ptr<const std::vector<StretchNorms>>
-      norms;  // by embedder that is compared; null: made when scored
+  std::span<const std::shared_ptr<const ReadChunk>> chunks;
+  std::shared_ptr<const ChunkCache::Norms> norms;  // by embedder that is compared
 };
 
 // Of the vectors of a stretch. They do not depend on a query, and cost more than all that does.
-std::vector<StretchNorms> norms_of(const StretchInput& stretch, const Weights& weights);
+// `embedders`: those that are compared, by place in the index.
+ChunkCache::Norms norms_of(std::span<const std::shared_ptr<const ReadChunk>> chunks,
+                           std::span<const std::size_t> embedders, const Weights& weights);
 
 struct QueryInput {
   std::vector<QueryTerm> terms;                 // at most 64
-  std::vector<std::span<const float>> vectors;  // by embedder that is compared
+  std::vector<std::size_t> embedders;           // that are compared, by place in the index
+  std::vector<std::span<const float>> vectors;  // by those
   std::size_t index_chunks = 0;
   float average_words = 0;  // of a chunk
 };

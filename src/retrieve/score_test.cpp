@@ -13,23 +13,37 @@ namespace {
 // Sentences of ten tokens each, one chunk each, a blank apart.
 struct Text {
   explicit Text(const std::vector<std::string>& sentences) {
+    std::uint64_t at = 0;
     for (const std::string& each : sentences) {
-      if (!text.empty()) text += ' ';
-      const std::uint64_t at = text.size();
-      text += each;
-      input.sentences.push_back({.span = {at, text.size()}, .tokens = 10, .opens_block = false});
-      input.chunk_of.push_back(static_cast<std::uint32_t>(input.chunk_of.size()));
+      auto chunk = std::make_shared<ReadChunk>();
+      chunk->stored.text = each;
+      chunk->stored.chunk.span = {at, at + each.size()};
+      chunk->stored.chunk.sentences = {
+          {.span = chunk->stored.chunk.span, .tokens = 10, .opens_block = false}};
+      chunk->words = words_of(each, at, chunk->stored.chunk.sentences);
+      at += each.size() + 1;
+      chunks.push_back(std::move(chunk));
     }
-    words = words_of(text, 0, input.sentences);
-    for (std::size_t i = 0; i < sentences.size(); ++i) input.words.push_back(words.of(i));
-    input.chunks = sentences.size();
   }
-  Text(const Text&) = delete;
-  Text& operator=(const Text&) = delete;
 
-  std::string text;
-  SentenceWords words;
-  StretchInput input;
+  void add_vectors(const std::vector<std::vector<std::int8_t>>& by_sentence, float scale) {
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      auto chunk = std::make_shared<ReadChunk>(*chunks[i]);
+      chunk->stored.vectors.push_back({.whole = {}, .scales = {scale}, .sentences = by_sentence[i]});
+      chunks[i] = std::move(chunk);
+    }
+    embedders.push_back(embedders.size());
+  }
+
+  std::vector<ScoredSentence> score(QueryInput query, const Weights& weights = {}) const {
+    query.embedders = embedders;
+    const StretchInput input{chunks,
+                             std::make_shared<const ChunkCache::Norms>(norms_of(chunks, embedders, weights))};
+    return score_sentences(query, std::span(&input, 1), weights).at(0);
+  }
+
+  ChunkCache::Chunks chunks;
+  std::vector<std::size_t> embedders;
 };
 
 QueryInput query_of(std::vector<std::string> words) {
@@ -42,8 +56,7 @@ QueryInput query_of(std::vector<std::string> words) {
 
 std::vector<float> scores(const QueryInput& query, const Text& text, const Weights& weights = {}) {
   std::vector<float> out;
-  const auto scored = score_sentences(query, std::span(&text.input, 1), weights);
-  for (const ScoredSentence& sentence : scored.at(0)) out.push_back(sentence.score);
+  for (const ScoredSentence& sentence : text.score(query, weights)) out.push_back(sentence.score);
   return out;
 }
 
@@ -72,22 +85,20 @@ TEST(Score, OneOfEachWordBeatsManyOfOne) {
 
 TEST(Score, SaysWhichWordsASentenceHas) {
   const Text text({"Keels and anchors.", "The anchors.", "Nothing."});
-  const auto got = score_sentences(query_of({"anchor", "keel"}), std::span(&text.input, 1), {});
-  EXPECT_EQ(got[0][0].words, 3U);
-  EXPECT_EQ(got[0][1].words, 1U);
-  EXPECT_EQ(got[0][2].words, 0U);
+  const auto got = text.score(query_of({"anchor", "keel"}));
+  EXPECT_EQ(got[0].words, 3U);
+  EXPECT_EQ(got[1].words, 1U);
+  EXPECT_EQ(got[2].words, 0U);
 }
 
 TEST(Score, MeaningCountsWhereTheWordsDiffer) {
   Text text({"First.", "Second.", "Third.", "Fourth."});
   const std::vector<std::int8_t> away{0, 127}, near{127, 0};
-  text.input.vectors.resize(1);
-  for (int i = 0; i < 4; ++i)
-    text.input.vectors[0].push_back({1.0F / 127, i == 2 ? std::span(near) : std::span(away)});
+  text.add_vectors({away, away, near, away}, 1.0F / 127);
   QueryInput query = query_of({"absent"});
   const std::vector<float> vector{1, 0};
   query.vectors = {vector};
-  const auto got = score_sentences(query, std::span(&text.input, 1), {}).at(0);
+  const auto got = text.score(query);
   EXPECT_NEAR(got[2].meaning, 1.0F, 1e-3);
   EXPECT_NEAR(got[0].meaning, 0.0F, 1e-3);
   EXPECT_GT(got[2].score, got[1].score);
@@ -97,11 +108,12 @@ TEST(Score, MeaningCountsWhereTheWordsDiffer) {
 TEST(Score, TwoEmbeddersAreAveraged) {
   Text text({"First.", "Second."});
   const std::vector<std::int8_t> x{127, 0}, y{0, 127};
-  text.input.vectors = {{{1.0F / 127, x}, {1.0F / 127, y}}, {{1.0F / 127, y}, {1.0F / 127, y}}};
+  text.add_vectors({x, y}, 1.0F / 127);
+  text.add_vectors({y, y}, 1.0F / 127);
   QueryInput query = query_of({});
   const std::vector<float> vector{1, 0};
   query.vectors = {vector, vector};
-  const auto got = score_sentences(query, std::span(&text.input, 1), {}).at(0);
+  const auto got = text.score(query);
   EXPECT_NEAR(got[0].meaning, 0.5F, 1e-3);
   EXPECT_NEAR(got[1].meaning, 0.0F, 1e-3);
 }
@@ -117,8 +129,7 @@ TEST(Score, TheMeaningOfSurroundingsIsTheCosineOfTheirSum) {
   for (auto& row : rows)
     for (std::int8_t& value : row) value = static_cast<std::int8_t>(byte(random));
   for (float& value : vector) value = static_cast<float>(byte(random)) / 127;
-  text.input.vectors.resize(1);
-  for (const auto& row : rows) text.input.vectors[0].push_back({0.25F, row});
+  text.add_vectors(rows, 0.25F);
   QueryInput query = query_of({});
   query.vectors = {vector};
   Weights only;
@@ -147,7 +158,18 @@ TEST(Score, NothingToCompareGivesNoScoreAndNoNan) {
   for (const float score : scores(query_of({}), text)) EXPECT_EQ(score, 0.0F);
   EXPECT_TRUE(score_sentences(query_of({"a"}), {}, {}).empty());
   const Text empty({});
-  EXPECT_TRUE(score_sentences(query_of({"a"}), std::span(&empty.input, 1), {}).at(0).empty());
+  EXPECT_TRUE(empty.score(query_of({"a"})).empty());
+}
+
+TEST(Score, WhatStandsInAnotherStretchIsNotNearby) {
+  const Text before({"fog", "keel"}), after({"fog", "fog"});
+  Weights only;
+  only.own_words = only.chunk_words = only.neighbour = 0;
+  const StretchInput inputs[] = {{before.chunks, nullptr}, {after.chunks, nullptr}};
+  const auto got = score_sentences(query_of({"keel"}), inputs, only);
+  EXPECT_GT(got[0][0].score, 0.0F);
+  EXPECT_EQ(got[1][0].score, 0.0F);
+  EXPECT_EQ(got[1][1].score, 0.0F);
 }
 
 // The passes along the text against the sum that they stand for.

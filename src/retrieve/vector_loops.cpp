@@ -10,14 +10,16 @@ namespace {
 #endif
 
 // In sixteen sums side by side: added up one after the other, the processor would wait for each.
-__attribute__((always_inline)) inline float dot_of(const float* a, const float* b, std::size_t n) {
+template <typename T>
+__attribute__((always_inline)) inline float dot_of(const T* a, const float* b, std::size_t n) {
   constexpr std::size_t lanes = 16;
   float sums[lanes] = {};
   std::size_t d = 0;
   for (; d + lanes <= n; d += lanes) {
-    for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += a[d + lane] * b[d + lane];
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      sums[lane] += static_cast<float>(a[d + lane]) * b[d + lane];
   }
-  for (; d < n; ++d) sums[0] += a[d] * b[d];
+  for (; d < n; ++d) sums[0] += static_cast<float>(a[d]) * b[d];
   float sum = 0;
   for (const float lane : sums) sum += lane;
   return sum;
@@ -39,6 +41,9 @@ __attribute__((always_inline)) inline void unpack_of(const std::int8_t* in, floa
 float dot_plain(const float* a, const float* b, std::size_t n) {
   return dot_of(a, b, n);
 }
+float dot_packed_plain(const std::int8_t* a, const float* b, std::size_t n) {
+  return dot_of(a, b, n);
+}
 void carry_plain(float* carried, const float* row, float fade, float share, float* out, std::size_t n) {
   carry_of(carried, row, fade, share, out, n);
 }
@@ -46,6 +51,9 @@ void unpack_plain(const std::int8_t* in, float scale, float* out, std::size_t n)
   unpack_of(in, scale, out, n);
 }
 PLIMSOLL_WIDE float dot_wide(const float* a, const float* b, std::size_t n) {
+  return dot_of(a, b, n);
+}
+PLIMSOLL_WIDE float dot_packed_wide(const std::int8_t* a, const float* b, std::size_t n) {
   return dot_of(a, b, n);
 }
 PLIMSOLL_WIDE void carry_wide(float* carried, const float* row, float fade, float share, float* out,
@@ -59,8 +67,8 @@ PLIMSOLL_WIDE void unpack_wide(const std::int8_t* in, float scale, float* out, s
 }  // namespace
 
 const VectorLoops& loops() {
-  static constexpr VectorLoops plain{dot_plain, carry_plain, unpack_plain};
-  static constexpr VectorLoops wide{dot_wide, carry_wide, unpack_wide};
+  static constexpr VectorLoops plain{dot_plain, dot_packed_plain, carry_plain, unpack_plain};
+  static constexpr VectorLoops wide{dot_wide, dot_packed_wide, carry_wide, unpack_wide};
 #if defined(__x86_64__)
   static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   return has ? wide : plain;

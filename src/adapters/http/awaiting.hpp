@@ -17,7 +17,7 @@ T wait_for(boost::asio::io_context& io, Awaitable<T> awaitable) {
   std::optional<T> value;
   std::exception_ptr thrown;
   boost::asio::co_spawn(io, std::move(awaitable), [&](std::exception_ptr error, T result) {
-    thrown = error;
+    thrown = std::move(error);
     value.emplace(std::move(result));
     io.stop();
   });

@@ -80,8 +80,14 @@ void stall(Connection& connection) {
   connection.wait_for_close();
 }
 
+std::string twenty_megabytes() {
+  std::string out;
+  out.resize(20'000'000, 'y');
+  return out;
+}
+
 LoopbackServer::Serve always(std::string reply) {
-  return [reply](Connection& connection) {
+  return [reply = std::move(reply)](Connection& connection) {
     while (!connection.read().empty()) connection.write(reply);
   };
 }
@@ -391,7 +397,7 @@ TEST_F(Streams, SlowAServerDownThatNobodyReadsFrom) {
 }
 
 TEST_F(Streams, SendLongRequestsAndTakeLongReplies) {
-  const std::string body(20'000'000, 'y');
+  const std::string body = twenty_megabytes();
   std::size_t seen = 0;
   Server server(*this, [&](Connection& connection) {
     seen = connection.read().size();
@@ -408,7 +414,7 @@ TEST_F(Streams, HearAServerThatAnswersBeforeItHasReadEverything) {
     connection.write("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     connection.wait_for_close();
   });
-  auto stream = open({"POST", server.url(), {}, std::string(20'000'000, 'y')}, 20s);
+  auto stream = open({"POST", server.url(), {}, twenty_megabytes()}, 20s);
   ASSERT_TRUE(stream) << stream.error().what;
   EXPECT_EQ((*stream)->head().status, 413);
 }

@@ -35,7 +35,7 @@ class Facts : public testing::Test {
   std::filesystem::path file() const { return folder_ / "store.db"; }
 
   Fact keep(std::string id, std::string text, std::string owner = "local", std::string session = {},
-            FactVector vector = {}) {
+            const FactVector& vector = {}) {
     Fact fact;
     fact.id = std::move(id);
     fact.owner = std::move(owner);

@@ -28,8 +28,10 @@ class SqliteStore final : public Store {
     return read([&](Connection& connection) { return index_named(connection, owner, name); });
   }
 
+  // Asked at every question; a single statement sees one state of the store by itself.
   Result<IndexStamp> find_stamp(std::string_view owner, std::string_view name) override {
-    return read([&](Connection& connection) { return stamp_named(connection, owner, name); });
+    TRY(auto connection, pool_.lease());
+    return stamp_named(*connection, owner, name);
   }
 
   Result<std::vector<IndexInfo>> indexes(std::string_view owner) override {
