@@ -179,7 +179,7 @@ float bm25(const float* counts, std::span<const float> weight, float length, flo
   float sum = 0;
   const float norm = saturation * (1 - length_share + length_share * length / std::max(average, 1.0F));
   for (std::size_t t = 0; t < weight.size(); ++t)
-    sum += weight[t] * counts[t] * (saturation + 1) / (counts[t] + norm);
+    if (counts[t] > 0) sum += weight[t] * counts[t] * (saturation + 1) / (counts[t] + norm);
   return sum;
 }
 
