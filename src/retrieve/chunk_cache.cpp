@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "base/try.hpp"
 #include "base/words.hpp"
@@ -59,15 +60,20 @@ std::size_t ChunkCache::KeyHash::operator()(const Key& key) const {
   return hash ^ hash >> 32;
 }
 
-void ChunkCache::keep(Entry entry) {
-  if (places_.contains(entry.key)) return;  // another thread was first
-  bytes_ += entry.bytes;
-  entries_.push_front(std::move(entry));
-  places_[entries_.front().key] = entries_.begin();
+void ChunkCache::keep(const Key& key, std::size_t bytes, std::shared_ptr<const void> value) {
+  if (!entries_.try_emplace(key, Entry{std::move(value), bytes}).second) return;  // another thread was first
+  bytes_ += bytes;
+  oldest_.push_back(key);
   while (bytes_ > most_bytes_) {
-    bytes_ -= entries_.back().bytes;
-    places_.erase(entries_.back().key);
-    entries_.pop_back();
+    const Key oldest = oldest_.front();
+    oldest_.pop_front();
+    const auto entry = entries_.find(oldest);
+    if (std::exchange(entry->second.used, false)) {
+      oldest_.push_back(oldest);
+    } else {
+      bytes_ -= entry->second.bytes;
+      entries_.erase(entry);
+    }
   }
 }
 
@@ -92,7 +98,7 @@ Result<ChunkCache::Chunks> ChunkCache::chunks(IndexId index, std::span<const Chu
   }
   const std::lock_guard lock(mutex_);
   for (auto& chunk : fresh) {
-    keep({{index, Kind::chunk, chunk->stored.id}, bytes_of(*chunk), chunk});
+    keep({index, Kind::chunk, chunk->stored.id}, bytes_of(*chunk), chunk);
     out.push_back(std::move(chunk));
   }
   std::ranges::sort(out, {}, [](const auto& chunk) { return chunk->stored.id; });
@@ -116,7 +122,7 @@ Result<ChunkCache::Heads> ChunkCache::heads(IndexId index, std::span<const Docum
   const std::lock_guard lock(mutex_);
   for (DocumentHead& head : read) {
     out.push_back(std::make_shared<const DocumentHead>(std::move(head)));
-    keep({{index, Kind::head, out.back()->id}, bytes_of(*out.back()), out.back()});
+    keep({index, Kind::head, out.back()->id}, bytes_of(*out.back()), out.back());
   }
   std::ranges::sort(out, {}, [](const auto& head) { return head->id; });
   return out;
@@ -131,35 +137,30 @@ Result<std::shared_ptr<const ChunkCache::Origins>> ChunkCache::origins(IndexId i
   TRY(auto read, store_.origins(id));
   const auto origins = std::make_shared<const Origins>(std::move(read));
   const std::lock_guard lock(mutex_);
-  keep({key, entry_bytes + origins->size() * sizeof(Origin), origins});
+  keep(key, entry_bytes + origins->size() * sizeof(Origin), origins);
   return origins;
 }
 
-std::shared_ptr<const ChunkCache::Norms> ChunkCache::norms(IndexId index, ChunkId first, std::size_t count) {
+std::shared_ptr<const StretchNorms> ChunkCache::norms(IndexId index, ChunkId first, std::size_t count) {
   const std::lock_guard lock(mutex_);
-  return find<Norms>({index, Kind::norms, first, count});
+  return find<StretchNorms>({index, Kind::norms, first, count});
 }
 
 void ChunkCache::keep_norms(IndexId index, ChunkId first, std::size_t count,
-                            std::shared_ptr<const Norms> norms) {
-  std::size_t bytes = entry_bytes;
-  for (const StretchNorms& one : *norms)
-    bytes += sizeof(StretchNorms) + sizeof(float) * (one.near.size() + one.far.size() + one.chunk.size());
+                            std::shared_ptr<const StretchNorms> norms) {
+  const std::size_t bytes = entry_bytes + sizeof(StretchNorms) + norms->values.size() * sizeof(float);
   const std::lock_guard lock(mutex_);
-  keep({{index, Kind::norms, first, count}, bytes, std::move(norms)});
+  keep({index, Kind::norms, first, count}, bytes, std::move(norms));
 }
 
 void ChunkCache::forget(IndexId index) {
   const std::lock_guard lock(mutex_);
-  for (auto entry = entries_.begin(); entry != entries_.end();) {
-    if (entry->key.index != index) {
-      ++entry;
-      continue;
-    }
-    bytes_ -= entry->bytes;
-    places_.erase(entry->key);
-    entry = entries_.erase(entry);
-  }
+  std::erase_if(oldest_, [&](const Key& key) { return key.index == index; });
+  std::erase_if(entries_, [&](const auto& entry) {
+    if (entry.first.index != index) return false;
+    bytes_ -= entry.second.bytes;
+    return true;
+  });
 }
 
 std::size_t ChunkCache::bytes() const {

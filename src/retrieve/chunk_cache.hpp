@@ -3,7 +3,7 @@
 // than scoring it.
 #pragma once
 
-#include <list>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -29,10 +29,20 @@ std::uint64_t stem_hash(std::string_view stem);
 // `text` starts at `start` of the text that the sentences' spans are of.
 SentenceWords words_of(std::string_view text, std::uint64_t start, std::span<const Sentence> sentences);
 
-// Lengths of sums of a stretch's vectors, by sentence or chunk, that its cosines with a query are divided by.
+// Lengths of sums of a stretch's vectors that its cosines with a query are divided by. In one list: a query
+// reads those of hundreds of stretches.
 struct StretchNorms {
-  std::vector<float> near, far;  // by sentence
-  std::vector<float> chunk;
+  std::size_t sentences = 0, chunks = 0;
+  std::vector<float> values;  // by embedder: near and far by sentence, then by chunk
+
+  std::span<const float> near(std::size_t e) const { return part(e, 0, sentences); }
+  std::span<const float> far(std::size_t e) const { return part(e, sentences, sentences); }
+  std::span<const float> chunk(std::size_t e) const { return part(e, 2 * sentences, chunks); }
+
+ private:
+  std::span<const float> part(std::size_t e, std::size_t from, std::size_t size) const {
+    return std::span(values).subspan(e * (2 * sentences + chunks) + from, size);
+  }
 };
 
 struct ReadChunk {
@@ -59,9 +69,8 @@ class ChunkCache {
   Result<std::shared_ptr<const Origins>> origins(IndexId index, DocumentId id);
 
   // What no query changes of the cosines of so many chunks from `first` on; null: not known yet.
-  using Norms = std::vector<StretchNorms>;  // by embedder
-  std::shared_ptr<const Norms> norms(IndexId index, ChunkId first, std::size_t count);
-  void keep_norms(IndexId index, ChunkId first, std::size_t count, std::shared_ptr<const Norms> norms);
+  std::shared_ptr<const StretchNorms> norms(IndexId index, ChunkId first, std::size_t count);
+  void keep_norms(IndexId index, ChunkId first, std::size_t count, std::shared_ptr<const StretchNorms> norms);
 
   // All that is kept of an index.
   void forget(IndexId index);
@@ -81,25 +90,26 @@ class ChunkCache {
     std::size_t operator()(const Key& key) const;
   };
   struct Entry {
-    Key key;
-    std::size_t bytes = 0;
     std::shared_ptr<const void> value;  // of its kind
+    std::size_t bytes = 0;
+    bool used = false;  // since it was last the oldest
   };
   // Both with the mutex held; null: not there.
   template <typename T>
   std::shared_ptr<const T> find(const Key& key) {
-    const auto place = places_.find(key);
-    if (place == places_.end()) return nullptr;
-    entries_.splice(entries_.begin(), entries_, place->second);
-    return std::static_pointer_cast<const T>(entries_.front().value);
+    const auto entry = entries_.find(key);
+    if (entry == entries_.end()) return nullptr;
+    entry->second.used = true;
+    return std::static_pointer_cast<const T>(entry->second.value);
   }
-  void keep(Entry entry);
+  void keep(const Key& key, std::size_t bytes, std::shared_ptr<const void> value);
 
   Store& store_;
   std::size_t most_bytes_;
   mutable std::mutex mutex_;
-  std::list<Entry> entries_;  // the last used first
-  std::unordered_map<Key, std::list<Entry>::iterator, KeyHash> places_;
+  std::unordered_map<Key, Entry, KeyHash> entries_;
+  std::deque<Key> oldest_;  // first. One that was used meanwhile goes to the end instead of away: a list by
+                            // the last use would have to be written at every reading
   std::size_t bytes_ = 0;
 };
 

@@ -80,14 +80,12 @@ Result<std::vector<Loaded>> load(ChunkCache& cache, IndexId index, const Candida
 }
 
 // `cache`: null where they are not those that every query asks for.
-std::shared_ptr<const ChunkCache::Norms> norms_of(const Loaded& loaded, ChunkCache* cache, IndexId index,
-                                                  std::span<const std::size_t> embedders,
-                                                  const Weights& weights) {
+std::shared_ptr<const StretchNorms> norms_of(const Loaded& loaded, ChunkCache* cache, IndexId index,
+                                             std::span<const std::size_t> embedders, const Weights& weights) {
   const ChunkId first = loaded.chunks.front()->stored.id;
   if (cache != nullptr)
     if (auto known = cache->norms(index, first, loaded.chunks.size())) return known;
-  auto norms =
-      std::make_shared<const ChunkCache::Norms>(retrieve::norms_of(loaded.chunks, embedders, weights));
+  auto norms = std::make_shared<const StretchNorms>(retrieve::norms_of(loaded.chunks, embedders, weights));
   if (cache != nullptr) cache->keep_norms(index, first, loaded.chunks.size(), norms);
   return norms;
 }

@@ -229,11 +229,9 @@ void score_words(const QueryInput& query, std::span<const StretchInput> stretche
   for (std::size_t i = 0; i < row.size(); ++i) parts.chunk_words[i] = of_chunk[row.chunk_of[i]];
 }
 
-std::vector<float> lengths(const Matrix& vectors, std::size_t rows) {
-  std::vector<float> out(rows);
+void add_lengths(std::vector<float>& out, const Matrix& vectors, std::size_t rows) {
   for (std::size_t i = 0; i < rows; ++i)
-    out[i] = std::sqrt(loops().dot(vectors.row(i), vectors.row(i), vectors.columns()));
-  return out;
+    out.push_back(std::sqrt(loops().dot(vectors.row(i), vectors.row(i), vectors.columns())));
 }
 
 // Of the query with each sentence of all stretches.
@@ -257,11 +255,11 @@ std::vector<float> products(const QueryInput& query, std::span<const StretchInpu
 
 // One of the lists of StretchNorms, of all stretches in a row.
 std::vector<float> in_a_row(std::span<const StretchInput> stretches, std::size_t e, std::size_t size,
-                            std::vector<float> StretchNorms::*list) {
+                            std::span<const float> (StretchNorms::*list)(std::size_t) const) {
   std::vector<float> out;
   out.reserve(size);
   for (const StretchInput& stretch : stretches) {
-    const std::vector<float>& norms = (*stretch.norms)[e].*list;
+    const std::span<const float> norms = ((*stretch.norms).*list)(e);
     out.insert(out.end(), norms.begin(), norms.end());
   }
   return out;
@@ -320,12 +318,12 @@ void share_with_neighbours(std::vector<ScoredSentence>& sentences, float share, 
 
 }  // namespace
 
-ChunkCache::Norms norms_of(std::span<const std::shared_ptr<const ReadChunk>> chunks,
-                           std::span<const std::size_t> embedders, const Weights& weights) {
+StretchNorms norms_of(std::span<const std::shared_ptr<const ReadChunk>> chunks,
+                      std::span<const std::size_t> embedders, const Weights& weights) {
   const StretchInput stretch{chunks, nullptr};
   const Row row(std::span(&stretch, 1));
   const auto near_fade = row.fades(weights.near_reach), far_fade = row.fades(weights.far_reach);
-  ChunkCache::Norms out;
+  StretchNorms out{row.size(), row.chunks, {}};
   for (const std::size_t e : embedders) {
     std::size_t n = 0;
     for (const auto& chunk : chunks)
@@ -344,8 +342,9 @@ ChunkCache::Norms norms_of(std::span<const std::shared_ptr<const ReadChunk>> chu
         for (std::size_t d = 0; d < n; ++d) sum[d] += tokens * vector[d];
       }
     }
-    out.push_back({lengths(smoothed(vectors, near_fade, 1), row.size()),
-                   lengths(smoothed(vectors, far_fade, 1), row.size()), lengths(by_chunk, row.chunks)});
+    add_lengths(out.values, smoothed(vectors, near_fade, 1), row.size());
+    add_lengths(out.values, smoothed(vectors, far_fade, 1), row.size());
+    add_lengths(out.values, by_chunk, row.chunks);
   }
   return out;
 }

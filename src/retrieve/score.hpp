@@ -35,13 +35,13 @@ struct Weights {
 // Consecutive chunks of a document, as they are scored.
 struct StretchInput {
   std::span<const std::shared_ptr<const ReadChunk>> chunks;
-  std::shared_ptr<const ChunkCache::Norms> norms;  // by embedder that is compared
+  std::shared_ptr<const StretchNorms> norms;  // of the embedders that are compared
 };
 
 // Of the vectors of a stretch. They do not depend on a query, and cost more than all that does.
 // `embedders`: those that are compared, by place in the index.
-ChunkCache::Norms norms_of(std::span<const std::shared_ptr<const ReadChunk>> chunks,
-                           std::span<const std::size_t> embedders, const Weights& weights);
+StretchNorms norms_of(std::span<const std::shared_ptr<const ReadChunk>> chunks,
+                      std::span<const std::size_t> embedders, const Weights& weights);
 
 struct QueryInput {
   std::vector<QueryTerm> terms;                 // at most 64

@@ -38,7 +38,7 @@ struct Text {
   std::vector<ScoredSentence> score(QueryInput query, const Weights& weights = {}) const {
     query.embedders = embedders;
     const StretchInput input{chunks,
-                             std::make_shared<const ChunkCache::Norms>(norms_of(chunks, embedders, weights))};
+                             std::make_shared<const StretchNorms>(norms_of(chunks, embedders, weights))};
     return score_sentences(query, std::span(&input, 1), weights).at(0);
   }
 
