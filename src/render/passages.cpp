@@ -132,8 +132,7 @@ Selection write_passages(const Evidence& evidence, const Aboard& aboard, const T
   for (const std::size_t place : in_order(found, options.order))
     out.passages.push_back(std::move(drafts[place].passage));
   if (options.labels) label(out.passages, tokenizer, names);
-  for (SelectedPassage& passage : out.passages) {
-    passage.tokens = tokenizer.count(passage.text);
+  for (const SelectedPassage& passage : out.passages) {
     if (!out.text.empty()) out.text += '\n';
     out.text += passage.label;
     if (!passage.lead.empty()) out.text += passage.lead + '\n';

@@ -13,7 +13,7 @@ using Aboard = std::vector<bool>;  // by sentence, of all stretches in a row
 std::vector<std::size_t> in_order(const std::vector<const SelectedPassage*>& passages, PassageOrder order);
 
 // `names`: tokens that the names of documents and headings may take; what does not fit is left out of a
-// label, and its number stays.
+// label, and its number stays. The passages' own tokens are not counted yet.
 Selection write_passages(const Evidence& evidence, const Aboard& aboard, const Tokenizer& tokenizer,
                          const SelectOptions& options, Tokens names);
 

@@ -102,6 +102,7 @@ class Selector {
       }
     }
     if (best.tokens > options_.budget) return {};
+    for (SelectedPassage& passage : best.passages) passage.tokens = tokenizer_.count(passage.text);
     return best;
   }
 
