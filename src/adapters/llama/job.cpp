@@ -20,7 +20,7 @@ void Job::add(std::string_view text) {
   if (text.empty()) return;
   const std::lock_guard lock(mutex_);
   text_ += text;
-  wake();
+  if (!waits_for_all_) wake();
 }
 
 void Job::end(std::string_view finish_reason, const Spent& spent) {
@@ -42,13 +42,14 @@ void Job::give_up() {
   waiter_ = {};
 }
 
-Awaitable<Result<Job::News>> Job::news(Deadline deadline) {
+Awaitable<Result<Job::News>> Job::news(Deadline deadline, bool all) {
   const auto executor = co_await asio::this_coro::executor;
   auto timer = std::make_shared<asio::steady_timer>(executor, deadline.moment());
   {
     const std::lock_guard lock(mutex_);
     // Moved to a moment that has passed, the timer ends also a wait that has not begun yet.
-    if (!has_news())
+    waits_for_all_ = all;
+    if (!is_over() && (all || text_.empty()))
       waiter_ = [timer, executor] {
         asio::post(executor, [timer] { timer->expires_at(asio::steady_timer::time_point::min()); });
       };
@@ -58,7 +59,7 @@ Awaitable<Result<Job::News>> Job::news(Deadline deadline) {
   if (timer) co_await timer->async_wait(asio::as_tuple(asio::use_awaitable));
   const std::lock_guard lock(mutex_);
   waiter_ = {};
-  if (!text_.empty() || !finish_reason_.empty())
+  if (!finish_reason_.empty() || (!all && !text_.empty()))
     co_return News{std::exchange(text_, {}), std::exchange(finish_reason_, {}), spent_};
   if (error_) co_return tl::unexpected(*error_);
   co_return plimsoll::fail(Errc::timed_out, "the embedded model had no answer in time");

@@ -45,11 +45,12 @@ class Job {
     std::string finish_reason;  // empty: there is more to come
     Spent spent;                // once it has ended
   };
-  // Comes back when there is something to tell. timed_out; or why there is no answer.
-  Awaitable<Result<News>> news(Deadline deadline);
+  // Comes back when there is something to tell, or with all of it: who wants no stream is not woken for each
+  // word, because the cores are the model's. timed_out; or why there is no answer.
+  Awaitable<Result<News>> news(Deadline deadline, bool all = false);
 
  private:
-  bool has_news() const { return !text_.empty() || !finish_reason_.empty() || error_; }
+  bool is_over() const { return !finish_reason_.empty() || error_; }
   void wake();
 
   std::mutex mutex_;
@@ -58,6 +59,7 @@ class Job {
   Spent spent_;
   std::optional<Error> error_;
   std::function<void()> waiter_;
+  bool waits_for_all_ = false;
   std::atomic<bool> given_up_ = false;
 };
 

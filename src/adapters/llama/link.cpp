@@ -54,17 +54,17 @@ Json envelope(const Identity& identity, bool stream) {
   return {{"id", identity.id}, {"object", object}, {"created", identity.created}, {"model", identity.model}};
 }
 
-std::string whole_reply(const Identity& identity, const std::string& text, const Job::News& last) {
+std::string whole_reply(const Identity& identity, const Job::News& all) {
   Json reply = envelope(identity, false);
   Json choice{{"index", 0}};
   if (identity.chat)
-    choice["message"] = {{"role", "assistant"}, {"content", text}};
+    choice["message"] = {{"role", "assistant"}, {"content", all.text}};
   else
-    choice["text"] = text;
-  choice["finish_reason"] = last.finish_reason;
+    choice["text"] = all.text;
+  choice["finish_reason"] = all.finish_reason;
   reply["choices"] = Json::array({std::move(choice)});
-  reply["usage"] = usage_of(last.spent);
-  reply["timings"] = timings_of(last.spent);
+  reply["usage"] = usage_of(all.spent);
+  reply["timings"] = timings_of(all.spent);
   return dumped(reply);
 }
 
@@ -195,18 +195,13 @@ class Link final : public UpstreamLink {
       head.headers.push_back({"x-plimsoll-left-out", fmt::format("{}", fmt::join(read->left_out, ","))});
     Identity identity = new_identity(std::move(request.model), request.route == chat_route);
     Wish wish(model_.submit(std::move(read->generation)));
-    std::string text;
-    while (true) {
-      auto news = co_await (*wish).news(deadline);
-      if (!news && news.error().code == Errc::timed_out) co_return tl::unexpected(news.error());
-      if (!news) co_return error_reply(news.error());
-      if (request.stream)
-        co_return std::make_unique<Events>(std::move(head), std::move(identity), std::move(wish),
-                                           *std::move(news));
-      text += news->text;
-      if (!news->finish_reason.empty())
-        co_return std::make_unique<WholeReply>(std::move(head), whole_reply(identity, text, *news));
-    }
+    auto news = co_await (*wish).news(deadline, /*all=*/!request.stream);
+    if (!news && news.error().code == Errc::timed_out) co_return tl::unexpected(news.error());
+    if (!news) co_return error_reply(news.error());
+    if (!request.stream)
+      co_return std::make_unique<WholeReply>(std::move(head), whole_reply(identity, *news));
+    co_return std::make_unique<Events>(std::move(head), std::move(identity), std::move(wish),
+                                       *std::move(news));
   }
 
  private:
