@@ -44,15 +44,15 @@ std::vector<SectionTokens> used_by(const Course& course) {
   const Trace& trace = course.trace;
   std::vector<SectionTokens> used;
   const bool answered = trace.status >= 200 && trace.status < 300;
-  if (!answered && !course.left) return used;
   const auto add = [&](std::string_view section, Tokens tokens) {
     if (tokens > 0) used.push_back({std::string(section), tokens});
   };
+  add("summary", course.summary_used);  // which a model has written, whatever became of the rest
+  if (!answered && !course.left) return used;
   for (const PlannedSection& planned : course.plan.sections)
     if (is_input(planned.section.kind)) add(name_of(planned.section.kind), planned.used);
   if (used.empty()) add("prompt", trace.input > 0 ? trace.input : trace.usage.input.value_or(0));
   const Tokens thinking = trace.usage.thinking.value_or(0);
-  add("summary", course.summary_used);
   add("thinking", thinking);
   add("answer", trace.usage.answer.value_or(0) - thinking);
   return used;
@@ -77,15 +77,18 @@ Course::Course(Ask asked, std::string trace_id) : ask(std::move(asked)) {
   trace.at_ms = utc_ms();
 }
 
-std::string for_the_record(const Engine& engine, const Course& course, std::string said) {
+bool repeats_request(const Course& course, std::string_view said) {
   constexpr std::size_t longest_compared = std::size_t{1} << 20;
-  if (engine.rules.keep_prompts) return said;
-  std::string without_model = said;  // whose name is no secret
+  std::string without_model(said);  // whose name is no secret
   const std::string& model = course.trace.asked_model;
   for (std::size_t at = 0; !model.empty() && (at = without_model.find(model, at)) != std::string::npos;)
     without_model.replace(at, model.size(), 1, '\1');
   const std::string_view request(course.ask.body);
-  if (request.size() <= longest_compared && !repeats(without_model, request)) return said;
+  return request.size() > longest_compared || repeats(without_model, request);
+}
+
+std::string for_the_record(const Engine& engine, const Course& course, std::string said) {
+  if (engine.rules.keep_prompts || !repeats_request(course, said)) return said;
   return fmt::format("an error of {} bytes that may repeat the request, which is not kept (keep_prompts)",
                      said.size());
 }

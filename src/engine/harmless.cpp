@@ -38,13 +38,18 @@ std::size_t defuse_content(const PlanModel& model, Json& content) {
 std::size_t make_harmless(const PlanModel& model, std::string& text) {
   std::size_t found = defuse_text(model, text);
   for (const char* mark : {"passage", "summary", "conversation"}) {
+    std::string apart;  // written anew and not into the text: one of many marks would be moved as often
+    std::size_t from = 0;
     for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
       const bool closes = at >= 2 && text.compare(at - 2, 2, "</") == 0;
       const bool opens = at >= 1 && text[at - 1] == '<';
       if (!closes && !opens) continue;
-      text.insert(closes ? at - 1 : at, " ");
+      const std::size_t to = closes ? at - 1 : at;
+      apart.append(text, from, to - from) += ' ';
+      from = to;
       ++found;
     }
+    if (from > 0) text = apart.append(text, from);
   }
   return found;
 }

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/host_name.hpp>
+
 #include "base/text.hpp"
+#include "gateway/mcp_http.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -30,6 +34,38 @@ bool is_origin(std::string_view text) {
   return text.find_first_of("/?#*@ \t", scheme + 3) == std::string_view::npos;
 }
 
+constexpr std::size_t longest_shown = 200;
+
+bool is_listed(const std::vector<std::string>& origins, std::string_view origin) {
+  const std::string asked = base::to_lower_ascii(origin);
+  return std::ranges::any_of(origins, [&](const std::string& one) { return one == "*" || one == asked; });
+}
+
+// Without the port.
+std::string host_of(std::string_view host) {
+  const bool bracketed = host.starts_with('[');
+  const std::size_t end = bracketed ? host.find(']') : host.find(':');
+  return base::to_lower_ascii(host.substr(bracketed ? 1 : 0, end == std::string_view::npos
+                                                                 ? std::string_view::npos
+                                                                 : end - (bracketed ? 1 : 0)));
+}
+
+bool is_address(const std::string& host) {
+  boost::system::error_code error;
+  boost::asio::ip::make_address(host, error);
+  return !error;
+}
+
+// One that nobody else can make to lead here: an address, or a name that no server of names gives away.
+bool is_own_name(std::string_view given) {
+  const std::string host = host_of(given);
+  if (host.empty() || host == "localhost" || is_address(host)) return true;
+  for (const std::string_view end : {".localhost", ".local", ".internal"})
+    if (host.ends_with(end)) return true;
+  boost::system::error_code error;
+  return host == base::to_lower_ascii(boost::asio::ip::host_name(error));
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> read_origins(const std::vector<std::string>& given) {
@@ -49,14 +85,29 @@ Result<std::vector<std::string>> read_origins(const std::vector<std::string>& gi
 
 std::vector<HttpHeader> cors_headers(const std::vector<std::string>& origins, const ClientRequest& request) {
   if (origins.empty() || request.origin.empty()) return {};
-  const std::string asked = base::to_lower_ascii(request.origin);
-  const bool listed = std::ranges::any_of(
-      origins, [&](const std::string& origin) { return origin == "*" || origin == asked; });
   // Caches must not show one page what another one got, also where that is nothing.
-  if (!listed) return {{"Vary", "Origin"}};
+  if (!is_listed(origins, request.origin)) return {{"Vary", "Origin"}};
   return {{"Access-Control-Allow-Origin", request.origin},
           {"Vary", "Origin"},
           {"Access-Control-Expose-Headers", std::string(told)}};
+}
+
+std::string why_unwelcome(const std::vector<std::string>& origins, const ClientRequest& request,
+                          bool needs_keys) {
+  if (needs_keys) return {};
+  if (request.from_here && !is_own_name(request.host))
+    return fmt::format(
+        "this gateway has no keys and is asked as '{}', which is no name of this machine: ask 127.0.0.1, let a "
+        "proxy in front send Host: 127.0.0.1, or make a key (`plimsoll keys add`)",
+        request.host.substr(0, longest_shown));
+  if (request.origin.empty() || request.method == "GET" || request.method == "OPTIONS") return {};
+  if (is_welcome_origin(request.origin) || is_listed(origins, request.origin)) return {};
+  const std::size_t scheme = request.origin.find("://");
+  if (scheme != std::string::npos && is_address(host_of(request.host)) &&
+      std::string_view(request.origin).substr(scheme + 3) == request.host)
+    return {};  // a page of this server, asked by an address that no name leads to
+  return fmt::format("pages of {} may not use this gateway; cors_origins lists those that may",
+                     request.origin.substr(0, longest_shown));
 }
 
 std::vector<HttpHeader> preflight_headers(const ClientRequest& request) {

@@ -45,5 +45,43 @@ TEST(Cors, AnswersWithTheHeadersThatWereAskedForUnlessTheyAreOdd) {
   EXPECT_NE(preflight_headers(request)[1].value.find("Authorization"), std::string::npos);
 }
 
+TEST(Cors, APageThatNobodyListedMayNotWrite) {
+  const auto why = [](const char* method, const char* origin, const char* host, bool needs_keys = false) {
+    ClientRequest request;
+    request.method = method;
+    request.origin = origin;
+    request.host = host;
+    request.from_here = true;
+    return why_unwelcome({"https://app.example"}, request, needs_keys);
+  };
+  for (const char* origin : {"", "http://localhost:3000", "http://127.0.0.1:8000", "https://app.example"})
+    EXPECT_EQ(why("POST", origin, "127.0.0.1:8000"), "") << origin;
+  for (const char* origin : {"http://evil.example", "null", "https://app.example.evil"}) {
+    EXPECT_NE(why("POST", origin, "127.0.0.1:8000").find("cors_origins"), std::string::npos) << origin;
+    EXPECT_EQ(why("GET", origin, "127.0.0.1:8000"), "") << origin;  // it cannot read the answer
+    EXPECT_EQ(why("POST", origin, "127.0.0.1:8000", true), "") << origin;
+  }
+  EXPECT_EQ(why("POST", "http://192.168.1.5:8000", "192.168.1.5:8000"), "");
+  EXPECT_NE(why("POST", "http://192.168.1.6:8000", "192.168.1.5:8000"), "");
+}
+
+// Its owner may let a name lead to 127.0.0.1, and is then the page's own server to a browser.
+TEST(Cors, WhoComesInByLoopbackMustCallUsByANameOfOurs) {
+  const auto why = [](const char* host, bool from_here = true, bool needs_keys = false) {
+    ClientRequest request;
+    request.method = "GET";
+    request.host = host;
+    request.from_here = from_here;
+    return why_unwelcome({}, request, needs_keys);
+  };
+  for (const char* host : {"", "localhost", "LOCALHOST:8000", "127.0.0.1:8000", "[::1]:8000", "::1", "10.0.0.7",
+                           "ship.localhost:1", "ship.local", "host.docker.internal:8000"})
+    EXPECT_EQ(why(host), "") << host;
+  for (const char* host : {"evil.example", "evil.example:8000", "localhost.evil.example", "127.0.0.1.evil.example"})
+    EXPECT_NE(why(host).find("plimsoll keys add"), std::string::npos) << host;
+  EXPECT_EQ(why("gpu.example:8000", /*from_here=*/false), "");
+  EXPECT_EQ(why("gpu.example:8000", true, /*needs_keys=*/true), "");
+}
+
 }  // namespace
 }  // namespace plimsoll::gateway

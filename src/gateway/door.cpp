@@ -60,7 +60,9 @@ class Stay {
 
 // In the forms of OpenAI's and RAGEngine's clients at once, or of Ollama's, to whom an error is a text.
 std::string refusal_body(const Refusal& refusal, std::string_view path) {
-  const std::string_view type = refusal.status == 401 ? "authentication_error" : "rate_limit_error";
+  const std::string_view type = refusal.status == 401   ? "authentication_error"
+                                : refusal.status == 403 ? "permission_error"
+                                                        : "rate_limit_error";
   Json error{{"message", refusal.what}, {"type", type}, {"param", nullptr}, {"code", refusal.code}};
   if (path.starts_with("/api/")) error = refusal.what;
   const Json body{{"error", std::move(error)}, {"detail", refusal.what}};
@@ -96,6 +98,11 @@ Awaitable<void> Api::handle(engine::Crew& crew, ClientRequest& request, ClientRe
   watched.add(std::move(cors));
   if (from_listed_page && request.method == "OPTIONS" && request.is_preflight) {
     co_await answer_preflight(watched, request);
+    co_return;
+  }
+  const bool needs_keys = context_.gate != nullptr && context_.gate->needs_keys();
+  if (std::string why = why_unwelcome(context_.cors_origins, request, needs_keys); !why.empty()) {
+    co_await refuse(watched, {403, "forbidden", std::move(why)}, request.path);
     co_return;
   }
   Stay stay;

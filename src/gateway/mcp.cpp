@@ -25,6 +25,7 @@ Json annotations_of(const McpTool& tool) {
 
 constexpr std::array<std::string_view, 4> versions{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"};
 constexpr std::string_view with_batches = "2025-03-26";  // came with it, went with the next
+constexpr std::size_t most_in_batch = 32;                // they are one request to limits and deadlines
 
 // Deeper messages are refused before they are parsed: reading and writing JSON takes stack by the level.
 
@@ -79,6 +80,9 @@ class Conversation {
     if (session_.version != with_batches)
       return error_of(nullptr, {invalid_request, fmt::format("batches are part of {} only", with_batches)});
     if (batch.empty()) return error_of(nullptr, {invalid_request, "the batch is empty"});
+    if (batch.size() > most_in_batch)
+      return error_of(nullptr, {invalid_request, fmt::format("a batch has {} messages; {} are the most",
+                                                             batch.size(), most_in_batch)});
     Json answers = Json::array();
     for (const Json& message : batch) {
       if (auto reply = answer_one(message, true)) answers.push_back(*std::move(reply));

@@ -190,6 +190,10 @@ TEST_F(Mcp, TakesBatchesInTheOneVersionThatHasThem) {
     EXPECT_EQ(reply[3]["error"]["code"], -32600) << "initialize stands alone";
     EXPECT_EQ(raw(R"([{"jsonrpc":"2.0","method":"notifications/x"}])"), "");
     EXPECT_EQ(ask("[]")["error"]["code"], -32600);
+    std::string many = R"([{"jsonrpc":"2.0","id":0,"method":"ping"})";
+    for (int i = 1; i < 32; ++i) many += R"(,{"jsonrpc":"2.0","id":1,"method":"ping"})";
+    EXPECT_EQ(ask(many + "]").size(), 32U);
+    EXPECT_EQ(ask(many + R"(,{"jsonrpc":"2.0","id":1,"method":"ping"}])")["error"]["code"], -32600);
   }
 }
 

@@ -75,6 +75,7 @@ ClientRequest taken(http::request<http::string_body>& message) {
   request.query = target.query;
   request.content_type = message[http::field::content_type];
   request.origin = message[http::field::origin];
+  request.host = message[http::field::host];
   request.mcp_version = message["MCP-Protocol-Version"];
   request.key = base::Secret(key_in(message));
   request.is_preflight = message.count(http::field::access_control_request_method) > 0;
@@ -85,8 +86,10 @@ ClientRequest taken(http::request<http::string_body>& message) {
 
 }  // namespace
 
-Session::Session(asio::ip::tcp::socket socket, Berths& berths)
-    : line_(std::make_shared<ClientLine>(std::move(socket), berths.tls)), berths_(berths) {
+Session::Session(asio::ip::tcp::socket socket, Berths& berths) : berths_(berths) {
+  boost::system::error_code error;
+  from_here_ = socket.local_endpoint(error).address().is_loopback();
+  line_ = std::make_shared<ClientLine>(std::move(socket), berths.tls);
   berths_.sessions.insert(this);
 }
 
@@ -183,6 +186,7 @@ Awaitable<Session::Next> Session::serve_one() {
   manner.old_http = message.version() < 11;
   SocketReply reply(*line_, berths_.crew, options.idle, manner);
   ClientRequest request = taken(message);
+  request.from_here = from_here_;
   if (manner.is_head) request.method = "GET";
   co_await handle(request, reply);
   (void)co_await reply.finish();

@@ -53,6 +53,7 @@ class Session {
   // Outlives the session by the read that is under way when it ends.
   std::shared_ptr<ClientLine> line_;
   Berths& berths_;
+  bool from_here_ = false;
   bool busy_ = false;
   bool fresh_ = true;  // nothing was asked yet
 };

@@ -4,24 +4,27 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "base/words.hpp"
 
 namespace plimsoll::memory {
 namespace {
 
+// Of a query that is a whole document the first words decide: each costs a place for every fact.
+constexpr std::size_t most_stems = 256;
+
 // Stems of the query that say something; where none does, all of them.
 std::vector<std::string> stems_of(std::string_view query) {
   std::vector<base::Word> words;
   base::read_words(query, words);
   const bool all = std::ranges::all_of(words, &base::Word::stop);
-  std::vector<std::string> stems;
-  for (base::Word& word : words)
-    if (all || !word.stop) stems.push_back(std::move(word.stem));
-  std::ranges::sort(stems);
-  const auto repeated = std::ranges::unique(stems);
-  stems.erase(repeated.begin(), repeated.end());
-  return stems;
+  std::set<std::string> stems;
+  for (base::Word& word : words) {
+    if (stems.size() == most_stems) break;
+    if (all || !word.stop) stems.insert(std::move(word.stem));
+  }
+  return {stems.begin(), stems.end()};
 }
 
 std::vector<std::size_t> by_score(const std::vector<double>& scores) {

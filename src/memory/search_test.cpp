@@ -54,5 +54,14 @@ TEST(SearchFacts, BothRankingsTogetherBeatOneAndTheRestComesBehind) {
   EXPECT_FALSE(all[2].by_words || all[2].by_meaning);
 }
 
+TEST(SearchFacts, AWholeDocumentAsQueryIsReadByItsFirstWords) {
+  std::string query = "harbour";
+  for (int i = 0; i < 100'000; ++i) query += " w" + std::to_string(i);
+  std::vector<HeldFact> facts(2);
+  facts[0].fact.text = "The harbour is full.";
+  facts[1].fact.text = "w99999";  // far behind
+  EXPECT_EQ(rank_by_words(query, facts), std::vector<std::size_t>{0});
+}
+
 }  // namespace
 }  // namespace plimsoll::memory

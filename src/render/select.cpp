@@ -151,9 +151,9 @@ class Selector {
     Words words = words_of(text_of(place));
     if (words.hashes.size() < 4) return false;  // "Yes." may be said twice
     const auto found =
-        std::find_if(said_.begin(), said_.end(), [&](const Words& other) { return same(words, other); });
+        std::ranges::find_if(said_, [&](const Said& other) { return same(words, other.words); });
     if (found != said_.end()) return true;
-    said_.push_back(std::move(words));
+    said_.push_back({at(place), std::move(words)});
     return false;
   }
 
@@ -173,6 +173,9 @@ class Selector {
       if (!aboard_[at(*place)]) continue;
       aboard_[at(*place)] = false;
       given_up_[at(*place)] = true;
+      take_stock();
+      // One out of the middle of a passage leaves two.
+      if (options_.most_passages && runs_ > *options_.most_passages) continue;
       return true;
     }
     return false;
@@ -182,6 +185,18 @@ class Selector {
     for (std::size_t i = 0; i < aboard_.size(); ++i)
       if (aboard_[i] && !before[i]) given_up_[i] = true;
     aboard_ = before;
+    take_stock();
+  }
+
+  // What is said and in how many runs, of those that are still aboard.
+  void take_stock() {
+    std::erase_if(said_, [&](const Said& said) { return !aboard_[said.at]; });
+    runs_ = 0;
+    for (std::size_t s = 0; s < first_.size(); ++s) {
+      const std::size_t end = first_[s] + evidence_.stretches[s].sentences.size();
+      for (std::size_t i = first_[s]; i < end; ++i)
+        if (aboard_[i] && (i == first_[s] || !aboard_[i - 1])) ++runs_;
+    }
   }
 
   Selection write(Tokens names) const {
@@ -197,7 +212,11 @@ class Selector {
   Aboard given_up_;  // did not fit after all
   std::map<std::string_view, Tokens> leads_;
   std::vector<Place> order_;  // by score
-  std::vector<Words> said_;
+  struct Said {
+    std::size_t at;  // of the sentence
+    Words words;
+  };
+  std::vector<Said> said_;
   std::size_t runs_ = 0;
   Tokens apart_ = 0;  // what a passage costs that stands by itself
 };

@@ -349,6 +349,13 @@ class Keys(unittest.TestCase):
             self.assertEqual(reply.status, 405)
             self.assertNotIn("access-control-allow-origin", reply.headers)
             self.assertNotIn("access-control-allow-origin", off.ask("/health", headers={"Origin": PAGE}).headers)
+            chat = {"model": "gpt-4o", "messages": user("Ahoy!")}
+            self.assertEqual(off.ask(CHAT, chat, headers={"Origin": "http://localhost:3000"}).status, 200)
+            for headers in ({"Origin": PAGE}, {"Origin": "null"}, {"Host": "evil.example"}):
+                for path, body in ((CHAT, chat), ("/v1/memories", {"text": "The hold is full."})):
+                    reply = off.ask(path, body, headers=headers)
+                    self.assertEqual((reply.status, reply.json()["error"]["code"]), (403, "forbidden"), headers)
+            self.assertEqual(off.ask("/v1/memories").json()["data"], [])
         gateway = self.start(cors_origins=f"{PAGE},http://localhost:3000")
         ann = add_key(gateway, "ann", "--requests-per-minute", 5)
         self.closed(gateway)

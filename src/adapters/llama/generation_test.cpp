@@ -56,5 +56,21 @@ TEST(Grammar, IsMadeOfASchemaAndRefusesWhatIsNone) {
   EXPECT_FALSE(grammar_of(R"({"type":"no such type"})"));
 }
 
+// Each would be followed to the end of the stack, or of everybody's patience.
+TEST(Grammar, RefusesWhatGoesTooDeepOrTooFar) {
+  const auto object = [](const std::string& name) {
+    return R"({"type":"object","properties":{")" + name + R"(":{}},"additionalProperties":true})";
+  };
+  EXPECT_TRUE(grammar_of(object(std::string(100, 'a'))));
+  EXPECT_FALSE(grammar_of(object(std::string(250, 'a'))));
+  EXPECT_FALSE(grammar_of(object(std::string(60'000, 'a'))));
+  std::string pattern;
+  for (int i = 0; i < 200; ++i) pattern += "a?";
+  EXPECT_FALSE(grammar_of(R"({"type":"string","pattern":"^)" + pattern + R"($"})"));
+  EXPECT_TRUE(grammar_of(R"({"type":"string","pattern":"^[a-z]{3}-?[0-9]+$"})"));
+  EXPECT_FALSE(grammar_of(R"({"type":"string","maxLength":100000})"));
+  EXPECT_FALSE(grammar_of(R"({"enum":[")" + std::string(300, 'x') + R"("]})"));
+}
+
 }  // namespace
 }  // namespace plimsoll::llama
