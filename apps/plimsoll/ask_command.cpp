@@ -22,7 +22,7 @@ struct AskCommand {
 Json answer_json(const Spoken& spoken) {
   Json sources = Json::array();
   for (const Source& source : spoken.sources)
-    sources.push_back({{"document", source.document}, {"path", source.path}});
+    sources.push_back({{"number", source.number}, {"document", source.document}, {"path", source.path}});
   return {{"answer", spoken.text},
           {"model", spoken.trace.model},
           {"upstream", spoken.trace.upstream},

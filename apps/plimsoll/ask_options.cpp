@@ -53,7 +53,8 @@ Json request_for(const AskOptions& options, bool small) {
   if (!options.index.empty()) request["index_name"] = options.index;
   if (options.max_tokens) request["max_tokens"] = *options.max_tokens;
   if (options.memory) request["plimsoll"]["memory"] = true;
-  constexpr Tokens for_a_small_model = 250;  // much confuses it
+  constexpr Tokens for_a_small_model = 250;    // much confuses it
+  if (small) request["repeat_penalty"] = 1.1;  // or it says the same again and again
   if (options.budget || small) request["plimsoll"]["budget"] = options.budget.value_or(for_a_small_model);
   return request;
 }
@@ -69,9 +70,9 @@ Json opening_messages(const AskOptions& options) {
 
 std::string sources_text(const std::vector<Source>& sources) {
   std::string text;
-  for (std::size_t i = 0; i < sources.size(); ++i)
-    text += fmt::format("  [{}] {}{}{}\n", i + 1, printable(sources[i].document),
-                        sources[i].path.empty() ? "" : " > ", printable(sources[i].path));
+  for (const Source& source : sources)
+    text += fmt::format("  [{}] {}{}{}\n", source.number, printable(source.document),
+                        source.path.empty() ? "" : " > ", printable(source.path));
   return text;
 }
 

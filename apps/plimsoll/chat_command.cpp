@@ -65,6 +65,8 @@ class Chat {
       }
     } else if (line.starts_with("/remember ")) {
       TRY_VOID(remember(line.substr(line.find(' ') + 1)));
+    } else if (line == "/remember") {
+      TRY_VOID(print_out("What? As in: /remember Ann likes tea\n"));
     } else if (line.starts_with('/')) {
       TRY_VOID(print_out(fmt::format("There is no {}.\n{}", printable(line, 40), commands)));
     } else if (!line.empty()) {

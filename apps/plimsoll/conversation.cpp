@@ -69,8 +69,8 @@ class WordSink final : public engine::AnswerSink {
     }
     const Json told = chunk.value("plimsoll", Json::object());
     for (const Json& passage : told.value("passages", Json::array()))
-      spoken_.sources.push_back(
-          {passage.value("document", ""), passage.value("path", ""), passage.value("text", "")});
+      spoken_.sources.push_back({passage.value("number", std::size_t{0}), passage.value("document", ""),
+                                 passage.value("path", ""), passage.value("text", "")});
   }
 
   void add(const std::string& text) {

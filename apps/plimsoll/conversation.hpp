@@ -18,6 +18,7 @@
 namespace plimsoll {
 
 struct Source {
+  std::size_t number = 0;  // as the prompt has it
   std::string document;
   std::string path;  // of the section, or empty
   std::string text;

@@ -89,7 +89,10 @@ std::string head(const Trace& trace, const KeyNames& names, const Terminal& term
   line += trace.status == 0 ? ", no status" : fmt::format(", status {}", trace.status);
   if (!trace.finish_reason.empty()) line += fmt::format(" ({})", printable(trace.finish_reason));
   if (trace.stream) line += ", streamed";
-  line += trace.changed ? "; the request was changed to fit" : "; the request went through as it came";
+  if (trace.model.empty() && trace.attempts.empty())
+    line += "; the request was sent nowhere";
+  else
+    line += trace.changed ? "; the request was changed to fit" : "; the request went through as it came";
   out += paragraph(line, terminal, 0);
   if (!names.empty()) out += fmt::format("key {}\n", key_of(trace, names));
   if (!trace.session.empty()) out += fmt::format("session {}\n", printable(trace.session));

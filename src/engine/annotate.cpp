@@ -12,18 +12,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr auto replace = Json::error_handler_t::replace;
 
-// Of those that went along.
-std::vector<const FoundPassage*> aboard(const Course& course) {
-  std::vector<const FoundPassage*> kept;
-  std::size_t at = 0;
-  for (const PlannedPiece& piece : course.plan.pieces) {
-    if (piece.section != SectionKind::context) continue;
-    if (at < course.passages.size() && piece.fate == Fate::kept) kept.push_back(&course.passages[at]);
-    ++at;
-  }
-  return kept;
-}
-
 Json metadata_json(const Metadata& metadata) {
   Json json = Json::object();
   for (const auto& [key, value] : metadata) json[key] = Json::parse(value, nullptr, false);
@@ -31,7 +19,8 @@ Json metadata_json(const Metadata& metadata) {
 }
 
 Json source_nodes(const Course& course) {
-  std::vector<const FoundPassage*> kept = aboard(course);
+  std::vector<const FoundPassage*> kept;
+  for (const std::size_t place : passages_aboard(course)) kept.push_back(&course.passages[place]);
   if (kept.empty()) return nullptr;
   std::ranges::stable_sort(kept, {}, [](const FoundPassage* passage) { return passage->distance; });
   Json nodes = Json::array();
@@ -51,9 +40,11 @@ Json source_nodes(const Course& course) {
 
 Json passages_json(const Course& course) {
   Json passages = Json::array();
-  for (const FoundPassage* found : aboard(course)) {
-    const SelectedPassage& passage = found->passage;
+  for (const std::size_t place : passages_aboard(course)) {
+    const FoundPassage& found = course.passages[place];
+    const SelectedPassage& passage = found.passage;
     Json& json = passages.emplace_back(Json::object());
+    json["number"] = place + 1;  // as the prompt has it
     json["document"] = passage.key;
     json["start"] = passage.source.start;
     json["end"] = passage.source.end;
@@ -64,7 +55,7 @@ Json passages_json(const Course& course) {
     json["reason"] = passage.reason;
     if (!course.ask.documents) continue;
     json["text"] = passage.text;
-    json["metadata"] = metadata_json(found->metadata);
+    json["metadata"] = metadata_json(found.metadata);
   }
   return passages;
 }

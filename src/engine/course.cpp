@@ -77,6 +77,17 @@ Course::Course(Ask asked, std::string trace_id) : ask(std::move(asked)) {
   trace.at_ms = utc_ms();
 }
 
+std::vector<std::size_t> passages_aboard(const Course& course) {
+  std::vector<std::size_t> kept;
+  std::size_t at = 0;
+  for (const PlannedPiece& piece : course.plan.pieces) {
+    if (piece.section != SectionKind::context) continue;
+    if (at < course.passages.size() && piece.fate == Fate::kept) kept.push_back(at);
+    ++at;
+  }
+  return kept;
+}
+
 bool repeats_request(const Course& course, std::string_view said) {
   constexpr std::size_t longest_compared = std::size_t{1} << 20;
   std::string without_model(said);  // whose name is no secret
@@ -114,7 +125,8 @@ void close_course(Engine& engine, Course& course, const Result<void>& outcome) {
     return;
   if (!course.plan.sections.empty()) trace.plan = plan_json_line(course.plan);
   trace.warnings.insert(trace.warnings.begin(), course.plan.warnings.begin(), course.plan.warnings.end());
-  for (FoundPassage& found : course.passages) {
+  for (const std::size_t place : passages_aboard(course)) {
+    FoundPassage& found = course.passages[place];
     TracePassage passage{found.passage.key,
                          found.passage.source,
                          found.passage.tokens,

@@ -101,6 +101,7 @@ std::string why_unwelcome(const std::vector<std::string>& origins, const ClientR
         "proxy in front send Host: 127.0.0.1, or make a key (`plimsoll keys add`)",
         request.host.substr(0, longest_shown));
   if (request.origin.empty() || request.method == "GET" || request.method == "OPTIONS") return {};
+  if (request.path == "/mcp") return {};  // refuses in words of its own
   if (is_welcome_origin(request.origin) || is_listed(origins, request.origin)) return {};
   const std::size_t scheme = request.origin.find("://");
   if (scheme != std::string::npos && is_address(host_of(request.host)) &&

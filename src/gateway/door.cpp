@@ -102,7 +102,8 @@ Awaitable<void> Api::handle(engine::Crew& crew, ClientRequest& request, ClientRe
   }
   const bool needs_keys = context_.gate != nullptr && context_.gate->needs_keys();
   if (std::string why = why_unwelcome(context_.cors_origins, request, needs_keys); !why.empty()) {
-    co_await refuse(watched, {403, "forbidden", std::move(why)}, request.path);
+    const Refusal refusal{403, "forbidden", std::move(why)};
+    co_await refuse(watched, refusal, request.path);
     co_return;
   }
   Stay stay;

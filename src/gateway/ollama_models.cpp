@@ -56,8 +56,10 @@ bool embeds(std::string_view model, const ServedModel& served) {
 }
 
 // What can be told without trying: whether a model calls tools or thinks shows when it is asked to.
-Json capabilities_of(std::string_view name, const PlanModel& model, const ServedModel& served) {
+Json capabilities_of(std::string_view name, const PlanModel& model, const ServedModel& served,
+                     bool embedded) {
   if (embeds(name, served)) return Json::array({"embedding"});
+  if (embedded) return Json::array({"completion"});
   Json can = Json::array({"completion", "tools"});
   if (!model.chat.images.empty()) can.push_back("vision");
   return can;
@@ -152,7 +154,7 @@ Result<Json> ollama_show(const engine::Engine& engine, const engine::Fleet& flee
               {"template", "{{ .Prompt }}"},
               {"details", details_of(served)},
               {"model_info", std::move(info)},
-              {"capabilities", capabilities_of(name, model, served)},
+              {"capabilities", capabilities_of(name, model, served, fleet.is_embedded(berth.member))},
               {"modified_at", since()}};
 }
 

@@ -354,8 +354,8 @@ class Keys(unittest.TestCase):
             for headers in ({"Origin": PAGE}, {"Origin": "null"}, {"Host": "evil.example"}):
                 for path, body in ((CHAT, chat), ("/v1/memories", {"text": "The hold is full."})):
                     reply = off.ask(path, body, headers=headers)
-                    self.assertEqual((reply.status, reply.json()["error"]["code"]), (403, "forbidden"), headers)
-            self.assertEqual(off.ask("/v1/memories").json()["data"], [])
+                    self.assertEqual((reply.status, reply.json["error"]["code"]), (403, "forbidden"), headers)
+            self.assertEqual(off.ask("/v1/memories").json["data"], [])
         gateway = self.start(cors_origins=f"{PAGE},http://localhost:3000")
         ann = add_key(gateway, "ann", "--requests-per-minute", 5)
         self.closed(gateway)
