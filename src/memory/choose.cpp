@@ -8,6 +8,7 @@
 namespace plimsoll::memory {
 namespace {
 
+constexpr std::size_t most_told = 50;  // of those that are left: nobody reads more
 constexpr std::int64_t day_ms = std::int64_t{24} * 3600 * 1000;
 
 struct Refused {
@@ -43,6 +44,7 @@ Chosen choose(std::vector<RecalledFact> found, const ChooseRules& rules, bool fi
       refused = Refused{Left::repeated, "another fact says the same"};
     if (!refused && std::ssize(chosen.facts) >= rules.limit)
       refused = Refused{Left::over_limit, fmt::format("only the best {} are wanted", rules.limit)};
+    if (refused && chosen.left.size() == most_told) continue;
     if (refused)
       chosen.left.push_back({std::move(one.fact.id), {}, refused->why, std::move(refused->reason)});
     else

@@ -93,5 +93,17 @@ TEST(FactText, IsOneLineWhateverCame) {
   EXPECT_EQ(one_line("Tee f\xC3\xBCr \xE2\x82\xAC 2"), "Tee f\xC3\xBCr \xE2\x82\xAC 2");
 }
 
+TEST(Choose, FindsTheOneThatMayComeBehindManyThatMayNot) {
+  std::vector<RecalledFact> found(200, fact("old"));
+  for (RecalledFact& one : found) one.fact.trust = 0;
+  found.push_back(fact("new"));
+  ChooseRules rules;
+  rules.limit = 5;
+  rules.min_trust = 0.3;
+  const Chosen chosen = choose(found, rules, false);
+  ASSERT_EQ(chosen.facts.size(), 1U);
+  EXPECT_EQ(chosen.left.size(), 50U);
+}
+
 }  // namespace
 }  // namespace plimsoll::memory

@@ -37,8 +37,8 @@ std::string shown(const MemoryProvider& provider) {
 }
 
 // What a provider may not do to a prompt, whatever it says: break its lines, or flood it.
-std::vector<RecalledFact> tamed(std::vector<RecalledFact> facts) {
-  if (facts.size() > most_facts) facts.resize(most_facts);
+std::vector<RecalledFact> tamed(std::vector<RecalledFact> facts, bool own) {
+  if (!own && facts.size() > most_facts) facts.resize(most_facts);
   std::erase_if(facts, [](RecalledFact& one) {
     one.fact.text = one_line(one.fact.text);
     return one.fact.text.empty() || one.fact.text.size() > longest_fact_bytes ||
@@ -50,7 +50,8 @@ std::vector<RecalledFact> tamed(std::vector<RecalledFact> facts) {
 void take(const AskedProvider& from, std::vector<RecalledFact> facts, const ChooseRules& rules,
           Gathered& out) {
   const std::string name(from.provider->name());
-  Chosen chosen = choose(tamed(std::move(facts)), rules, from.provider->is_filtered());
+  Chosen chosen =
+      choose(tamed(std::move(facts), from.provider->is_filtered()), rules, from.provider->is_filtered());
   for (RecalledFact& one : chosen.facts) out.facts.push_back({name, std::move(one)});
   for (LeftFact& one : chosen.left) {
     one.provider = name;

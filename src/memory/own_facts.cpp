@@ -1,13 +1,12 @@
 #include "memory/own_facts.hpp"
 
+#include <limits>
+
 #include "base/log.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::memory {
 namespace {
-
-// More than any request takes; what is behind them would be listed as left out for nothing.
-constexpr std::size_t most_recalled = 50;
 
 class OwnProvider final : public MemoryProvider {
  public:
@@ -21,7 +20,9 @@ class OwnProvider final : public MemoryProvider {
     const FactScope scope{ask.owner, ask.session, /*shared=*/true};
     TRY(const bool any, facts_.store().has_facts(scope));
     if (!any) return std::vector<RecalledFact>();  // and nobody waits for an embedder
-    TRY(OwnSearch found, facts_.search(scope, ask.query, most_recalled, !ask.only_related, deadline));
+    // All of them: those that are old or unimportant are refused later, and must not take the others' places.
+    constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+    TRY(OwnSearch found, facts_.search(scope, ask.query, all, !ask.only_related, deadline));
     return std::move(found.facts);
   }
 
