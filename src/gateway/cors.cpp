@@ -45,9 +45,8 @@ bool is_listed(const std::vector<std::string>& origins, std::string_view origin)
 std::string host_of(std::string_view host) {
   const bool bracketed = host.starts_with('[');
   const std::size_t end = bracketed ? host.find(']') : host.find(':');
-  return base::to_lower_ascii(host.substr(bracketed ? 1 : 0, end == std::string_view::npos
-                                                                 ? std::string_view::npos
-                                                                 : end - (bracketed ? 1 : 0)));
+  return base::to_lower_ascii(host.substr(
+      bracketed ? 1 : 0, end == std::string_view::npos ? std::string_view::npos : end - (bracketed ? 1 : 0)));
 }
 
 bool is_address(const std::string& host) {
@@ -56,10 +55,11 @@ bool is_address(const std::string& host) {
   return !error;
 }
 
-// One that nobody else can make to lead here: an address, or a name that no server of names gives away.
+// One that nobody else can make to lead here: an address, or a name that no server of names gives away, as
+// one without a dot.
 bool is_own_name(std::string_view given) {
   const std::string host = host_of(given);
-  if (host.empty() || host == "localhost" || is_address(host)) return true;
+  if (is_address(host) || host.find('.') == std::string::npos) return true;
   for (const std::string_view end : {".localhost", ".local", ".internal"})
     if (host.ends_with(end)) return true;
   boost::system::error_code error;
@@ -97,7 +97,8 @@ std::string why_unwelcome(const std::vector<std::string>& origins, const ClientR
   if (needs_keys) return {};
   if (request.from_here && !is_own_name(request.host))
     return fmt::format(
-        "this gateway has no keys and is asked as '{}', which is no name of this machine: ask 127.0.0.1, let a "
+        "this gateway has no keys and is asked as '{}', which is no name of this machine: ask 127.0.0.1, let "
+        "a "
         "proxy in front send Host: 127.0.0.1, or make a key (`plimsoll keys add`)",
         request.host.substr(0, longest_shown));
   if (request.origin.empty() || request.method == "GET" || request.method == "OPTIONS") return {};

@@ -74,10 +74,11 @@ TEST(Cors, WhoComesInByLoopbackMustCallUsByANameOfOurs) {
     request.from_here = from_here;
     return why_unwelcome({}, request, needs_keys);
   };
-  for (const char* host : {"", "localhost", "LOCALHOST:8000", "127.0.0.1:8000", "[::1]:8000", "::1", "10.0.0.7",
-                           "ship.localhost:1", "ship.local", "host.docker.internal:8000"})
+  for (const char* host : {"", "localhost", "gateway:8000", "LOCALHOST:8000", "127.0.0.1:8000", "[::1]:8000",
+                           "::1", "10.0.0.7", "ship.localhost:1", "ship.local", "host.docker.internal:8000"})
     EXPECT_EQ(why(host), "") << host;
-  for (const char* host : {"evil.example", "evil.example:8000", "localhost.evil.example", "127.0.0.1.evil.example"})
+  for (const char* host :
+       {"evil.example", "evil.example:8000", "localhost.evil.example", "127.0.0.1.evil.example"})
     EXPECT_NE(why(host).find("plimsoll keys add"), std::string::npos) << host;
   EXPECT_EQ(why("gpu.example:8000", /*from_here=*/false), "");
   EXPECT_EQ(why("gpu.example:8000", true, /*needs_keys=*/true), "");
