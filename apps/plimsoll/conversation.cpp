@@ -122,7 +122,7 @@ struct Conversation::State {
           if (!bug) outcome = std::move(result);
         }));
     asio::co_spawn(loop, watch(interrupt, stop, over), [](const std::exception_ptr&) {});
-    while (!over) loop.run_one();
+    while (!over) loop.run_one();                 // NOLINT(bugprone-infinite-loop): the handler above ends it
     loop.run_for(std::chrono::milliseconds(60));  // the watch sees that it is over
     return outcome;
   }

@@ -148,7 +148,7 @@ std::unique_ptr<HttpStream> error_reply(const Error& error) {
 
 class Events final : public HttpStream {
  public:
-  Events(ReplyHead head, Identity identity, Wish wish, Job::News first)
+  Events(ReplyHead head, Identity identity, Wish wish, const Job::News& first)
       : head_(std::move(head)), identity_(std::move(identity)), wish_(std::move(wish)) {
     write(first);
   }
@@ -200,8 +200,7 @@ class Link final : public UpstreamLink {
     if (!news) co_return error_reply(news.error());
     if (!request.stream)
       co_return std::make_unique<WholeReply>(std::move(head), whole_reply(identity, *news));
-    co_return std::make_unique<Events>(std::move(head), std::move(identity), std::move(wish),
-                                       *std::move(news));
+    co_return std::make_unique<Events>(std::move(head), std::move(identity), std::move(wish), *news);
   }
 
  private:
