@@ -58,7 +58,7 @@ class Asking(unittest.TestCase):
 
     def test_what_is_remembered_comes_along_where_it_is_wanted(self):
         said = self.run_it("chat", "--session", "m1", *self.EMBEDDED, told="/remember My ship is called Aurora\n/remember\n/quit\n")
-        self.assertRegex(said, r"remembered mem_\w+: My ship is called Aurora\nIt comes along with --memory\.")
+        self.assertRegex(said, r"remembered mem_[\w-]+: My ship is called Aurora\nIt comes along with --memory\.")
         self.assertIn("What? As in: /remember", said)
 
         def memories(*more):
