@@ -32,8 +32,8 @@ void put_aboard(Course& course, const PlanModel& model, std::vector<FoundPassage
     const SelectedPassage& passage = found[i].passage;
     std::string text = passage.lead.empty() ? passage.text : passage.lead + "\n" + passage.text;
     harmless += make_harmless(model, text);
-    std::string id = fmt::format("{}: {}{}{}", i + 1, label_of(passage.key), passage.path.empty() ? "" : " > ",
-                                 passage.path);
+    std::string id = fmt::format("{}: {}{}{}", i + 1, label_of(passage.key),
+                                 passage.path.empty() ? "" : " > ", passage.path);
     harmless += make_harmless(model, id);
     course.parts.passages.push_back({std::move(id), std::move(text)});
     course.parts.score.push_back(static_cast<double>(passage.score));

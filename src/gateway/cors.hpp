@@ -14,9 +14,9 @@ Result<std::vector<std::string>> read_origins(const std::vector<std::string>& gi
 // What every answer to such a page has; empty: the page is not listed, or no browser asks.
 std::vector<HttpHeader> cors_headers(const std::vector<std::string>& origins, const ClientRequest& request);
 
-// Why a request is not served that a page makes which nobody listed; empty: it is. A page may send plain POSTs
-// anywhere, and needs no leave as long as it does not read the answer; and one whose name was made to lead to
-// this machine may read it. With keys neither helps it.
+// Why a request is not served that a page makes which nobody listed; empty: it is. A page may send plain
+// POSTs anywhere, and needs no leave as long as it does not read the answer; and one whose name was made to
+// lead to this machine may read it. With keys neither helps it.
 std::string why_unwelcome(const std::vector<std::string>& origins, const ClientRequest& request,
                           bool needs_keys);
 

@@ -34,10 +34,12 @@ Result<void> check(const Json& schema) {
     if (name.size() > longest_name)
       return fail(Errc::bad_input, "the schema of response_format has a name of {} bytes; {} are the most",
                   name.size(), longest_name);
-    if (name == "pattern" && value.is_string() && value.get_ref<const std::string&>().size() > longest_pattern)
+    if (name == "pattern" && value.is_string() &&
+        value.get_ref<const std::string&>().size() > longest_pattern)
       return fail(Errc::bad_input, "a pattern in response_format has {} bytes; {} are the most",
                   value.get_ref<const std::string&>().size(), longest_pattern);
-    const bool counts = name == "minLength" || name == "maxLength" || name == "minItems" || name == "maxItems";
+    const bool counts =
+        name == "minLength" || name == "maxLength" || name == "minItems" || name == "maxItems";
     if (counts && value.is_number() && value.get<double>() > static_cast<double>(most_times))
       return fail(Errc::bad_input, "{} in response_format is above {}, the most", name, most_times);
     if (name == "description" || name == "title" || name == "$comment") continue;  // for readers
