@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "ask_options.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "inspect_report.hpp"
 #include "terminal.hpp"
@@ -33,6 +34,7 @@ Json answer_json(const Spoken& spoken) {
 
 Result<void> run(const Globals& globals, AskCommand& command) {
   if (command.words.size() == 2) command.options.index = command.words.front();
+  if (base::trim(command.words.back()).empty()) return fail(Errc::bad_input, "the question is empty");
   TRY(const base::Settings settings, settings_for(globals, command.options));
   TRY(const auto conversation, Conversation::open(settings, command.options.upstreams));
   Json request = request_for(command.options, conversation->is_embedded());

@@ -41,6 +41,24 @@ void add_ask_options(CLI::App& command, AskOptions& options) {
       ->check(CLI::Range(0.0, 2.0));
 }
 
+std::string as_arguments(const AskOptions& options) {
+  std::string out;
+  const auto add = [&](std::string_view name, std::string_view value) {
+    if (!value.empty()) out += fmt::format(" {} {}", name, as_argument(value));
+  };
+  if (!options.index.empty()) out += " " + as_argument(options.index);
+  add("--model", options.model);
+  for (const std::string& upstream : options.upstreams) add("--upstream", upstream);
+  add("--model-file", options.model_file);
+  add("--system", options.system);
+  if (options.window) add("--window", std::to_string(*options.window));
+  if (options.max_tokens) add("--max-tokens", std::to_string(*options.max_tokens));
+  if (options.budget) add("--budget", std::to_string(*options.budget));
+  if (options.temperature > 0) add("--temperature", fmt::format("{}", options.temperature));
+  if (options.memory) out += " --memory";
+  return out;
+}
+
 Result<base::Settings> settings_for(Globals globals, const AskOptions& options) {
   if (!options.model_file.empty()) globals.set.push_back("embedded_model_file=" + options.model_file);
   if (options.window) globals.set.push_back(fmt::format("embedded_window={}", *options.window));

@@ -28,6 +28,9 @@ struct AskOptions {
 
 void add_ask_options(CLI::App& command, AskOptions& options);
 
+// What was said on the command line, to be said again: " manual --memory", or nothing.
+std::string as_arguments(const AskOptions& options);
+
 // The settings with what the options say above them.
 Result<base::Settings> settings_for(Globals globals, const AskOptions& options);
 

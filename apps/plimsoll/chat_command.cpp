@@ -8,6 +8,7 @@
 
 #include "adapters/sqlite/sessions.hpp"
 #include "ask_options.hpp"
+#include "base/clock.hpp"
 #include "base/random.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -46,7 +47,7 @@ class Chat {
     TRY(const auto turns, sessions_.turns(local_owner, command_.session));
     for (const Turn& turn : turns) messages_.push_back({{"role", turn.role}, {"content", turn.text}});
     return print_out(fmt::format("Session {}{}. /help tells what there is; /quit ends.\n", command_.session,
-                                 turns.empty() ? "" : ", " + several(turns.size(), "turn") + " so far"));
+                                 turns.empty() ? "" : ", " + several(turns.size(), "message") + " so far"));
   }
 
   // False: the end.
@@ -109,9 +110,7 @@ class Chat {
       (void)complain(spoken.error());
       return {};
     }
-    const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
-                         std::chrono::system_clock::now().time_since_epoch())
-                         .count();
+    const auto now = base::utc_ms();
     Turn asked{"user", question, now, spoken->trace.id, command_.options.index, spoken->trace.model};
     Turn answered = asked;
     answered.role = "assistant";
@@ -122,10 +121,17 @@ class Chat {
     messages_.push_back({{"role", "assistant"}, {"content", spoken->text}});
     last_ = *std::move(spoken);
     const Trace& trace = last_->trace;
-    return print_out(fmt::format("\n[{} of {} tokens]\n\n", base::with_thousands(trace.input + last_answer()),
-                                 base::with_thousands(trace.window)));
+    const bool cut = last_->finish_reason == "length";
+    return print_out(fmt::format(
+        "\n{}[{} of {} tokens{}]\n\n", cut ? "(cut off at its length; --max-tokens allows more)\n" : "",
+        base::with_thousands(trace.input + last_answer()), base::with_thousands(trace.window),
+        is_compressed(trace) ? "; the oldest turns as a summary, /why tells" : ""));
   }
 
+  static bool is_compressed(const Trace& trace) {
+    const Json plan = Json::parse(trace.plan, nullptr, false);
+    return plan.is_object() && plan.contains("summary");
+  }
   Tokens last_answer() const { return last_->trace.usage.answer.value_or(0); }
 
   ChatCommand& command_;
@@ -140,6 +146,7 @@ Result<void> run(const Globals& globals, ChatCommand& command) {
   TRY(const base::Settings settings, settings_for(globals, command.options));
   TRY(const auto conversation, Conversation::open(settings, command.options.upstreams));
   TRY(const auto sessions, sqlite::open_sessions(settings.store_file));
+  if (!command.options.index.empty()) TRY_VOID(conversation->check_index(command.options.index));
   if (command.session.empty()) command.session = base::random_text(6);
   Chat chat(command, *conversation, *sessions,
             {settings.max_session_turns, settings.max_session_bytes, settings.max_sessions});
@@ -152,8 +159,8 @@ Result<void> run(const Globals& globals, ChatCommand& command) {
     TRY(const bool goes_on, chat.take(std::string(base::trim(line))));
     if (!goes_on) break;
   }
-  return print_out(fmt::format("\nGo on with: plimsoll chat {}{}--session {}\n", command.options.index,
-                               command.options.index.empty() ? "" : " ", command.session));
+  return print_out(fmt::format("\nGo on with: plimsoll{} chat{} --session {}\n", as_arguments(globals),
+                               as_arguments(command.options), as_argument(command.session)));
 }
 
 constexpr const char* examples =

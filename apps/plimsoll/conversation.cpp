@@ -163,6 +163,13 @@ Result<Spoken> Conversation::say(Json request, const std::function<void(std::str
   return spoken;
 }
 
+Result<void> Conversation::check_index(const std::string& name) {
+  engine::Shelf* const shelf = state_->gateway->engine().shelf;
+  if (shelf != nullptr && shelf->has(engine::Caller{}.indexes, name)) return {};
+  return fail(Errc::not_found, "no index is called '{}'; `plimsoll index list` has those that there are",
+              name);
+}
+
 bool Conversation::is_embedded() const {
   const engine::Fleet& fleet = state_->gateway->fleet();
   return fleet.members().size() == 1 && fleet.is_embedded(0);

@@ -10,6 +10,7 @@
 
 #include "adapters/sqlite/keys.hpp"
 #include "adapters/sqlite/traces.hpp"
+#include "base/clock.hpp"
 #include "base/text.hpp"
 #include "documents.hpp"
 #include "find_window.hpp"
@@ -26,11 +27,6 @@ constexpr std::uintmax_t little_space = std::uintmax_t{1} << 30;
 constexpr std::uintmax_t no_space = std::uintmax_t{64} << 20;
 // Sockets of upstreams, the store's files and what the libraries open.
 constexpr std::uint64_t other_files = 128;
-
-std::int64_t now_ms() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
 
 std::string megabytes(std::uintmax_t bytes) {
   return base::with_thousands(static_cast<std::int64_t>(bytes >> 20)) + " MB";
@@ -66,7 +62,7 @@ Diagnosis folder_of(std::string what, const fs::path& folder, bool is_written) {
 // A trace of tomorrow: the clock was wrong then, or is wrong now.
 Diagnosis clock_by(const base::Settings& settings) {
   constexpr std::int64_t first_of_2025 = 1'735'689'600'000, a_minute = 60'000;
-  const std::int64_t now = now_ms();
+  const std::int64_t now = base::utc_ms();
   if (now < first_of_2025)
     return {"clock", Health::bad, "this machine's clock stands before 2025",
             "set it: certificates of upstreams are refused by it, and traces would go at once"};

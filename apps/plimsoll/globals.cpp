@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
+#include "base/settings_table.hpp"
+#include "terminal.hpp"
 
 namespace plimsoll {
 
@@ -12,6 +14,16 @@ Result<base::Settings> load_settings(const Globals& globals) {
   auto settings = base::load_settings(globals.config_file, globals.set);
   if (settings) log::start(settings->effective_log_level(), settings->log_format);
   return settings;
+}
+
+std::string as_arguments(const Globals& globals) {
+  std::string out;
+  if (!globals.config_file.empty()) out += " --config " + as_argument(globals.config_file);
+  for (const std::string& one : globals.set) {
+    const base::Setting* const setting = base::find_setting(one.substr(0, one.find('=')));
+    if (setting != nullptr && !setting->is_secret()) out += " --set " + as_argument(one);
+  }
+  return out;
 }
 
 int complain(const Error& error) {

@@ -17,6 +17,9 @@ struct Globals {
 // The settings, with logging started as they say.
 Result<base::Settings> load_settings(const Globals& globals);
 
+// What was said before the command, to be said again: " --config ship.toml", or nothing. Without secrets.
+std::string as_arguments(const Globals& globals);
+
 // Says on stderr what went wrong and returns the exit code: 2 where the user can mend what was given,
 // 1 for everything else.
 int complain(const Error& error);

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "adapters/sqlite/store.hpp"
+#include "base/clock.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "documents.hpp"
@@ -115,9 +116,8 @@ Result<void> load_index(Store& store, const fs::path& folder, std::string_view o
 }
 
 void remove_half_loaded(Store& store) {
-  using namespace std::chrono;
   constexpr std::int64_t hour_ms = 3'600'000;  // another process may be at it
-  const auto now = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+  const std::int64_t now = base::utc_ms();
   for (const IndexInfo& half : store.indexes(loading_owner).value_or(std::vector<IndexInfo>()))
     if (half.updated_ms < now - hour_ms) (void)store.remove_index(half.id);
 }

@@ -92,7 +92,8 @@ std::string head(const Trace& trace, const KeyNames& names, const Terminal& term
   if (trace.model.empty() && trace.attempts.empty())
     line += "; the request was sent nowhere";
   else
-    line += trace.changed ? "; the request was changed to fit" : "; the request went through as it came";
+    line += trace.changed ? "; the request was changed as the plan says"
+                          : "; the request went through as it came";
   out += paragraph(line, terminal, 0);
   if (!names.empty()) out += fmt::format("key {}\n", key_of(trace, names));
   if (!trace.session.empty()) out += fmt::format("session {}\n", printable(trace.session));
@@ -166,6 +167,17 @@ std::string passage_lines(const Trace& trace, const Terminal& terminal) {
   return out;
 }
 
+// What is remembered and came along; the plan tells of what did not.
+std::string memory_lines(const Plan& plan, const Terminal& terminal) {
+  std::string out;
+  for (const PlannedPiece& piece : plan.pieces)
+    if (piece.section == SectionKind::memory && piece.fate == Fate::kept)
+      out += paragraph(fmt::format("{}, {}", printable(piece.id),
+                                   several(static_cast<std::uint64_t>(piece.tokens), "token")),
+                       terminal);
+  return out.empty() ? "" : "\n" + bold(terminal, "Memories") + "\n" + out;
+}
+
 std::string warning_lines(const Trace& trace, const Plan& plan, const Terminal& terminal) {
   std::string out;
   for (const std::string& warning : trace.warnings)
@@ -213,8 +225,8 @@ std::string trace_report(const Trace& trace, const KeyNames& names, const Termin
     out += paragraph(fmt::format("The plan cannot be drawn: {}", read.error().what), terminal, 0);
   }
   out += cut_warning(trace, terminal) + usage_lines(trace, terminal) + timing_lines(trace, terminal);
-  out +=
-      attempt_lines(trace, terminal) + passage_lines(trace, terminal) + warning_lines(trace, plan, terminal);
+  out += attempt_lines(trace, terminal) + passage_lines(trace, terminal) + memory_lines(plan, terminal) +
+         warning_lines(trace, plan, terminal);
   // As other programs name these four.
   out += fmt::format("\nmessageCount {}  memoryCount {}  inputTokenCount {}  adjustedMaxTokens {}\n",
                      plan.message_count, plan.memory_count, trace.input, trace.answer);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "adapters/sqlite/keys.hpp"
+#include "base/clock.hpp"
 #include "base/random.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
@@ -93,8 +94,7 @@ Result<void> add(const Globals& globals, const KeysOptions& options) {
   key.id = "key_" + base::random_text(id_bytes);
   key.name = options.name;
   key.hash = base::sha256_hex(secret);
-  using namespace std::chrono;
-  key.created_ms = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+  key.created_ms = base::utc_ms();
   key.private_indexes = options.private_indexes;
   key.limits = limits_from(options, {});
   TRY_VOID(store->add(key));  // on disk before anybody sees the secret

@@ -1,4 +1,5 @@
 // plimsoll: one file a command; this one lists them.
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "ask_command.hpp"
@@ -18,6 +19,7 @@
 #include "search_command.hpp"
 #include "serve_command.hpp"
 #include "strategy_command.hpp"
+#include "terminal.hpp"
 #include "tokenizers_command.hpp"
 #include "usage_command.hpp"
 
@@ -52,6 +54,21 @@ constexpr const char* examples =
     "  plimsoll tokenizers                           every tokenizer, its source and its licence\n"
     "  plimsoll config                               every setting, its value and where that came from\n"
     "  plimsoll doctor                               is everything sound, and if not, what to do\n";
+
+// A command that is not there is told as such, and not as a list of words that nobody expected.
+std::string say_what_is_wrong(const CLI::App* app, const CLI::Error& error) {
+  const CLI::App* last = app;
+  std::string path = "plimsoll";
+  while (!last->get_subcommands().empty()) {
+    last = last->get_subcommands().front();
+    path += " " + last->get_name();
+  }
+  const std::vector<std::string> rest = last->remaining();
+  const bool lacks_one = last->get_require_subcommand_min() > 0 && !rest.empty() && !rest[0].starts_with('-');
+  if (!lacks_one) return CLI::FailureMessage::simple(app, error);
+  return fmt::format("plimsoll: there is no command `{} {}`; `{} --help` lists them all\n", path,
+                     plimsoll::printable(rest.front(), 40), path);
+}
 
 }  // namespace
 
@@ -88,6 +105,7 @@ int main(int argc, char** argv) {
   plimsoll::add_config_command(app, globals, exit_code);
   plimsoll::add_doctor_command(app, globals, exit_code);
 
+  app.failure_message(say_what_is_wrong);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,11 +1,13 @@
 #include "memory_command.hpp"
 
+#include <algorithm>
 #include <ctime>
 #include <memory>
 
 #include <fmt/chrono.h>
 
 #include "adapters/sqlite/facts.hpp"
+#include "adapters/sqlite/keys.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "gateway/memory_json.hpp"
@@ -37,6 +39,18 @@ struct Opened {
   std::unique_ptr<FactStore> store;
   std::unique_ptr<engine::Memories> memories;
 };
+
+// What is kept for somebody who is not there would be found by nobody.
+Result<void> check_owner(const Globals& globals, const MemoryOptions& options) {
+  if (options.owner == local_owner) return {};
+  TRY(const base::Settings settings, load_settings(globals));
+  const auto file = options.store.empty() ? settings.store_file : std::filesystem::path(options.store);
+  TRY(const auto store, sqlite::open_keys(file, {.create = false}));
+  TRY(const auto keys, store->keys());
+  if (std::ranges::any_of(keys, [&](const ApiKey& key) { return key.id == options.owner; })) return {};
+  return fail(Errc::not_found, "no key has the id '{}'; `plimsoll keys list --json` has those that there are",
+              printable(options.owner, 60));
+}
 
 Result<std::unique_ptr<Opened>> open(const Globals& globals, const MemoryOptions& options, bool create) {
   auto opened = std::make_unique<Opened>();
@@ -78,6 +92,7 @@ std::string table_of(const std::vector<Fact>& facts) {
 }
 
 Result<void> add(const Globals& globals, const MemoryOptions& options) {
+  TRY_VOID(check_owner(globals, options));
   TRY(const auto opened, open(globals, options, /*create=*/true));
   engine::NewFact fact;
   fact.text = options.text;
@@ -89,8 +104,13 @@ Result<void> add(const Globals& globals, const MemoryOptions& options) {
   return tell_added(added);
 }
 
+// Where nothing was ever remembered there is nothing to find; a file that was named is to be there.
+Result<std::unique_ptr<Opened>> open_to_read(const Globals& globals, const MemoryOptions& options) {
+  return open(globals, options, /*create=*/options.store.empty());
+}
+
 Result<void> list(const Globals& globals, const MemoryOptions& options) {
-  TRY(const auto opened, open(globals, options, /*create=*/true));
+  TRY(const auto opened, open_to_read(globals, options));
   TRY(const auto facts, opened->memories->list(scope_of(options), options.limit));
   if (options.json) return print_json(memory_json(facts));
   if (facts.empty())
@@ -99,7 +119,7 @@ Result<void> list(const Globals& globals, const MemoryOptions& options) {
 }
 
 Result<void> find(const Globals& globals, const MemoryOptions& options) {
-  TRY(const auto opened, open(globals, options, /*create=*/true));
+  TRY(const auto opened, open_to_read(globals, options));
   TRY(const auto found,
       opened->memories->search(scope_of(options), options.text, options.limit, Deadline::after(patience)));
   if (options.json) return print_json(memory_json(found));

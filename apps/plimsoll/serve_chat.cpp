@@ -1,16 +1,14 @@
 #include "serve_chat.hpp"
 
-#include "adapters/sqlite/sessions.hpp"
-#include "base/try.hpp"
-
 namespace plimsoll {
 namespace {
 
-gateway::EvaluationRules evaluation_rules(const base::Settings& settings) {
+gateway::EvaluationRules evaluation_rules(const base::Settings& settings, gateway::Gate& gate) {
   gateway::EvaluationRules rules;
   rules.runs = static_cast<std::size_t>(settings.max_evaluation_runs);
   rules.per_question = std::chrono::ceil<std::chrono::milliseconds>(
       std::chrono::duration<double>(settings.evaluation_question_seconds));
+  rules.refuses = [&gate](const std::string& owner) { return gate.refuses(owner); };
   return rules;
 }
 
@@ -23,19 +21,13 @@ gateway::UploadRules upload_rules(const base::Settings& settings) {
 
 }  // namespace
 
-Result<std::unique_ptr<SessionStore>> open_chat_store(const base::Settings& settings) {
-  TRY(auto sessions, sqlite::open_sessions(settings.store_file));
-  TRY_VOID(sessions->interrupt_runs());
-  return sessions;
-}
-
 ServedChat::ServedChat(const base::Settings& settings, engine::Engine& engine,
                        engine::Collections& collections, std::unique_ptr<SessionStore> sessions,
-                       gateway::CrewMaker maker)
+                       gateway::CrewMaker maker, gateway::Gate& gate)
     : settings_(settings),
       collections_(collections),
       sessions_(std::move(sessions)),
-      evaluations_(engine, *sessions_, std::move(maker), evaluation_rules(settings)),
+      evaluations_(engine, *sessions_, std::move(maker), evaluation_rules(settings, gate)),
       uploads_(collections, *sessions_, upload_rules(settings)) {}
 
 gateway::ChatContext ServedChat::context() {

@@ -6,16 +6,15 @@
 
 namespace plimsoll {
 
-// Sessions and runs of the store; what ran when the last server ended is marked so.
-Result<std::unique_ptr<SessionStore>> open_chat_store(const base::Settings& settings);
-
 // All that is given outlives it.
 class ServedChat {
  public:
   ServedChat(const base::Settings& settings, engine::Engine& engine, engine::Collections& collections,
-             std::unique_ptr<SessionStore> sessions, gateway::CrewMaker maker);
+             std::unique_ptr<SessionStore> sessions, gateway::CrewMaker maker, gateway::Gate& gate);
 
   gateway::ChatContext context();
+  // What ran when the last server ended is marked so.
+  Result<void> take_over() { return sessions_->interrupt_runs(); }
 
  private:
   const base::Settings& settings_;

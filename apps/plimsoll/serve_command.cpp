@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "served_gateway.hpp"
+#include "startup_code.hpp"
 #include "terminal.hpp"
 #include "tokenizers_command.hpp"
 
@@ -141,6 +142,7 @@ Result<void> run(const Globals& globals, const Options& options) {
   TRY_VOID(print_out(fmt::format("plimsoll {} listens on {}\n", PLIMSOLL_VERSION, address)));
   watch.gateway->fleet().refresh(watch.gateway->for_a_list());
   TRY_VOID(print_out(greeting(*watch.gateway, settings, address)));
+  let_go_of_startup_code();
   while (wait_for_a_signal(*watch.gateway, signals) == SIGHUP) take_over(watch, with_store, options, listen);
   log::info("ending", {{"connections", watch.gateway->server().connections()}});
   watch.gateway->server().drain();

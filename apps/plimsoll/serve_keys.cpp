@@ -30,8 +30,11 @@ Result<std::unique_ptr<Doorkeeper>> Doorkeeper::open(const base::Settings& setti
   TRY(auto keys, sqlite::open_keys(settings.store_file));
   std::unique_ptr<Doorkeeper> doorkeeper(new Doorkeeper(settings, std::move(keys)));
   TRY_VOID(doorkeeper->gate_.refresh());
-  doorkeeper->gate_.refresh_every(between_looks);
   return doorkeeper;
+}
+
+void Doorkeeper::watch() {
+  gate_.refresh_every(between_looks);
 }
 
 Result<void> check_listening(const ListenAddress& listen, bool has_keys, bool open_to_all) {

@@ -19,6 +19,8 @@ class Doorkeeper {
   Doorkeeper& operator=(const Doorkeeper&) = delete;
 
   gateway::Gate& gate() { return gate_; }
+  // From now on keys are seen to come and go, and who should be alerted is.
+  void watch();
 
  private:
   Doorkeeper(const base::Settings& settings, std::unique_ptr<KeyStore> keys);

@@ -63,10 +63,8 @@ memory::FindEmbedder memory_embedder(const base::Settings& settings, Documents& 
 }
 
 ServedMemory::ServedMemory(const base::Settings& settings, Documents& documents,
-                           std::unique_ptr<FactStore> store,
-                           std::shared_ptr<std::function<void()>> before_traces)
-    : before_traces_(std::move(before_traces)),
-      store_(std::move(store)),
+                           std::unique_ptr<FactStore> store)
+    : store_(std::move(store)),
       memories_(*store_, memory_embedder(settings, documents), settings.max_memories) {
   recall_.own = store_.get();
   recall_.always = settings.recall_memories;
@@ -80,12 +78,8 @@ ServedMemory::ServedMemory(const base::Settings& settings, Documents& documents,
 Result<std::unique_ptr<ServedMemory>> ServedMemory::open(const base::Settings& settings,
                                                          Documents& documents) {
   TRY(auto providers, providers_of(settings));
-  auto before = std::make_shared<std::function<void()>>();
-  TRY(auto store, sqlite::open_facts(settings.store_file, {.before_traces = [before] {
-                                       if (*before) (*before)();
-                                     }}));
-  std::unique_ptr<ServedMemory> made(
-      new ServedMemory(settings, documents, std::move(store), std::move(before)));
+  TRY(auto store, sqlite::open_facts(settings.store_file));
+  std::unique_ptr<ServedMemory> made(new ServedMemory(settings, documents, std::move(store)));
   const auto http =
       std::make_shared<adapters::CurlClient>("plimsoll/" PLIMSOLL_VERSION, trusted_certificates(),
                                              adapters::HttpLimits{.body_limit_bytes = most_reply_bytes});

@@ -1,7 +1,6 @@
 // Wires memories to the store, the embedder and the providers of the settings.
 #pragma once
 
-#include <functional>
 #include <memory>
 
 #include "base/settings.hpp"
@@ -24,17 +23,12 @@ class ServedMemory {
   // Waits until nobody searches the store any more.
   ~ServedMemory();
 
-  // Called before traces are searched for what is to be forgotten.
-  void before_traces(std::function<void()> call) { *before_traces_ = std::move(call); }
-
   engine::Memories& memories() { return memories_; }
   const engine::Recall& recall() const { return recall_; }
 
  private:
-  ServedMemory(const base::Settings& settings, Documents& documents, std::unique_ptr<FactStore> store,
-               std::shared_ptr<std::function<void()>> before_traces);
+  ServedMemory(const base::Settings& settings, Documents& documents, std::unique_ptr<FactStore> store);
 
-  std::shared_ptr<std::function<void()>> before_traces_;
   std::unique_ptr<FactStore> store_;
   engine::Memories memories_;
   engine::Recall recall_;

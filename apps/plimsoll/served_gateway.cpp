@@ -5,6 +5,7 @@
 #include "adapters/http/streams.hpp"
 #include "adapters/ollama/link.hpp"
 #include "adapters/openai/upstream.hpp"
+#include "adapters/sqlite/sessions.hpp"
 #include "adapters/sqlite/traces.hpp"
 #include "base/try.hpp"
 #include "engine/plan_options.hpp"
@@ -32,6 +33,8 @@ engine::EngineRules rules_of(const base::Settings& settings) {
   rules.plan = engine::plan_options(settings);
   rules.consult.similarity_threshold = settings.rag_similarity_threshold;
   rules.consult.node_approximation = settings.rag_document_node_token_approximation;
+  if (settings.rag_context_token_fill_ratio != base::Settings{}.rag_context_token_fill_ratio)
+    rules.context_ratio = settings.rag_context_token_fill_ratio;
   rules.best_last_for_ollama = settings.reverse_context_for_ollama;
   rules.keep_prompts = settings.keep_prompts;
   rules.ask_for_usage = settings.ask_for_usage;
@@ -112,7 +115,7 @@ Result<std::unique_ptr<ServedGateway>> ServedGateway::open(const base::Settings&
   TRY(auto traces, sqlite::open_traces(settings.store_file));
   TRY(auto drift, traces->drift());
   TRY(auto doorkeeper, Doorkeeper::open(settings));
-  TRY(auto sessions, open_chat_store(settings));
+  TRY(auto sessions, sqlite::open_sessions(settings.store_file));
   auto gateway = std::unique_ptr<ServedGateway>(new ServedGateway(
       settings, std::move(catalogue), std::move(documents), std::move(memory), std::move(traces),
       std::move(doorkeeper), std::move(sessions), std::move(origins), std::move(members)));
@@ -133,7 +136,9 @@ Result<void> ServedGateway::listen(const ListenAddress& address, int listening) 
                    [this](engine::Crew& crew, gateway::ClientRequest& request, gateway::ClientReply& reply) {
                      return api_.handle(crew, request, reply);
                    }));
-  return {};
+  // Only who has the port: a command that answers by itself may stand beside a gateway that runs.
+  doorkeeper_->watch();
+  return chat_.take_over();
 }
 
 ServedGateway::ServedGateway(const base::Settings& settings, ModelCatalogue catalogue,
@@ -159,14 +164,15 @@ ServedGateway::ServedGateway(const base::Settings& settings, ModelCatalogue cata
       breakers_(fleet_.members().size()),
       engine_{models_, &shelf_, drift_, &writer_, breakers_, rules_of(settings)},
       summaries_(*sessions, {settings.summary_count, settings.summary_days * 24 * 3600 * 1000}),
-      chat_(settings, engine_, collections_, std::move(sessions), crew_maker()),
+      chat_(settings, engine_, collections_, std::move(sessions), crew_maker(), doorkeeper_->gate()),
       extraction_(settings.extract_memories
-                      ? std::make_unique<gateway::Extraction>(engine_, memory_->memories(), crew_maker())
+                      ? std::make_unique<gateway::Extraction>(engine_, memory_->memories(),
+                                                              *chat_.context().sessions, crew_maker())
                       : nullptr),
       api_(context()) {
   engine_.summaries = &summaries_;
   engine_.recall = &memory_->recall();
-  memory_->before_traces([this] { writer_.flush(); });
+  memory_->memories().before_forgetting([this] { writer_.flush(); });
   engine_.charge = [this](const std::string& owner, Tokens tokens) {
     doorkeeper_->gate().charge(owner, tokens);
   };

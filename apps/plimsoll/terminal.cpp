@@ -53,6 +53,17 @@ Result<void> print_out(std::string_view text) {
   return {};
 }
 
+std::string as_argument(std::string_view text) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("-_./:=@+,%").find(c) != std::string_view::npos;
+  };
+  if (!text.empty() && std::ranges::all_of(text, is_plain)) return std::string(text);
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string(R"('\'')") : std::string(1, c);
+  return out + "'";
+}
+
 std::string several(std::uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", base::with_thousands(static_cast<std::int64_t>(count)), noun,
                      count == 1 ? "" : "s");

@@ -45,6 +45,9 @@ std::string wrap(const std::string& text, std::size_t width, std::size_t indent)
 // U+FFFD, and beyond `most` characters there is an ellipsis.
 std::string printable(std::string_view text, std::size_t most = 200);
 
+// As a shell takes it for one word.
+std::string as_argument(std::string_view text);
+
 // "1 chunk", "2,000 chunks".
 std::string several(std::uint64_t count, std::string_view noun);
 

@@ -84,6 +84,9 @@ struct Trace {
   std::vector<TracePassage> passages;
   std::vector<std::string> warnings;
   std::string prompt;  // the body as it was sent, only where prompts are kept
+  // Our own facts in the prompt, by id; not kept. Of a fact that is forgotten before its trace is kept, no
+  // prompt may tell.
+  std::vector<std::string> facts;
 };
 
 // One JSON object, schema 1, on one line. read_trace takes what trace_json gives; damaged for anything else.

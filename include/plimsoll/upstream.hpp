@@ -16,6 +16,7 @@ struct UpstreamRequest {
   std::string route;  // of OpenAI's: "/v1/chat/completions", "/v1/embeddings"
   std::string body;   // goes out byte for byte to a server that speaks OpenAI
   std::string model;  // as the server knows it
+  std::string owner;  // whose it is: what is kept of one's prompts serves no other
   bool stream = false;
   // The window to load the model with, where the server lets us choose one (U2).
   std::optional<Tokens> num_ctx;

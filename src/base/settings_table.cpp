@@ -56,9 +56,11 @@ const std::array table{
     Setting{"rag_similarity_threshold", "RAG_SIMILARITY_THRESHOLD",
             Real{&Settings::rag_similarity_threshold, 0.0, 4.0},
             "Squared distance beyond which a passage is dropped; 0 keeps all of them."},
-    Setting{"rag_context_token_fill_ratio", "RAG_CONTEXT_TOKEN_FILL_RATIO",
-            Real{&Settings::rag_context_token_fill_ratio, 0.2, 0.8},
-            "Share of the room that passages get by rule B4 when a request names none."},
+    Setting{
+        "rag_context_token_fill_ratio", "RAG_CONTEXT_TOKEN_FILL_RATIO",
+        Real{&Settings::rag_context_token_fill_ratio, 0.2, 0.8},
+        "Share of the room that passages get by rule B4 when a request names none. At 0.5 such requests are "
+        "negotiated instead."},
     Setting{"addition_prompt_tokens", "ADDITION_PROMPT_TOKENS",
             Whole{&Settings::addition_prompt_tokens, 0, most_tokens},
             "Tokens that rule B4 sets aside for the words around the passages."},

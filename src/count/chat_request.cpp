@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/json_member.hpp"
 #include "base/json_shape.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -10,6 +11,7 @@
 namespace plimsoll::count {
 namespace {
 
+using base::member;
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view known_roles[] = {"system", "developer", "user", "assistant", "tool", "function"};
@@ -18,11 +20,6 @@ std::string text_of(const Json& object, const char* key) {
   return object.is_object() && object.contains(key) && object[key].is_string()
              ? object[key].get<std::string>()
              : std::string();
-}
-
-const Json& part_of(const Json& object, const char* key) {
-  static const Json none;
-  return object.is_object() && object.contains(key) ? object[key] : none;
 }
 
 bool is_text_type(std::string_view type) {
@@ -43,7 +40,7 @@ Result<void> read_part(const Json& part, std::size_t message, ChatRequest& reque
     request.unknown_parts.push_back(type.empty() ? "without a type" : type);
     return {};
   }
-  const Json& image = part_of(part, "image_url");
+  const Json& image = member(part, "image_url");
   ChatImage read{message, image.is_string() ? image.get<std::string>() : text_of(image, "url"),
                  text_of(image, "detail")};
   if (read.detail.empty()) read.detail = text_of(part, "detail");
@@ -53,28 +50,28 @@ Result<void> read_part(const Json& part, std::size_t message, ChatRequest& reque
 
 Result<void> read_message(const Json& message, std::size_t index, ChatRequest& request) {
   if (!message.is_object()) return fail(Errc::bad_input, "messages[{}] is not an object", index);
-  const Json& named = part_of(message, "role");
+  const Json& named = member(message, "role");
   const std::string_view role =
       named.is_string() ? std::string_view(named.get_ref<const std::string&>()) : "";
   if (std::ranges::find(known_roles, role) == std::end(known_roles))
     return fail(Errc::bad_input,
                 "messages[{}].role is '{}', not one of system, developer, user, assistant, tool", index,
                 role);
-  const Json& content = part_of(message, "content");
+  const Json& content = member(message, "content");
   if (content.is_array()) {
     for (const Json& part : content) TRY_VOID(read_part(part, index, request));
   } else if (!content.is_string() && !content.is_null()) {
     return fail(Errc::bad_input, "messages[{}].content is neither text nor a list", index);
   }
-  const Json& calls = part_of(message, "tool_calls");
+  const Json& calls = member(message, "tool_calls");
   if (!calls.is_array() && !calls.is_null())
     return fail(Errc::bad_input, "messages[{}].tool_calls is not a list", index);
   return {};
 }
 
 Result<void> read_tools(const Json& body, ChatRequest& request) {
-  const Json& tools = part_of(body, "tools");
-  const Json& functions = part_of(body, "functions");
+  const Json& tools = member(body, "tools");
+  const Json& functions = member(body, "functions");
   if (!tools.is_array() && !tools.is_null()) return fail(Errc::bad_input, "tools is not a list");
   if (!functions.is_array() && !functions.is_null()) return fail(Errc::bad_input, "functions is not a list");
   if (tools.is_array() && !tools.empty()) request.tools = tools;
@@ -87,7 +84,7 @@ Result<void> read_tools(const Json& body, ChatRequest& request) {
     for (std::size_t i = 0; i < request.tools.size(); ++i)
       if (!request.tools[i].is_object()) return fail(Errc::bad_input, "tools[{}] is not an object", i);
   }
-  request.tool_choice = part_of(body, "tool_choice");
+  request.tool_choice = member(body, "tool_choice");
   return {};
 }
 
@@ -135,7 +132,7 @@ std::string joined_text(const Json& content) {
 
 bool has_listed_content(const ChatRequest& request) {
   return std::ranges::any_of(request.messages(),
-                             [](const Json& message) { return part_of(message, "content").is_array(); });
+                             [](const Json& message) { return member(message, "content").is_array(); });
 }
 
 Json shaped_messages(const ChatRequest& request, const MessageShape& shape) {
@@ -164,13 +161,13 @@ Result<Json> parse_request(std::string_view text) {
 }
 
 Result<ChatRequest> read_chat_request(const Json& body) {
-  const Json& messages = body.is_array() ? body : part_of(body, "messages");
+  const Json& messages = body.is_array() ? body : member(body, "messages");
   if (!messages.is_array()) return fail(Errc::bad_input, "the request has no list of messages");
   ChatRequest request;
   request.given_messages = &messages;
   for (std::size_t i = 0; i < messages.size(); ++i) TRY_VOID(read_message(messages[i], i, request));
   TRY_VOID(read_tools(body, request));
-  const Json& given = part_of(body, "chat_template_kwargs");
+  const Json& given = member(body, "chat_template_kwargs");
   if (given.is_object()) request.variables = given;
   if (const std::string effort = text_of(body, "reasoning_effort"); !effort.empty())
     request.variables["reasoning_effort"] = effort;

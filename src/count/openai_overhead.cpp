@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "base/json_member.hpp"
+
 namespace plimsoll::count {
 namespace {
 
+using base::member;
 using Json = nlohmann::ordered_json;
 
 constexpr Tokens tools_frame = 9;         // what stands around the namespace
@@ -12,11 +15,6 @@ constexpr Tokens tools_with_system = -4;  // both share one turn
 constexpr Tokens call_frame = 3;          // around a name and its arguments
 constexpr Tokens tool_turn = -2;          // a tool's turn has no header of its own
 constexpr Tokens forced_frame = 4;        // around the name that tool_choice forces
-
-const Json& part_of(const Json& object, const char* key) {
-  static const Json none;
-  return object.is_object() && object.contains(key) ? object[key] : none;
-}
 
 std::string text_of(const Json& json) {
   return json.is_string() ? json.get<std::string>() : std::string();
@@ -32,24 +30,24 @@ std::string choices_of(const Json& values) {
 }
 
 std::string type_of(const Json& schema, std::size_t indent) {
-  std::string type = text_of(part_of(schema, "type"));
-  const Json& choices = part_of(schema, "enum");
+  std::string type = text_of(member(schema, "type"));
+  const Json& choices = member(schema, "enum");
   if (choices.is_array() && !choices.empty()) return choices_of(choices);
   if (type == "integer" || type == "number") return "number";
   if (type == "string" || type == "boolean" || type == "null") return type;
   if (type == "object") return "{\n" + fields_of(schema, indent + 2) + "\n}";
   if (type == "array")
-    return part_of(schema, "items").is_object() ? type_of(part_of(schema, "items"), indent) + "[]" : "any[]";
+    return member(schema, "items").is_object() ? type_of(member(schema, "items"), indent) + "[]" : "any[]";
   return "any";
 }
 
 // One line a property, with its description above it; deeper ones go without.
 std::string fields_of(const Json& schema, std::size_t indent) {
   std::string text;
-  const Json& required = part_of(schema, "required");
+  const Json& required = member(schema, "required");
   const std::string margin(indent, ' ');
-  for (const auto& [name, field] : part_of(schema, "properties").items()) {
-    const std::string about = text_of(part_of(field, "description"));
+  for (const auto& [name, field] : member(schema, "properties").items()) {
+    const std::string about = text_of(member(field, "description"));
     if (!text.empty()) text += '\n';
     if (!about.empty() && indent < 2) text += margin + "// " + about + '\n';
     const bool needed = required.is_array() && std::ranges::find(required, Json(name)) != required.end();
@@ -61,17 +59,17 @@ std::string fields_of(const Json& schema, std::size_t indent) {
 Tokens calls_of(const Tokenizer& tokenizer, const Json& message) {
   Tokens tokens = 0;
   const auto add = [&](const Json& function) {
-    tokens += tokenizer.count(text_of(part_of(function, "name"))) +
-              tokenizer.count(text_of(part_of(function, "arguments"))) + call_frame;
+    tokens += tokenizer.count(text_of(member(function, "name"))) +
+              tokenizer.count(text_of(member(function, "arguments"))) + call_frame;
   };
-  for (const Json& call : part_of(message, "tool_calls")) add(part_of(call, "function"));
-  if (part_of(message, "function_call").is_object()) add(part_of(message, "function_call"));
+  for (const Json& call : member(message, "tool_calls")) add(member(call, "function"));
+  if (member(message, "function_call").is_object()) add(member(message, "function_call"));
   return tokens;
 }
 
 Tokens forced_choice(const Tokenizer& tokenizer, const Json& choice) {
   if (choice == "none") return 1;
-  const std::string name = text_of(part_of(part_of(choice, "function"), "name"));
+  const std::string name = text_of(member(member(choice, "function"), "name"));
   return name.empty() ? 0 : tokenizer.count(name) + forced_frame;
 }
 
@@ -80,12 +78,12 @@ Tokens forced_choice(const Tokenizer& tokenizer, const Json& choice) {
 std::string openai_tools_text(const Json& tools) {
   std::string text = "namespace functions {\n\n";
   for (const Json& tool : tools) {
-    const Json& function = part_of(tool, "function");
-    const Json& parameters = part_of(function, "parameters");
-    const std::string about = text_of(part_of(function, "description"));
+    const Json& function = member(tool, "function");
+    const Json& parameters = member(function, "parameters");
+    const std::string about = text_of(member(function, "description"));
     if (!about.empty()) text += "// " + about + '\n';
-    text += "type " + text_of(part_of(function, "name")) + " = (";
-    if (!part_of(parameters, "properties").empty()) text += "_: {\n" + fields_of(parameters, 0) + "\n}";
+    text += "type " + text_of(member(function, "name")) + " = (";
+    if (!member(parameters, "properties").empty()) text += "_: {\n" + fields_of(parameters, 0) + "\n}";
     text += ") => any;\n\n";
   }
   return text + "} // namespace functions";
@@ -97,8 +95,8 @@ OpenaiCount count_openai(const Tokenizer& tokenizer, const ChatRequest& request,
   bool system_opens = request.tools.is_array();  // tools follow the first system text, behind a line end
   for (const Json& message : request.messages()) {
     const std::string role = message["role"].get<std::string>();
-    const std::string name = text_of(part_of(message, "name"));
-    const Json& content = part_of(message, "content");
+    const std::string name = text_of(member(message, "name"));
+    const Json& content = member(message, "content");
     std::string joined;
     if (!content.is_string()) joined = joined_text(content);
     if (system_opens && role == "system") {

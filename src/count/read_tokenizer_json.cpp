@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_member.hpp"
 #include "base/try.hpp"
 #include "count/byte_alphabet.hpp"
 #include "count/known_patterns.hpp"
@@ -11,6 +12,7 @@
 namespace plimsoll::count {
 namespace {
 
+using base::member;
 using Json = nlohmann::json;  // not the ordered one: its objects take linear time to look up
 
 constexpr std::string_view bar = "\xE2\x96\x81";
@@ -23,12 +25,6 @@ std::string text_of(const Json& json, const char* key) {
 bool flag_of(const Json& json, const char* key, bool otherwise = false) {
   const auto found = json.is_object() ? json.find(key) : json.end();
   return found != json.end() && found->is_boolean() ? found->get<bool>() : otherwise;
-}
-
-const Json& part_of(const Json& json, const char* key) {
-  static const Json null;
-  const auto found = json.is_object() ? json.find(key) : json.end();
-  return found != json.end() ? *found : null;
 }
 
 std::string replace_all(std::string text, std::string_view from, std::string_view to) {
@@ -59,7 +55,7 @@ Result<void> read_normalizer(const Json& json, Reading& reading) {
   if (json.is_null()) return {};
   const std::string type = text_of(json, "type");
   if (type == "Sequence") {
-    for (const Json& inner : part_of(json, "normalizers")) TRY_VOID(read_normalizer(inner, reading));
+    for (const Json& inner : member(json, "normalizers")) TRY_VOID(read_normalizer(inner, reading));
   } else if (type == "NFC") {
     n.form = Normalizer::Form::nfc;
   } else if (type == "NFD") {
@@ -70,7 +66,7 @@ Result<void> read_normalizer(const Json& json, Reading& reading) {
     n.form = Normalizer::Form::nfkd;
   } else if (type == "Lowercase") {
     n.lower_case = true;
-  } else if (type == "Replace" && text_of(part_of(json, "pattern"), "String") == " " &&
+  } else if (type == "Replace" && text_of(member(json, "pattern"), "String") == " " &&
              text_of(json, "content") == bar) {
     n.bar_is_space = reading.metaspace = true;
   } else if (type == "Prepend" && text_of(json, "prepend") == bar) {
@@ -94,7 +90,7 @@ Result<void> read_normalizer(const Json& json, Reading& reading) {
 }
 
 Result<void> read_split(const Json& json, Reading& reading) {
-  const Json& pattern = part_of(json, "pattern");
+  const Json& pattern = member(json, "pattern");
   SplitStep step;
   step.pattern = pattern.contains("Regex") ? text_of(pattern, "Regex") : escaped(text_of(pattern, "String"));
   step.invert = flag_of(json, "invert");
@@ -123,7 +119,7 @@ Result<void> read_pre_tokenizer(const Json& json, Reading& reading) {
   const std::string type = text_of(json, "type");
   using enum SplitStep::Behaviour;
   if (type == "Sequence") {
-    for (const Json& inner : part_of(json, "pretokenizers")) TRY_VOID(read_pre_tokenizer(inner, reading));
+    for (const Json& inner : member(json, "pretokenizers")) TRY_VOID(read_pre_tokenizer(inner, reading));
   } else if (type == "ByteLevel") {
     reading.byte_level = true;
     if (flag_of(json, "add_prefix_space"))
@@ -180,7 +176,7 @@ Result<void> read_bpe(const Json& model, Reading& reading) {
   d.fuse_unknown = flag_of(model, "fuse_unk");
   const bool byte_fallback = flag_of(model, "byte_fallback");
   const std::string unknown = text_of(model, "unk_token");
-  const Json& vocabulary = part_of(model, "vocab");
+  const Json& vocabulary = member(model, "vocab");
   if (!vocabulary.is_object()) return fail(Errc::bad_input, "model.vocab is not an object");
 
   std::unordered_map<std::string, std::uint32_t> index;
@@ -199,7 +195,7 @@ Result<void> read_bpe(const Json& model, Reading& reading) {
     index.emplace(token, static_cast<std::uint32_t>(d.tokens.size()));
     d.tokens.push_back({bytes_of(token, reading), number, 0});
   }
-  for (const Json& merge : part_of(model, "merges")) {
+  for (const Json& merge : member(model, "merges")) {
     std::string left, right;
     if (merge.is_string()) {
       const auto both = merge.get<std::string>();
@@ -228,8 +224,8 @@ Result<void> read_unigram(const Json& model, Reading& reading) {
   d.kind = ModelKind::unigram;
   d.info.kind = "unigram";
   d.info.takes_any_bytes = false;
-  const Json& vocabulary = part_of(model, "vocab");
-  const Json& unknown = part_of(model, "unk_id");
+  const Json& vocabulary = member(model, "vocab");
+  const Json& unknown = member(model, "unk_id");
   if (!vocabulary.is_array()) return fail(Errc::bad_input, "model.vocab is not a list");
   if (unknown.is_number_unsigned()) d.unknown = unknown.get<std::int64_t>();
   const bool byte_fallback = flag_of(model, "byte_fallback");
@@ -258,9 +254,9 @@ Result<void> read_wordpiece(const Json& model, Reading& reading) {
     return fail(Errc::unsupported, "WordPiece with '{}' before continuations is not supported, only '##'",
                 prefix);
   const std::string unknown = text_of(model, "unk_token");
-  const Json& longest = part_of(model, "max_input_chars_per_word");
+  const Json& longest = member(model, "max_input_chars_per_word");
   if (longest.is_number_unsigned()) d.longest_word = longest.get<std::size_t>();
-  for (const auto& [token, id] : part_of(model, "vocab").items()) {
+  for (const auto& [token, id] : member(model, "vocab").items()) {
     if (!id.is_number_unsigned()) return fail(Errc::bad_input, "the token '{}' has no id", token);
     if (token == unknown) d.unknown = id.get<std::int64_t>();
     d.tokens.push_back({token, id.get<TokenId>(), 0});
@@ -270,7 +266,7 @@ Result<void> read_wordpiece(const Json& model, Reading& reading) {
 
 void read_added(const Json& list, Definition& definition) {
   for (const Json& entry : list) {
-    if (!part_of(entry, "id").is_number_unsigned()) continue;
+    if (!member(entry, "id").is_number_unsigned()) continue;
     AddedToken token;
     token.text = text_of(entry, "content");
     token.id = entry["id"].get<TokenId>();
@@ -287,9 +283,9 @@ void read_added(const Json& list, Definition& definition) {
 void read_post_processor(const Json& json, Definition& definition) {
   const std::string type = text_of(json, "type");
   if (type == "Sequence") {
-    for (const Json& inner : part_of(json, "processors")) read_post_processor(inner, definition);
+    for (const Json& inner : member(json, "processors")) read_post_processor(inner, definition);
   } else if (type == "TemplateProcessing") {
-    const Json& single = part_of(json, "single");
+    const Json& single = member(json, "single");
     if (single.is_array() && !single.empty() && single[0].contains("SpecialToken")) {
       definition.info.bos = text_of(single[0]["SpecialToken"], "id");
       definition.info.adds_bos = true;
@@ -299,14 +295,14 @@ void read_post_processor(const Json& json, Definition& definition) {
 
 // A token in the configuration is its text, or an object that has it.
 std::string token_text(const Json& config, const char* key) {
-  const Json& value = part_of(config, key);
+  const Json& value = member(config, key);
   return value.is_string() ? value.get<std::string>() : text_of(value, "content");
 }
 
 void read_config(std::string_view text, Definition& definition) {
   const Json config = Json::parse(text, nullptr, false);
   if (!config.is_object()) return;
-  const Json& chat = part_of(config, "chat_template");
+  const Json& chat = member(config, "chat_template");
   if (chat.is_string()) definition.info.chat_template = chat.get<std::string>();
   if (chat.is_array()) {
     for (const Json& named : chat) {
@@ -322,12 +318,12 @@ void read_config(std::string_view text, Definition& definition) {
 
 Result<Definition> read_tokenizer_json(std::string_view file, std::string_view config) {
   const Json json = Json::parse(file, nullptr, false);
-  if (!json.is_object() || !part_of(json, "model").is_object())
+  if (!json.is_object() || !member(json, "model").is_object())
     return fail(Errc::bad_input, "this is not a tokenizer.json: it has no object 'model'");
   Definition definition;
   Reading reading{definition, false, false, {}};
-  TRY_VOID(read_normalizer(part_of(json, "normalizer"), reading));
-  TRY_VOID(read_pre_tokenizer(part_of(json, "pre_tokenizer"), reading));
+  TRY_VOID(read_normalizer(member(json, "normalizer"), reading));
+  TRY_VOID(read_pre_tokenizer(member(json, "pre_tokenizer"), reading));
   const Json& model = json["model"];
   const std::string type = model.contains("type")     ? text_of(model, "type")
                            : model.contains("merges") ? "BPE"
@@ -350,8 +346,8 @@ Result<Definition> read_tokenizer_json(std::string_view file, std::string_view c
     definition.split_steps = reading.steps;
     TRY_VOID(RegexSplitter::make(reading.steps));
   }
-  read_added(part_of(json, "added_tokens"), definition);
-  read_post_processor(part_of(json, "post_processor"), definition);
+  read_added(member(json, "added_tokens"), definition);
+  read_post_processor(member(json, "post_processor"), definition);
   read_config(config, definition);
   return definition;
 }

@@ -56,6 +56,8 @@ class AnswerSink {
 struct EngineRules {
   PlanOptions plan;
   ConsultRules consult;
+  // The share of rule B4 for requests with documents that name none; none: they are negotiated.
+  std::optional<double> context_ratio{};
   bool best_last_for_ollama = true;
   bool keep_prompts = false;
   bool ask_for_usage = false;

@@ -134,6 +134,9 @@ Result<void> read_request(Engine& engine, Course& course) {
       course.trace.warnings.push_back(fmt::format("documents were not looked into: {}", why));
       wishes.index.clear();
       course.parts.altered = true;
+    } else if (!course.parts.context_ratio && !course.ask.documents &&
+               course.parts.policy != Policy::document_chat) {
+      course.parts.context_ratio = engine.rules.context_ratio;  // B1 has its own way
     }
   }
   course.trace.index = wishes.index;

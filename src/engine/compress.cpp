@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "engine/harmless.hpp"
 #include "engine/older_turns.hpp"
@@ -13,11 +14,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int most_compressions = 2;  // of one request: its window may turn out to be smaller than it seemed
-
-std::int64_t utc_ms() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
 
 bool leaves_turns_out(const Plan& plan) {
   return std::ranges::any_of(plan.pieces, [](const PlannedPiece& piece) {
@@ -70,7 +66,7 @@ void describe(const Course& course, Work& work, std::size_t from, std::size_t to
   }
   made.hash = work.rows.names.hashes[to - 1];
   if (!work.rows.names.ends_with.empty()) made.ends_with = work.rows.names.ends_with[to - 1];
-  made.at_ms = utc_ms();
+  made.at_ms = base::utc_ms();
   if (!course.trace.session.empty())
     made.originals = originals.dump(-1, ' ', false, Json::error_handler_t::replace);
   work.count = to;
@@ -138,6 +134,7 @@ Awaitable<void> ask_models(Engine& engine, Crew& crew, Course& course, Work& wor
       work.note = request.error().what;
       continue;
     }
+    request->owner = course.trace.owner;
     auto written = co_await written_summary(crew, writer.member, *std::move(request), soon);
     if (co_await client_is_gone()) break;  // which is not the server's fault
     if (!written) {
@@ -193,10 +190,12 @@ Awaitable<void> compress(Engine& engine, Crew& crew, Course& course, bool may_as
   std::function<void()> looking = [&] { work = prepare(engine, course); };
   co_await crew.elsewhere(std::move(looking));
   if (work.possible && !work.known && may_ask) co_await ask_models(engine, crew, course, work, deadline);
+  const bool keeps =
+      may_ask && !co_await client_is_gone();  // a model that was interrupted may write it later
   std::function<void()> finishing = [&] {
     const auto model = engine.models.open(course.berth, deadline);
     if (!model) work.possible = false;
-    if (work.possible && !work.known) finish(engine, course, work, *model, may_ask);
+    if (work.possible && !work.known) finish(engine, course, work, *model, keeps);
     if (!work.possible) return;
     Replacement by{work.summary, work.summary.text, work.known};
     if (make_harmless(*model, by.text) > 0)
@@ -204,9 +203,11 @@ Awaitable<void> compress(Engine& engine, Crew& crew, Course& course, bool may_as
     replace_turns(course.parts, work.history, work.rows, work.count, by);
   };
   if (work.possible) co_await crew.elsewhere(std::move(finishing));
+  if (work.possible && may_ask) ++engine.counters.compressions;
   if (!work.possible) {
     course.compressions = most_compressions;
   } else if (!work.known && work.summary.how == "extractive" && may_ask) {
+    ++engine.counters.extracts;
     course.trace.warnings.push_back(
         fmt::format("no model wrote the summary ({}): it is extractive", work.note));
   }

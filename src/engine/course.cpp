@@ -1,14 +1,10 @@
 #include "engine/course.hpp"
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 
 namespace plimsoll::engine {
 namespace {
-
-std::int64_t utc_ms() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
 
 // Nothing happened that anybody would look for.
 bool is_plain(const Trace& trace) {
@@ -74,7 +70,7 @@ Course::Course(Ask asked, std::string trace_id) : ask(std::move(asked)) {
   trace.id = std::move(trace_id);
   trace.owner = ask.caller.owner;
   trace.route = ask.route;
-  trace.at_ms = utc_ms();
+  trace.at_ms = base::utc_ms();
 }
 
 std::vector<std::size_t> passages_aboard(const Course& course) {
@@ -137,7 +133,10 @@ void close_course(Engine& engine, Course& course, const Result<void>& outcome) {
     if (engine.rules.keep_prompts) passage.text = std::move(found.passage.text);
     trace.passages.push_back(std::move(passage));
   }
-  if (engine.rules.keep_prompts && !holds_forgotten(engine, course)) trace.prompt = course.outgoing();
+  if (engine.rules.keep_prompts) {
+    trace.prompt = course.outgoing();
+    trace.facts = own_facts(course);
+  }
   engine.traces->add(std::move(trace));
 }
 

@@ -82,12 +82,13 @@ Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& cr
 Awaitable<Result<bool>> relay(Engine& engine, Course& course, HttpStream& reply, AnswerSink& client,
                               Deadline deadline);
 
-// What an upstream said, for the log and the trace: servers that check the form of a request repeat parts of
-// it, which are not kept unless prompts are.
 // Which of the passages that were found went along, by place.
 std::vector<std::size_t> passages_aboard(const Course& course);
+
 // Whether what an upstream said may be words of the request itself.
 bool repeats_request(const Course& course, std::string_view said);
+// What it said, for the log and the trace: servers that check the form of a request repeat parts of it, which
+// are not kept unless prompts are.
 std::string for_the_record(const Engine& engine, const Course& course, std::string said);
 
 // Fills in the trace, and keeps it.

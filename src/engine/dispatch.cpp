@@ -18,6 +18,7 @@ UpstreamRequest request_for(Engine& engine, const Course& course) {
   request.route = course.ask.route;
   request.body = course.outgoing();
   request.model = course.berth.model;
+  request.owner = course.ask.caller.owner;
   request.stream = course.stream;
   request.refuse_inexpressible = engine.rules.refuse_inexpressible;
   // A client that wishes for a window gets one that large, as far as there is one to be had.

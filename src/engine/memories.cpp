@@ -79,10 +79,12 @@ Result<Fact> Memories::feedback(std::string_view owner, std::string_view id, boo
 }
 
 Result<Forgotten> Memories::forget(std::string_view owner, std::string_view id) {
+  if (before_forgetting_) before_forgetting_();
   return own_.store().forget(owner, id);
 }
 
 Result<Forgotten> Memories::forget_session(std::string_view owner, std::string_view session) {
+  if (before_forgetting_) before_forgetting_();
   return own_.store().forget_session(owner, session);
 }
 

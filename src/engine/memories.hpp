@@ -1,6 +1,7 @@
 // What people and programs do with memories: add, list, search, judge, forget.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,8 +47,12 @@ class Memories {
   Result<Forgotten> forget_session(std::string_view owner, std::string_view session);
 
   memory::OwnFacts& own() { return own_; }
+  // Called first whenever something is to be forgotten: whoever has traces to write writes them now. To be
+  // set before anybody forgets.
+  void before_forgetting(std::function<void()> call) { before_forgetting_ = std::move(call); }
 
  private:
+  std::function<void()> before_forgetting_;
   memory::OwnFacts own_;
   std::int64_t most_;
 };

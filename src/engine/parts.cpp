@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/json_member.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "count/chat_request.hpp"
@@ -11,12 +12,8 @@
 namespace plimsoll::engine {
 namespace {
 
+using base::member;
 using Json = nlohmann::ordered_json;
-
-const Json& part_of(const Json& object, const char* key) {
-  static const Json none;
-  return object.is_object() && object.contains(key) ? object[key] : none;
-}
 
 bool has_role(const Json& message, std::string_view role) {
   return message["role"] == role;
@@ -28,11 +25,11 @@ bool has_role(const Json& message, std::string_view role) {
 class Calls {
  public:
   void made_in(std::size_t index, const Json& message) {
-    for (const Json& call : part_of(message, "tool_calls"))
-      if (const Json& id = part_of(call, "id"); id.is_string()) messages_[id.get<std::string>()] = index;
+    for (const Json& call : member(message, "tool_calls"))
+      if (const Json& id = member(call, "id"); id.is_string()) messages_[id.get<std::string>()] = index;
   }
   std::optional<std::size_t> answered_by(const Json& message) const {
-    const Json& id = part_of(message, "tool_call_id");
+    const Json& id = member(message, "tool_call_id");
     const auto found = id.is_string() ? messages_.find(id.get_ref<const std::string&>()) : messages_.end();
     return found == messages_.end() ? std::nullopt : std::optional(found->second);
   }
@@ -90,8 +87,7 @@ void divide(const Json& messages, RequestParts& parts) {
   parts.asked_at = last_user.value_or(messages.size() - 1);
   for (const std::size_t i : parts.question)
     if (has_role(messages[i], "user"))
-      parts.query +=
-          (parts.query.empty() ? "" : "\n\n") + count::joined_text(part_of(messages[i], "content"));
+      parts.query += (parts.query.empty() ? "" : "\n\n") + count::joined_text(member(messages[i], "content"));
 }
 
 // ---- Fields ----
@@ -104,7 +100,7 @@ std::string shown(const Json& value) {
 }
 
 Result<std::optional<Tokens>> tokens_of(const Json& object, const char* key, const char* path, Tokens least) {
-  const Json& value = part_of(object, key);
+  const Json& value = member(object, key);
   if (value.is_null()) return std::nullopt;
   if (!value.is_number_integer() || value.get<double>() < static_cast<double>(least) ||
       value.get<double>() > static_cast<double>(budget::most_tokens))
@@ -120,10 +116,10 @@ Result<void> read_reserves(RequestParts& parts) {
   }
   // Anthropic's, OpenRouter's and our own way to say it.
   TRY(const auto anthropic,
-      tokens_of(part_of(parts.body, "thinking"), "budget_tokens", "thinking.budget_tokens", 0));
+      tokens_of(member(parts.body, "thinking"), "budget_tokens", "thinking.budget_tokens", 0));
   TRY(const auto openrouter,
-      tokens_of(part_of(parts.body, "reasoning"), "max_tokens", "reasoning.max_tokens", 0));
-  TRY(const auto ours, tokens_of(part_of(parts.body, "plimsoll"), "thinking", "plimsoll.thinking", 0));
+      tokens_of(member(parts.body, "reasoning"), "max_tokens", "reasoning.max_tokens", 0));
+  TRY(const auto ours, tokens_of(member(parts.body, "plimsoll"), "thinking", "plimsoll.thinking", 0));
   parts.thinking = ours.value_or(openrouter.value_or(anthropic.value_or(0)));
   return {};
 }
@@ -139,9 +135,9 @@ Result<std::vector<Given>> read_given(const Json& list, const char* name, const 
   if (list.is_null()) return given;
   if (!list.is_array()) return fail(Errc::bad_input, "plimsoll.{} is not a list", name);
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const Json& text = part_of(list[i], "text");
-    const Json& id = part_of(list[i], "id");
-    const Json& value = part_of(list[i], value_key);
+    const Json& text = member(list[i], "text");
+    const Json& id = member(list[i], "id");
+    const Json& value = member(list[i], value_key);
     if (!text.is_string()) return fail(Errc::bad_input, "plimsoll.{}[{}] has no \"text\"", name, i);
     if (!id.is_null() && !id.is_string())
       return fail(Errc::bad_input, "plimsoll.{}[{}].id is not a text", name, i);
@@ -169,14 +165,14 @@ Result<void> check_ours(const Json& ours) {
 }
 
 Result<std::string> text_of(const Json& object, const char* key, const char* path) {
-  const Json& value = part_of(object, key);
+  const Json& value = member(object, key);
   if (value.is_null()) return std::string();
   if (!value.is_string()) return fail(Errc::bad_input, "{} is {}, not a text", path, shown(value));
   return value.get<std::string>();
 }
 
 Result<std::optional<bool>> flag_of(const Json& object, const char* key, const char* path) {
-  const Json& value = part_of(object, key);
+  const Json& value = member(object, key);
   if (value.is_null()) return std::nullopt;
   if (!value.is_boolean()) return fail(Errc::bad_input, "{} is {}, not true or false", path, shown(value));
   return value.get<bool>();
@@ -197,7 +193,7 @@ Result<void> read_fallback(const Json& value, RequestWishes& wishes) {
 }
 
 Result<void> read_wishes(const Json& body, RequestWishes& wishes) {
-  const Json& ours = part_of(body, "plimsoll");
+  const Json& ours = member(body, "plimsoll");
   TRY(wishes.index, text_of(body, "index_name", "index_name"));
   TRY(wishes.session, text_of(ours, "session", "plimsoll.session"));
   TRY(wishes.budget, tokens_of(ours, "budget", "plimsoll.budget", 0));
@@ -205,36 +201,36 @@ Result<void> read_wishes(const Json& body, RequestWishes& wishes) {
   wishes.explain = explain.value_or(false);
   TRY(wishes.compress, flag_of(ours, "compress", "plimsoll.compress"));
   TRY(wishes.memory, flag_of(ours, "memory", "plimsoll.memory"));
-  if (const Json& order = part_of(ours, "order"); !order.is_null()) {
+  if (const Json& order = member(ours, "order"); !order.is_null()) {
     TRY(const std::string name, text_of(ours, "order", "plimsoll.order"));
     wishes.order = passage_order_named(name);
     if (!wishes.order)
       return fail(Errc::bad_input,
                   "plimsoll.order is '{}', not one of document, best-first, best-last, both-ends", name);
   }
-  return read_fallback(part_of(ours, "fallback"), wishes);
+  return read_fallback(member(ours, "fallback"), wishes);
 }
 
 Result<void> read_ours(RequestParts& parts) {
-  const Json& ours = part_of(parts.body, "plimsoll");
+  const Json& ours = member(parts.body, "plimsoll");
   TRY_VOID(check_ours(ours));
-  if (const Json& policy = part_of(ours, "policy"); !policy.is_null()) {
+  if (const Json& policy = member(ours, "policy"); !policy.is_null()) {
     parts.policy = policy_named(policy.is_string() ? policy.get<std::string>() : "");
     if (!parts.policy)
       return fail(Errc::bad_input, "plimsoll.policy is {}, not one of {}", shown(policy),
                   fmt::join(policy_names(), ", "));
   }
-  TRY(std::vector<Given> facts, read_given(part_of(ours, "memories"), "memories", "importance"));
+  TRY(std::vector<Given> facts, read_given(member(ours, "memories"), "memories", "importance"));
   for (Given& fact : facts) {
     parts.importance.push_back(fact.value);
     parts.facts.push_back({std::move(fact.id), std::move(fact.text)});
   }
-  TRY(std::vector<Given> passages, read_given(part_of(ours, "passages"), "passages", "score"));
+  TRY(std::vector<Given> passages, read_given(member(ours, "passages"), "passages", "score"));
   for (Given& passage : passages) {
     parts.score.push_back(passage.value);
     parts.passages.push_back({std::move(passage.id), std::move(passage.text)});
   }
-  if (const Json& ratio = part_of(parts.body, "context_token_ratio"); !ratio.is_null()) {
+  if (const Json& ratio = member(parts.body, "context_token_ratio"); !ratio.is_null()) {
     if (!ratio.is_number()) return fail(Errc::bad_input, "context_token_ratio is not a number");
     parts.context_ratio = ratio.get<double>();
   }

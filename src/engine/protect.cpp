@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/json_member.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "count/chat_body.hpp"
@@ -10,14 +11,9 @@
 namespace plimsoll::engine {
 namespace {
 
+using base::member;
 using Json = nlohmann::ordered_json;
 using base::with_thousands;
-
-const Json& part_of(const Json& object, const char* key) {
-  static const Json none;
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  return object.is_object() && found != object.end() ? *found : none;
-}
 
 struct Counted {
   Tokens input = 0;
@@ -40,11 +36,11 @@ Tokens prompt_tokens(const Json& prompt, const PlanModel& model) {
 Result<Counted> count_other(const Course& course, const PlanModel& model) {
   const Json& body = course.parts.body;
   if (course.ask.route != "/v1/responses")
-    return Counted{prompt_tokens(part_of(body, "prompt"), model), model.exactness, model.why};
+    return Counted{prompt_tokens(member(body, "prompt"), model), model.exactness, model.why};
   TRY(const ChatCount counted, count::count_chat_body(model.tokenizer, chat_of_response(body), model.chat));
   Counted out{counted.total, worse(worse(model.exactness, counted.exactness), Exactness::calibrated),
               "counted as the chat that it stands for"};
-  if (!part_of(body, "previous_response_id").is_null()) {
+  if (!member(body, "previous_response_id").is_null()) {
     out.exactness = Exactness::estimated;
     out.why = "what an earlier response brings with it is not known here";
   }
@@ -57,7 +53,7 @@ const char* limit_field(const Course& course) {
 
 // None where the request leaves it open; what is below 0 is for the server to understand.
 std::optional<Tokens> asked_limit(const Course& course) {
-  const Json& asked = part_of(course.parts.body, limit_field(course));
+  const Json& asked = member(course.parts.body, limit_field(course));
   if (!asked.is_number_unsigned()) return std::nullopt;
   constexpr auto most = static_cast<std::uint64_t>(budget::most_tokens);
   return static_cast<Tokens>(std::min(asked.get<std::uint64_t>(), most));
@@ -70,23 +66,20 @@ std::string with_limit(Json body, const char* field, Tokens limit) {
 }
 
 Json message_of(const Json& item) {
-  const Json& type = part_of(item, "type");
+  const Json& type = member(item, "type");
   if (type == "function_call") {
-    const Json call{
-        {"id", part_of(item, "call_id")},
-        {"type", "function"},
-        {"function", {{"name", part_of(item, "name")}, {"arguments", part_of(item, "arguments")}}}};
+    const Json call{{"id", member(item, "call_id")},
+                    {"type", "function"},
+                    {"function", {{"name", member(item, "name")}, {"arguments", member(item, "arguments")}}}};
     return {{"role", "assistant"}, {"content", nullptr}, {"tool_calls", Json::array({call})}};
   }
   if (type == "function_call_output")
-    return {
-        {"role", "tool"}, {"tool_call_id", part_of(item, "call_id")}, {"content", part_of(item, "output")}};
-  const Json& content = part_of(item, "content");
-  const Json& role = part_of(item, "role");
+    return {{"role", "tool"}, {"tool_call_id", member(item, "call_id")}, {"content", member(item, "output")}};
+  const Json& content = member(item, "content");
+  const Json& role = member(item, "role");
   std::string text = content.is_string() ? content.get<std::string>() : "";
   for (const Json& part : content.is_array() ? content : Json::array())
-    if (const Json& said = part_of(part, "text"); said.is_string())
-      text += said.get_ref<const std::string&>();
+    if (const Json& said = member(part, "text"); said.is_string()) text += said.get_ref<const std::string&>();
   return {{"role", role.is_string() ? role : Json("user")}, {"content", std::move(text)}};
 }
 
@@ -98,16 +91,16 @@ bool is_chat(const Course& course) {
 
 Json chat_of_response(const Json& body) {
   Json messages = Json::array();
-  if (const Json& told = part_of(body, "instructions"); told.is_string())
+  if (const Json& told = member(body, "instructions"); told.is_string())
     messages.push_back({{"role", "system"}, {"content", told}});
-  const Json& input = part_of(body, "input");
+  const Json& input = member(body, "input");
   if (input.is_string()) messages.push_back({{"role", "user"}, {"content", input}});
   for (const Json& item : input.is_array() ? input : Json::array()) messages.push_back(message_of(item));
   Json chat{{"messages", std::move(messages)}};
   Json tools = Json::array();
-  const Json& given = part_of(body, "tools");
+  const Json& given = member(body, "tools");
   for (const Json& tool : given.is_array() ? given : Json::array())
-    if (part_of(tool, "type") == "function") {
+    if (member(tool, "type") == "function") {
       Json function = tool;
       function.erase("type");
       tools.push_back({{"type", "function"}, {"function", std::move(function)}});
@@ -120,12 +113,12 @@ Result<void> read_other(Engine& engine, Course& course) {
   TRY(course.parts.body, count::parse_request(course.ask.body));
   const Json& body = course.parts.body;
   if (!body.is_object()) return fail(Errc::bad_input, "the body of the request is not a JSON object");
-  const Json& model = part_of(body, "model");
+  const Json& model = member(body, "model");
   if (!model.is_null() && !model.is_string())
     return fail(Errc::bad_input, "model is not a text: name one that GET /v1/models lists");
   if (model.is_string()) course.model = model.get<std::string>();
   course.trace.asked_model = course.model;
-  course.stream = part_of(body, "stream") == true;
+  course.stream = member(body, "stream") == true;
   course.wants_usage = true;  // whatever the upstream says goes on
   TRY(course.berth, engine.models.fleet().find(course.model));
   return {};

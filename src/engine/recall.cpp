@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/clock.hpp"
 #include "base/text.hpp"
 #include "count/chat_body.hpp"
 #include "engine/course.hpp"
@@ -10,11 +11,6 @@
 
 namespace plimsoll::engine {
 namespace {
-
-std::int64_t utc_ms() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
 
 // Its name in plans and traces.
 std::string piece_id(std::string_view provider, std::string_view id) {
@@ -83,7 +79,7 @@ void recall_memories(const Engine& engine, Course& course, const PlanModel& mode
   rules.limit = fetch.limit;
   rules.min_trust = fetch.min_trust;
   rules.only_related = ask.only_related;
-  rules.now_ms = utc_ms();
+  rules.now_ms = base::utc_ms();
   const auto begin = Deadline::Clock::now();
   memory::Gathered gathered = memory::gather(engine.recall->providers, ask, rules, deadline);
   course.trace.retrieve_us +=
@@ -105,13 +101,12 @@ void list_left_memories(Course& course) {
                       one.why == memory::Left::old ? Fate::too_old : Fate::over_limit, one.reason});
 }
 
-bool holds_forgotten(const Engine& engine, const Course& course) {
-  if (!course.recalled || engine.recall == nullptr || engine.recall->own == nullptr) return false;
-  return std::ranges::any_of(course.recalled->facts, [&](const memory::GatheredFact& one) {
-    if (!one.provider.empty()) return false;
-    const auto fact = engine.recall->own->fact(course.ask.caller.owner, one.recalled.fact.id);
-    return !fact && fact.error().code == Errc::not_found;
-  });
+std::vector<std::string> own_facts(const Course& course) {
+  std::vector<std::string> ids;
+  if (!course.recalled) return ids;
+  for (const memory::GatheredFact& one : course.recalled->facts)
+    if (one.provider.empty()) ids.push_back(one.recalled.fact.id);
+  return ids;
 }
 
 }  // namespace plimsoll::engine

@@ -37,7 +37,7 @@ void recall_memories(const Engine& engine, Course& course, const PlanModel& mode
 // Adds to the plan what was left behind, each with its reason.
 void list_left_memories(Course& course);
 
-// Whether one of our own facts in the request has been forgotten since: then its prompt is not kept.
-bool holds_forgotten(const Engine& engine, const Course& course);
+// Our own facts in the request, by id.
+std::vector<std::string> own_facts(const Course& course);
 
 }  // namespace plimsoll::engine

@@ -95,7 +95,13 @@ Awaitable<Result<bool>> hand_over(Course& course, const ReplyHead& from, std::st
 
 Awaitable<Result<bool>> relay_plain(Engine& engine, Course& course, HttpStream& reply, AnswerSink& client,
                                     Deadline deadline) {
-  CO_TRY(std::string body, co_await read_all(engine, reply, deadline));
+  auto read = co_await read_all(engine, reply, deadline);
+  if (!read) {
+    const bool gone = co_await client_is_gone();
+    course.left = gone && reply.head().status < 400;  // what it had begun is used all the same
+    co_return tl::unexpected(read.error());
+  }
+  std::string body = *std::move(read);
   if (reply.head().status >= 400) {
     if (teaches(engine, course, reply.head().status, body)) co_return false;
     std::string said = said_in_error(body);

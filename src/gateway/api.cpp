@@ -5,11 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.hpp"
 #include "base/json_shape.hpp"
 #include "engine/annotate.hpp"
 #include "gateway/kaito_read.hpp"
 #include "gateway/mcp_schema.hpp"
 #include "gateway/models_json.hpp"
+#include "gateway/ollama_answer.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -33,10 +35,8 @@ Result<Json> read_json(const std::string& body) {
 }  // namespace
 
 std::string new_trace_id() {
-  using namespace std::chrono;
   static std::atomic<std::uint32_t> count = std::random_device{}();
-  const auto ms = duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-  return fmt::format("{:011x}{:08x}", ms, count.fetch_add(1));
+  return fmt::format("{:011x}{:08x}", base::utc_ms(), count.fetch_add(1));
 }
 
 Awaitable<void> send_json(ClientReply& reply, int status, std::string body, std::vector<HttpHeader> headers) {
@@ -127,9 +127,10 @@ Awaitable<void> Api::find_route(Call call) const {
   }
   const bool found = !allowed.empty();
   const Error error{found ? Errc::bad_input : Errc::not_found, found ? "Method Not Allowed" : "Not Found"};
-  // Where clients of OpenAI's API look, in their form too.
-  std::string body =
-      call.request.path.starts_with("/v") ? engine::error_body(error) : Json{{"detail", error.what}}.dump();
+  // Where clients of OpenAI's API look, in their form too, and in Ollama's where its do.
+  std::string body = call.request.path.starts_with("/v")      ? engine::error_body(error)
+                     : call.request.path.starts_with("/api/") ? ollama_error(error.what)
+                                                              : Json{{"detail", error.what}}.dump();
   std::vector<HttpHeader> headers;
   if (found) headers.push_back({"Allow", allowed});
   co_await send_json(call.reply, found ? 405 : 404, std::move(body), std::move(headers));

@@ -1,5 +1,6 @@
 #include "gateway/chat_answer.hpp"
 
+#include "base/json_member.hpp"
 #include "base/json_shape.hpp"
 #include "base/try.hpp"
 #include "engine/annotate.hpp"
@@ -9,17 +10,12 @@
 namespace plimsoll::gateway {
 namespace {
 
+using base::member;
+
 constexpr auto replace = Json::error_handler_t::replace;
 
 Json parsed(std::string_view text) {
   return base::check_json_shape(text, "the answer") ? Json::parse(text, nullptr, false) : Json();
-}
-
-const Json& member(const Json& object, const char* key) {
-  static const Json none;
-  if (!object.is_object()) return none;
-  const auto found = object.find(key);
-  return found == object.end() ? none : *found;
 }
 
 const Json& first_choice(const Json& completion) {

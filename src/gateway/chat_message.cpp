@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "engine/document_chat.hpp"
@@ -10,15 +11,6 @@
 #include "gateway/chat_routes.hpp"
 
 namespace plimsoll::gateway {
-namespace {
-
-std::int64_t utc_ms() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
-
 ChatRoutes::Prepared ChatRoutes::prepare(const ClientRequest& request) const {
   Prepared out;
   Complaints complaints;
@@ -43,7 +35,7 @@ ChatRoutes::Prepared ChatRoutes::prepare(const ClientRequest& request) const {
   if (out.ask.session.empty()) out.ask.session = random_id();
   out.index = *std::move(index);
   out.body = chat_body(out.ask, out.index, *history);
-  out.question = {"user", out.ask.message, utc_ms(), {}, out.index, out.ask.model};
+  out.question = {"user", out.ask.message, base::utc_ms(), {}, out.index, out.ask.model};
   return out;
 }
 
@@ -88,7 +80,7 @@ Awaitable<void> ChatRoutes::message(Call call) const {
     Turn& question = prepared.question;
     question.trace = trace;
     question.model = answer->model;
-    const Turn said{"assistant", answer->text, utc_ms(), trace, question.collection, question.model};
+    const Turn said{"assistant", answer->text, base::utc_ms(), trace, question.collection, question.model};
     const Turn pair[] = {question, said};
     kept = context_.sessions->append(call.request.caller.owner, prepared.ask.session, pair, context_.limits);
     if (!kept) {
@@ -98,7 +90,7 @@ Awaitable<void> ChatRoutes::message(Call call) const {
     }
     if (context_.extraction != nullptr)
       context_.extraction->consider({call.request.caller, prepared.ask.model, prepared.ask.session,
-                                     prepared.ask.message, answer->text});
+                                     prepared.ask.message, answer->text, trace});
     body = answer_json(*std::move(answer));
     body["session_id"] = prepared.ask.session;
     body["collection_id"] = prepared.ask.collection;

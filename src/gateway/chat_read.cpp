@@ -124,6 +124,7 @@ std::string chat_body(const MessageAsk& ask, const std::string& index, std::span
   for (const Turn& turn : history) messages.push_back({{"role", turn.role}, {"content", turn.text}});
   messages.push_back({{"role", "user"}, {"content", ask.message}});
   Json body{{"messages", std::move(messages)}, {"index_name", index}, {"stream", ask.stream}};
+  if (ask.stream) body["stream_options"] = {{"include_usage", true}};
   if (!ask.model.empty()) body["model"] = ask.model;
   if (!ask.session.empty()) body["plimsoll"] = {{"session", ask.session}};
   return body.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -6,7 +6,6 @@
 #include <boost/asio/ip/host_name.hpp>
 
 #include "base/text.hpp"
-#include "gateway/mcp_http.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -41,12 +40,12 @@ bool is_listed(const std::vector<std::string>& origins, std::string_view origin)
   return std::ranges::any_of(origins, [&](const std::string& one) { return one == "*" || one == asked; });
 }
 
-// Without the port.
+// Without the port, and without the brackets of an address that has them.
 std::string host_of(std::string_view host) {
-  const bool bracketed = host.starts_with('[');
-  const std::size_t end = bracketed ? host.find(']') : host.find(':');
-  return base::to_lower_ascii(host.substr(
-      bracketed ? 1 : 0, end == std::string_view::npos ? std::string_view::npos : end - (bracketed ? 1 : 0)));
+  const std::size_t close = host.starts_with('[') ? host.find(']') : std::string_view::npos;
+  if (close != std::string_view::npos && host.substr(0, close).find(':') != std::string_view::npos)
+    return base::to_lower_ascii(host.substr(1, close - 1));
+  return base::to_lower_ascii(host.substr(0, host.find(':')));
 }
 
 bool is_address(const std::string& host) {
@@ -67,6 +66,14 @@ bool is_own_name(std::string_view given) {
 }
 
 }  // namespace
+
+bool is_welcome_origin(std::string_view origin) {
+  if (origin.empty()) return true;
+  const std::size_t scheme = origin.find("://");
+  if (scheme == std::string_view::npos) return false;  // "null": a page without a home
+  const std::string host = host_of(origin.substr(scheme + 3));
+  return host == "localhost" || host == "127.0.0.1" || host == "::1";
+}
 
 Result<std::vector<std::string>> read_origins(const std::vector<std::string>& given) {
   std::vector<std::string> origins;

@@ -11,6 +11,10 @@ namespace plimsoll::gateway {
 // "https://app.example", as browsers spell it, or "*" for all. bad_setting says what is wrong with one.
 Result<std::vector<std::string>> read_origins(const std::vector<std::string>& given);
 
+// A browser names the page that asks. Pages of this machine may; others may not, also where a name of theirs
+// was made to lead here. No origin: no browser.
+bool is_welcome_origin(std::string_view origin);
+
 // What every answer to such a page has; empty: the page is not listed, or no browser asks.
 std::vector<HttpHeader> cors_headers(const std::vector<std::string>& origins, const ClientRequest& request);
 

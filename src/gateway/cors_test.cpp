@@ -45,6 +45,16 @@ TEST(Cors, AnswersWithTheHeadersThatWereAskedForUnlessTheyAreOdd) {
   EXPECT_NE(preflight_headers(request)[1].value.find("Authorization"), std::string::npos);
 }
 
+TEST(Cors, PagesOfThisMachineAreWelcomeAndOthersAreNot) {
+  for (const char* origin : {"", "http://localhost", "http://localhost:3000", "https://LOCALHOST:1",
+                             "http://127.0.0.1:8000", "http://[::1]:8000", "http://[::1]"})
+    EXPECT_TRUE(is_welcome_origin(origin)) << origin;
+  for (const char* origin : {"null", "http://evil.example", "http://localhost.evil.example", "localhost",
+                             "http://127.0.0.1.evil.example:80", "http://[::2]", "http://[localhost]",
+                             "http://[::1", "://", "http://", "http://evil.example:localhost"})
+    EXPECT_FALSE(is_welcome_origin(origin)) << origin;
+}
+
 TEST(Cors, APageThatNobodyListedMayNotWrite) {
   const auto why = [](const char* method, const char* origin, const char* host, bool needs_keys = false) {
     ClientRequest request;

@@ -34,7 +34,7 @@ Json result_json(const std::string& question, const std::string& trace, double s
 }  // namespace
 
 Evaluations::Evaluations(engine::Engine& engine, SessionStore& store, CrewMaker maker, EvaluationRules rules)
-    : engine_(engine), store_(store), maker_(std::move(maker)), rules_(rules) {
+    : engine_(engine), store_(store), maker_(std::move(maker)), rules_(std::move(rules)) {
   thread_ = std::thread([this] { crew_.loop().run(); });
 }
 
@@ -85,7 +85,24 @@ void Evaluations::spawn(const std::shared_ptr<Work>& work) {
                  }));
 }
 
+Awaitable<std::optional<Refusal>> Evaluations::may_ask(const std::string& owner) {
+  const Deadline longest = Deadline::after(rules_.per_question);
+  while (rules_.refuses) {
+    auto refusal = rules_.refuses(owner);
+    const std::chrono::seconds wait(refusal ? refusal->retry_after_seconds : 0);
+    if (wait.count() == 0 || wait > longest.left() || stopping_) co_return refusal;
+    co_await crew_.pause(wait);
+    if (stopping_) co_return refusal;
+  }
+  co_return std::nullopt;
+}
+
 Awaitable<Json> Evaluations::ask_one(Work& work, const std::string& question) {
+  if (const auto refusal = co_await may_ask(work.ask.caller.owner)) {
+    Json refused = result_json(question, {}, 0);
+    refused["error"] = refusal->what;
+    co_return refused;
+  }
   MessageAsk message;
   message.message = question;
   message.model = work.ask.asked.model;

@@ -7,6 +7,7 @@
 
 #include "gateway/chat_read.hpp"
 #include "gateway/crew.hpp"
+#include "gateway/gate.hpp"
 
 namespace plimsoll::gateway {
 
@@ -14,6 +15,8 @@ struct EvaluationRules {
   std::size_t runs = 2;  // at once
   std::chrono::milliseconds per_question{300'000};
   std::int64_t kept = 1'000;  // runs of one owner
+  // Why the owner may not ask just now; null: everybody may.
+  std::function<std::optional<Refusal>(const std::string& owner)> refuses{};
 };
 
 struct EvaluationAsk {
@@ -44,6 +47,8 @@ class Evaluations {
     boost::asio::cancellation_signal stop{};
   };
   Awaitable<void> run(std::shared_ptr<Work> work);
+  // Waits for a limit, as long as a question may take; what it gives out is for longer.
+  Awaitable<std::optional<Refusal>> may_ask(const std::string& owner);
   Awaitable<Json> ask_one(Work& work, const std::string& question);
   void spawn(const std::shared_ptr<Work>& work);
 

@@ -1,5 +1,7 @@
 #include "gateway/extraction.hpp"
 
+#include <algorithm>
+
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -81,8 +83,9 @@ std::vector<engine::NewFact> read_facts(std::string_view answer) {
   return out;
 }
 
-Extraction::Extraction(engine::Engine& engine, engine::Memories& memories, CrewMaker maker)
-    : engine_(engine), memories_(memories), maker_(std::move(maker)) {
+Extraction::Extraction(engine::Engine& engine, engine::Memories& memories, SessionStore& sessions,
+                       CrewMaker maker)
+    : engine_(engine), memories_(memories), sessions_(sessions), maker_(std::move(maker)) {
   thread_ = std::thread([this] { crew_.loop().run(); });
 }
 
@@ -123,6 +126,27 @@ void Extraction::spawn(const std::shared_ptr<Work>& work) {
                  }));
 }
 
+// Who deletes a conversation deletes it before its memories: looked at afterwards, none can outlive it.
+void Extraction::keep(const Exchange& said, std::vector<engine::NewFact> facts) {
+  const std::string& owner = said.caller.owner;
+  const auto is_deleted = [&] {
+    const auto turns = sessions_.turns(owner, said.session);
+    return turns && std::ranges::find(*turns, said.trace, &Turn::trace) == turns->end();
+  };
+  if (is_deleted()) return;
+  std::vector<std::string> kept;
+  for (engine::NewFact& fact : facts) {
+    fact.session = said.session;
+    const auto added = memories_.add(owner, fact, Deadline::after(patience));
+    if (!added)
+      log::warning("a memory was not kept", {{"trace", said.trace}, {"why", added.error().what}});
+    else if (added->is_new)
+      kept.push_back(added->fact.id);
+  }
+  if (is_deleted())
+    for (const std::string& id : kept) (void)memories_.forget(owner, id);
+}
+
 Awaitable<void> Extraction::learn(std::shared_ptr<Work> work) {
   co_await asio::this_coro::throw_if_cancelled(false);
   engine::Ask ask;
@@ -137,13 +161,7 @@ Awaitable<void> Extraction::learn(std::shared_ptr<Work> work) {
                  {{"trace", trace}, {"why", outcome ? "the upstream refused" : outcome.error().what}});
     co_return;
   }
-  std::function<void()> keeping = [&] {
-    for (engine::NewFact& fact : read_facts(said_in(held.text))) {
-      fact.session = work->said.session;
-      const auto added = memories_.add(work->said.caller.owner, fact, Deadline::after(patience));
-      if (!added) log::warning("a memory was not kept", {{"trace", trace}, {"why", added.error().what}});
-    }
-  };
+  std::function<void()> keeping = [&] { keep(work->said, read_facts(said_in(held.text))); };
   co_await crew_.elsewhere(std::move(keeping));
 }
 

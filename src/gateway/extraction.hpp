@@ -12,6 +12,7 @@
 
 #include "engine/memories.hpp"
 #include "gateway/crew.hpp"
+#include "plimsoll/sessions.hpp"
 
 namespace plimsoll::gateway {
 
@@ -21,16 +22,17 @@ struct Exchange {
   std::string model;
   std::string session;  // what is learned belongs to it alone
   std::string question, answer;
+  std::string trace;  // of the turn, by which it is known again
 };
 
 // The facts in what a model answered: a JSON list of texts, or of objects with `text` and `importance`, with
 // or without words around it. None where there is no such list.
 std::vector<engine::NewFact> read_facts(std::string_view answer);
 
-// Has a thread of its own that talks to upstreams, and one that writes. Engine and memories outlive it.
+// Has a thread of its own that talks to upstreams, and one that writes. All that is given outlives it.
 class Extraction {
  public:
-  Extraction(engine::Engine& engine, engine::Memories& memories, CrewMaker maker);
+  Extraction(engine::Engine& engine, engine::Memories& memories, SessionStore& sessions, CrewMaker maker);
   Extraction(const Extraction&) = delete;
   Extraction& operator=(const Extraction&) = delete;
   // What is under way is given up.
@@ -46,9 +48,11 @@ class Extraction {
   };
   void spawn(const std::shared_ptr<Work>& work);
   Awaitable<void> learn(std::shared_ptr<Work> work);
+  void keep(const Exchange& said, std::vector<engine::NewFact> facts);
 
   engine::Engine& engine_;
   engine::Memories& memories_;
+  SessionStore& sessions_;
   CrewMaker maker_;
   std::atomic<std::size_t> waiting_ = 0;
   std::atomic<bool> stopping_ = false;

@@ -6,6 +6,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
@@ -23,11 +24,6 @@ constexpr std::int64_t first_alert = 80, alert_step = 20;  // at 80 and at 100 p
 // hence no more than this.
 constexpr std::size_t bytes_per_token = 4;
 constexpr Tokens most_estimated = 32'768;
-
-std::int64_t system_ms() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
 
 bool is_public(const ClientRequest& request) {
   return request.path == "/health" || request.path == "/ready" || request.path == "/";
@@ -60,7 +56,7 @@ Refusal too_much(std::string_view code, std::string what, std::int64_t wait_ms) 
 }  // namespace
 
 Gate::Gate(KeyStore& store, GateOptions options) : store_(store), options_(std::move(options)) {
-  if (!options_.now_ms) options_.now_ms = system_ms;
+  if (!options_.now_ms) options_.now_ms = base::utc_ms;
 }
 
 Gate::~Gate() {
@@ -233,6 +229,20 @@ tl::expected<Pass, Refusal> Gate::admit(const ClientRequest& request) {
   say(holder.requests, 1, "Requests");
   say(holder.tokens, estimate, "Tokens");
   return pass;
+}
+
+std::optional<Refusal> Gate::refuses(const std::string& owner) {
+  if (!needs_keys_) return std::nullopt;
+  const std::int64_t now = options_.now_ms();
+  const std::lock_guard lock(mutex_);
+  const auto found = by_id_.find(owner);
+  if (found == by_id_.end()) return std::nullopt;  // begun before there were keys
+  Holder& holder = *found->second;
+  if (holder.key.revoked) return unknown("this key was revoked");
+  begin_day(holder, day_of(now));
+  auto refusal = beyond_limits(holder, 0, /*asks_model=*/true, now);
+  if (!refusal && holder.requests.is_limited()) holder.requests.take(1);
+  return refusal;
 }
 
 void Gate::leave(const Pass& pass) {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -65,6 +66,9 @@ class Gate {
   // `leave` follows a pass, when its request is done with.
   tl::expected<Pass, Refusal> admit(const ClientRequest& request);
   void leave(const Pass& pass);
+  // For what is asked on an owner's behalf after the request that wanted it: whether the key allows one more
+  // question now, which is counted.
+  std::optional<Refusal> refuses(const std::string& owner);
   // What an answer has used.
   void charge(const std::string& owner, Tokens tokens);
 

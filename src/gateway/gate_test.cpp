@@ -215,6 +215,24 @@ TEST_F(GateTest, WaitsForWhatIsUnderWayBeforeTheBudgetIsOverdrawn) {
   EXPECT_TRUE(admit("ann"));
 }
 
+TEST_F(GateTest, LooksAtTheLimitsOfWhatIsAskedLater) {
+  make("ann", {.requests_per_minute = 2, .tokens_per_day = 1'000});
+  EXPECT_FALSE(gate_.refuses("key_ann"));
+  EXPECT_TRUE(admit("ann"));
+  const auto too_often = gate_.refuses("key_ann");
+  ASSERT_TRUE(too_often);
+  EXPECT_LE(too_often->retry_after_seconds, 60);
+  now_ += 60'000;
+  gate_.charge("key_ann", 1'000);
+  const auto used_up = gate_.refuses("key_ann");
+  ASSERT_TRUE(used_up);
+  EXPECT_EQ(used_up->code, "insufficient_quota");
+  keys_.list.front().revoked = true;
+  ASSERT_TRUE(gate_.refresh());
+  EXPECT_EQ(gate_.refuses("key_ann")->status, 401);
+  EXPECT_FALSE(gate_.refuses("somebody"));
+}
+
 TEST_F(GateTest, KnowsWhatWasUsedBeforeItStarted) {
   keys_.used = {{"key_ann", "", 0, 3}, {"key_ann", "system", 600, 3}, {"key_ann", "answer", 400, 3}};
   make("ann", {.tokens_per_day = 1'000});

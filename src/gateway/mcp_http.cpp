@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "gateway/api.hpp"
+#include "gateway/cors.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -29,19 +30,6 @@ bool is_no_message(std::string_view answer) {
 }
 
 }  // namespace
-
-bool is_welcome_origin(std::string_view origin) {
-  if (origin.empty()) return true;
-  std::string host = base::to_lower_ascii(origin);
-  const std::size_t scheme = host.find("://");
-  if (scheme == std::string::npos) return false;  // "null": a page without a home
-  host.erase(0, scheme + 3);
-  if (host.starts_with('['))
-    host.resize(std::min(host.size(), host.find(']') + 1));
-  else
-    host.resize(std::min(host.size(), host.find(':')));
-  return host == "localhost" || host == "127.0.0.1" || host == "[::1]";
-}
 
 McpReply answer_mcp_post(const McpServer& server, std::string_view version, std::string_view body,
                          engine::Caller who) {

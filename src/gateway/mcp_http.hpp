@@ -10,10 +10,6 @@
 
 namespace plimsoll::gateway {
 
-// A browser names the page that asks. Pages of this machine may; others may not, also where a name of theirs
-// was made to lead here. No origin: no browser.
-bool is_welcome_origin(std::string_view origin);
-
 struct McpReply {
   int status = 200;
   std::string body;  // empty: there is nothing to say (202)

@@ -23,6 +23,10 @@ Awaitable<void> Api::metrics(Call call) const {
   add(out, "refused_requests_total", "Requests that could not fit their window.", counted.refused);
   add(out, "failed_requests_total", "Requests that got no answer for another reason.", counted.failed);
   add(out, "fallbacks_total", "Requests that a larger model answered.", counted.fallbacks);
+  add(out, "compressions_total", "Histories of which a summary replaced the oldest turns.",
+      counted.compressions);
+  add(out, "extractive_summaries_total", "Summaries that were extracted, because no model wrote them.",
+      counted.extracts);
   add(out, "upstream_overflows_total", "Errors of upstreams that taught a smaller window.",
       counted.overflows);
   add(out, "upstream_cuts_total", "Prompts of which an upstream left out a part.", counted.cuts);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/json_member.hpp"
 #include "base/json_shape.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -10,16 +11,11 @@
 namespace plimsoll::gateway {
 namespace {
 
+using base::member;
 using Json = nlohmann::ordered_json;
 
 std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-const Json& member(const Json& object, const char* key) {
-  static const Json none;
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  return object.is_object() && found != object.end() ? *found : none;
 }
 
 std::string text_in(const Json& object, const char* key) {
@@ -51,6 +47,15 @@ void put_logprobs(const Json& choice, Json& line) {
 std::int64_t nanoseconds(std::chrono::steady_clock::duration time) {
   // Clients divide by it.
   return std::max<std::int64_t>(1, std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
+}
+
+// A server of llama.cpp's kind tells how long it took; of others it is what was seen from here.
+std::int64_t told_or_seen(const Json& told_ms, std::chrono::steady_clock::duration seen) {
+  const double most_ms = 1e12;
+  if (!told_ms.is_number() || !(told_ms.get<double>() >= 0 && told_ms.get<double>() < most_ms))
+    return nanoseconds(seen);
+  return nanoseconds(std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double, std::milli>(told_ms.get<double>())));
 }
 
 }  // namespace
@@ -122,6 +127,7 @@ void OllamaAnswer::take_calls(const Json& calls) {
 
 void OllamaAnswer::take_extras(const Json& chunk) {
   if (const Json& usage = member(chunk, "usage"); usage.is_object()) usage_ = usage;
+  if (const Json& timings = member(chunk, "timings"); timings.is_object()) timings_ = timings;
   if (const Json& told = member(chunk, "plimsoll"); told.is_object()) plimsoll_ = told;
   if (const Json& nodes = member(chunk, "source_nodes"); !nodes.is_null()) source_nodes_ = nodes;
   if (model_.empty()) model_ = text_in(chunk, "model");
@@ -167,10 +173,10 @@ void OllamaAnswer::put_end(Json& line) {
   line["load_duration"] = 0;
   const Json& read = member(usage_, "prompt_tokens");
   if (read.is_number_unsigned()) line["prompt_eval_count"] = read;
-  line["prompt_eval_duration"] = nanoseconds(first_ - begun_);
+  line["prompt_eval_duration"] = told_or_seen(member(timings_, "prompt_ms"), first_ - begun_);
   const Json& written = member(usage_, "completion_tokens");
   if (written.is_number_unsigned()) line["eval_count"] = written;
-  line["eval_duration"] = nanoseconds(now - first_);
+  line["eval_duration"] = told_or_seen(member(timings_, "predicted_ms"), now - first_);
   if (!source_nodes_.is_null()) line["source_nodes"] = source_nodes_;
   for (const std::string& note : notes_) plimsoll_["warnings"].push_back(note);
   if (!plimsoll_.is_null()) line["plimsoll"] = plimsoll_;

@@ -54,7 +54,7 @@ class OllamaAnswer {
   bool ended_ = false;
   std::string reason_;
   std::map<std::size_t, Call> calls_;  // by index
-  Json usage_, plimsoll_, source_nodes_;
+  Json usage_, timings_, plimsoll_, source_nodes_;
 };
 
 // {"error": "..."}

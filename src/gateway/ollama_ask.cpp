@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/json_member.hpp"
 #include "base/json_shape.hpp"
 #include "base/try.hpp"
 #include "gateway/ollama_messages.hpp"
@@ -10,6 +11,7 @@
 namespace plimsoll::gateway {
 namespace {
 
+using base::member;
 using Json = nlohmann::ordered_json;
 
 constexpr auto replace = Json::error_handler_t::replace;
@@ -34,12 +36,6 @@ constexpr std::array<std::string_view, 17> known{
 template <std::size_t Size>
 bool is_among(const std::array<std::string_view, Size>& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
-}
-
-const Json& member(const Json& object, const char* key) {
-  static const Json none;
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  return object.is_object() && found != object.end() ? *found : none;
 }
 
 Result<std::string> text_in(const Json& body, const char* key) {

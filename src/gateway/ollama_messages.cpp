@@ -2,20 +2,16 @@
 
 #include <algorithm>
 
+#include "base/json_member.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::gateway {
 namespace {
 
+using base::member;
 using Json = nlohmann::ordered_json;
 
 constexpr auto replace = Json::error_handler_t::replace;
-
-const Json& member(const Json& object, const char* key) {
-  static const Json none;
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  return object.is_object() && found != object.end() ? *found : none;
-}
 
 std::string text_in(const Json& object, const char* key) {
   const Json& value = member(object, key);

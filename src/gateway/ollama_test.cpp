@@ -114,6 +114,16 @@ TEST(OllamaAnswer, CallsInPiecesBecomeWholeBeforeTheEnd) {
   EXPECT_EQ(all[2]["plimsoll"]["warnings"][0], "noted");
 }
 
+TEST(OllamaAnswer, TellsTheServersOwnTimes) {
+  OllamaAnswer answer(OllamaRoute::chat, "m");
+  const auto whole = answer.whole(
+      R"({"choices":[{"message":{"content":"Ahoy"},"finish_reason":"stop"}],"usage":{"completion_tokens":3},
+          "timings":{"prompt_ms":1.5,"predicted_ms":20}})");
+  const Json line = Json::parse(whole.value());
+  EXPECT_EQ(line["prompt_eval_duration"], 1'500'000);
+  EXPECT_EQ(line["eval_duration"], 20'000'000);
+}
+
 TEST(OllamaAnswer, ErrorsEndAStreamAndNothingFollows) {
   OllamaAnswer answer(OllamaRoute::generate, "m");
   std::string lines;

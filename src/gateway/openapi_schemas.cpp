@@ -109,6 +109,7 @@ constexpr const char* parameters = R"json({
 "metadata_filter": {"name": "metadata_filter", "in": "query", "description": "A JSON object.", "schema": {"type": "string"}},
 "path": {"name": "path", "in": "query", "description": "A folder below the one for snapshots.", "schema": {"type": "string"}},
 "overwrite": {"name": "overwrite", "in": "query", "schema": {"type": "boolean", "default": false}},
+"sessions": {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}},
 "many": {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20}},
 "query": {"name": "query", "in": "query", "description": "What is looked for.", "schema": {"type": "string"}},
 "session": {"name": "session", "in": "query", "description": "Of that conversation alone.", "schema": {"type": "string"}},

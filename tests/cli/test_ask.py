@@ -55,6 +55,10 @@ class Asking(unittest.TestCase):
         self.assertIn("No such index", self.run_it("ask", "no-such-index", "Hm?", *self.EMBEDDED, status=2))
         self.assertIn("/nowhere.gguf", self.run_it("ask", "Hm?", "--upstream", "embedded", "--model-file", "/nowhere.gguf", status=2))
         self.run_it("ask", status=2)
+        self.assertIn("the question is empty", self.run_it("ask", " ", *self.EMBEDDED, status=2))
+        self.assertIn("no index is called 'nope'", self.run_it("chat", "nope", *self.EMBEDDED, status=2))
+        self.assertIn("there is no command `plimsoll nope`; `plimsoll --help`", self.run_it("nope", status=2))
+        self.assertIn("there is no command `plimsoll memory nope`", self.run_it("memory", "nope", status=2))
 
     def test_what_is_remembered_comes_along_where_it_is_wanted(self):
         said = self.run_it("chat", "--session", "m1", *self.EMBEDDED, told="/remember My ship is called Aurora\n/remember\n/quit\n")
@@ -67,6 +71,8 @@ class Asking(unittest.TestCase):
 
         self.assertGreater(memories("--memory")[0], 4)
         self.assertEqual(sum(memories()), 0)
+        self.assertRegex(self.run_it("ask", "What is my ship called?", *self.EMBEDDED, "--max-tokens", "8", "--memory"),
+                         r"Memories\n  mem_\S+, \d+ tokens\n")
 
     def test_a_conversation_is_kept_and_gone_on_with(self):
         lines = "My name is Ada.\n/context\n/why\n/nonsense\n/quit\n"
@@ -74,11 +80,12 @@ class Asking(unittest.TestCase):
         self.assertIn("Session s1.", said)
         self.assertIn("history", said)
         self.assertIn("There is no /nonsense", said)
-        self.assertIn("plimsoll chat --session s1", said)
+        self.assertIn("plimsoll chat --upstream embedded --window 1024 --max-tokens 12 --session s1\n", said)
+        self.assertIn("(cut off at its length; --max-tokens allows more)", said)
         again = self.run_it("chat", "--session", "s1", *self.EMBEDDED, told="/context\n")
-        self.assertIn("Session s1, 2 turns so far", again)
+        self.assertIn("Session s1, 2 messages so far", again)
         self.assertRegex(again, r"h history [1-9]")
-        self.assertNotIn("2 turns", self.run_it("chat", "--session", "s2", *self.EMBEDDED, told="/context\n"))
+        self.assertNotIn("so far", self.run_it("chat", "--session", "s2", *self.EMBEDDED, told="/context\n"))
 
 
 if __name__ == "__main__":

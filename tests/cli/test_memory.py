@@ -30,7 +30,8 @@ class Memory(unittest.TestCase):
         return re.search(r"mem_\S+(?=:)", self.run_("add", *arguments))[0]
 
     def test_a_life_of_a_memory(self):
-        self.assertIn("nothing is remembered", self.run_("list"))
+        self.assertIn("plimsoll memory add", self.run_("list", status=2))  # a file that was named is to be there
+        self.assertFalse(self.store.exists())
         nuts = self.add("Ann is allergic to hazelnuts", "--importance", "0.9")
         self.add("The office is in Hamburg")
         self.add("The pump is blue", "--session", "ticket-7")
@@ -59,6 +60,7 @@ class Memory(unittest.TestCase):
         self.assertIn("--session", self.run_("forget", status=2))
         self.assertIn("at most 4,000", self.run_("add", "x" * 4001, status=2))
         self.assertIn("empty", self.run_("add", " ", status=2))
+        self.assertIn("no key has the id 'key_x'", self.run_("add", "x", "--owner", "key_x", status=2))
         self.run_("add", "x", "--importance", "2", status=2)
 
     def test_without_an_embedder_words_are_enough_and_it_is_said(self):

@@ -108,6 +108,8 @@ class Messages(ChatWithDocuments):
         self.assertEqual(len(self.said(session)), 14)
 
     def test_a_stream_ends_with_the_answer(self):
+        self.upstream.prompt_tokens = 111
+        self.addCleanup(setattr, self.upstream, "prompt_tokens", None)
         reply = self.say(stream=True, session_id="streamed")
         self.assertEqual((reply.status, reply.headers["content-type"]), (200, "text/event-stream"))
         *deltas, last = reply.events
@@ -116,6 +118,7 @@ class Messages(ChatWithDocuments):
         self.assertEqual((last["answer"], last["session_id"]), (self.upstream.text, "streamed"))
         self.assertEqual(last["chunks"][0]["content"].strip(), TOWER)
         self.assertEqual(set(last["metadata"]["context_window_optimization"]), OPTIMIZATION)
+        self.assertEqual(last["metadata"]["usage"]["completion_tokens"], 3)
         self.assertEqual(len(self.said("streamed")), 2)
 
     def test_without_a_model_the_first_one_answers(self):

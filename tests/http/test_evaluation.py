@@ -4,6 +4,7 @@
 this machine.
 """
 
+import re
 import signal
 import time
 import unittest
@@ -102,6 +103,29 @@ class CutShort(unittest.TestCase):
                 self.assertEqual((run["status"], run["results"]), ("interrupted", []))
                 self.assertIn("start the run again", run["error"])
                 upstream.clear()
+
+    def test_a_question_from_the_terminal_leaves_a_run_alone(self):
+        with Upstream({"slow/gpt-4o": 8192, "gpt-4o": 8192}) as upstream, serving(upstream) as gateway:
+            path = self.begin(gateway)
+            self.assertIn(upstream.text, gateway.run("ask", "Ahoy?", "--upstream", upstream.url, "--model", "gpt-4o", "--brief"))
+            self.assertEqual(gateway.ask(path).json["status"], "running")
+
+    def test_a_budget_that_is_used_up_ends_the_answers(self):
+        with Upstream({"gpt-4o": 8192}) as upstream, serving(upstream) as gateway:
+            key = re.search(r"plk_\S+", gateway.run("keys", "add", "ann", "--tokens-per-day", "100"))[0]
+            headers = {"Authorization": f"Bearer {key}"}
+            until = time.monotonic() + PATIENCE
+            while gateway.ask("/indexes").status != 401 and time.monotonic() < until:
+                time.sleep(0.02)
+            gateway.ask("/index", {"index_name": "IDX", "documents": [{"text": TOWER}]}, headers=headers)
+            started = gateway.ask(START, {"collection_id": "IDX", "questions": [TOWER] * 4, "llm_model": "gpt-4o"}, headers=headers)
+            path = f"/evaluation/runs/{started.json['run_id']}"
+            while (run := gateway.ask(path, headers=headers).json)["status"] == "running" and time.monotonic() < until:
+                time.sleep(0.02)
+            self.assertEqual((run["status"], len(run["results"])), ("done", 4))
+            self.assertGreater(run["answered"], 0)
+            self.assertIn("tokens of today", run["results"][3]["error"])
+            self.assertEqual(len(upstream.to()), run["answered"])
 
     def test_a_model_that_nobody_has_is_told_at_once(self):
         with Upstream({"gpt-4o": 8192}) as one, Upstream({"gpt-4": 8192}) as two, serving(one, two) as gateway:

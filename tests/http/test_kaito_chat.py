@@ -13,6 +13,7 @@ import unittest
 
 from gateway import CHAT, serving, user
 from kaito import THREE, TOWER, Engine
+from upstream import Upstream
 
 NOTHING_ASKED = "There must be a user prompt since the latest assistant message."
 
@@ -235,6 +236,18 @@ class Budgets(WithIndex):
             read[ratio] = sum(len(text) for text in self.sources(reply))
         self.assertGreater(read[0.8], read[0.2])
         self.assertGreater(read[0.2], 0)
+
+    def test_39_the_share_of_the_setting_is_for_requests_that_name_none(self):
+        texts = [{"text": f"The depth of lake {n} is {n + 40} fathoms at the pier."} for n in range(8)]
+        with Upstream({"gpt-4o": 8192}) as upstream, serving(upstream, rag_context_token_fill_ratio=0.2) as gateway:
+            gateway.ask("/index", {"index_name": "eight", "documents": texts})
+
+            def read(**fields):
+                reply = gateway.chat("gpt-4o", user("What is the depth of lake 3?"), index_name="eight", max_tokens=200, **fields)
+                return [passage["tokens"] for passage in reply.ours["passages"]]
+
+            self.assertEqual(read(), read(context_token_ratio=0.2))
+            self.assertGreater(sum(read(context_token_ratio=0.8)), sum(read()))
 
     def test_51_one_call_whatever_the_history(self):
         for filler in (0, 300, 900, 1500, 2300):

@@ -188,7 +188,8 @@ class Forgetting(unittest.TestCase):
             for one in gone:
                 forgotten = gateway.ask(f"/v1/memories/{one['id']}", method="DELETE")
                 self.assertEqual(forgotten.status, 200)
-                self.assertEqual(forgotten.json["traces"], 11 if one["id"] in told else 0)
+                # The one that waited tells of none of them, whether it was kept before or after.
+                self.assertIn(forgotten.json["traces"], (10, 11) if one["id"] in told else (0,))
                 self.assertTrue(forgotten.json["purged"], forgotten.json)
             held = self.bytes_of(gateway)
             for one in gone:

@@ -250,6 +250,7 @@ class ByHand(WithGateway):
         self.assertTrue(version["plimsoll"])
         reply = self.gateway.ask("/api/chat", method="GET")
         self.assertEqual((reply.status, reply.headers["allow"]), (405, "POST"))
+        self.assertEqual(reply.json, {"error": "Method Not Allowed"})
 
 
 class BeforeAnOllama(unittest.TestCase):

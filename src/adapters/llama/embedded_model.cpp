@@ -22,12 +22,7 @@ std::shared_ptr<Job> EmbeddedModel::submit(Generation generation) {
   {
     const std::lock_guard lock(mutex_);
     std::erase_if(waiting_, [](const auto& other) { return other->given_up(); });
-    if (waiting_.size() >= options_.most_waiting) {
-      job->fail(
-          {Errc::upstream_failed,
-           fmt::format("{} requests wait for the embedded model already; ask again later", waiting_.size())});
-      return job;
-    }
+    if (waiting_.size() >= options_.most_waiting) return nullptr;
     waiting_.push_back(job);
   }
   changed_.notify_all();

@@ -42,7 +42,7 @@ class EmbeddedModel {
 
   const Options& options() const { return options_; }
 
-  // Whoever asked waits for Job::news. over_budget is told there too.
+  // Whoever asked waits for Job::news. over_budget is told there too. Null: as many wait already as may.
   std::shared_ptr<Job> submit(Generation generation);
   bool is_loaded() const { return loaded_; }
 

@@ -90,6 +90,19 @@ TEST(EmbeddedModel, ReadsOnlyWhatIsNewOfTheNextTurn) {
   EXPECT_EQ(ask(fresh, next).text, second.text);
 }
 
+TEST(EmbeddedModel, KeepsWhatOneOwnerAskedFromAnother) {
+  EmbeddedModel model(small_options(1'024, 1));
+  const auto asked_by = [&](const char* owner) {
+    Generation wanted = generation(capital, 3);
+    wanted.owner = owner;
+    return wait_for(model.submit(std::move(wanted))).spent.cached;
+  };
+  EXPECT_EQ(asked_by("ann"), 0);
+  EXPECT_GT(asked_by("ann"), 0);
+  EXPECT_EQ(asked_by("bob"), 0);
+  EXPECT_EQ(asked_by("ann"), 0);  // there is one slot, and it is bob's now
+}
+
 TEST(EmbeddedModel, AnswersSeveralAtOnceAsItDoesOneByOne) {
   const std::string bodies[] = {capital, chat({{"user", "Count from one to five."}}),
                                 chat({{"user", "What colour is the sky on a clear day?"}})};

@@ -28,7 +28,8 @@ struct Sampling {
 
 struct Generation {
   std::vector<std::int32_t> prompt;
-  Tokens most = 0;  // that the answer may have
+  std::string owner;  // whose words they are
+  Tokens most = 0;    // that the answer may have
   Sampling sampling;
   std::vector<std::string> stop;  // the answer ends before the first of these
 };

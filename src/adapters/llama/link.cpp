@@ -103,6 +103,7 @@ std::pair<int, const char*> status_of(Errc code) {
     case Errc::bad_input: return {400, "invalid_value"};
     case Errc::over_budget: return {400, "context_length_exceeded"};
     case Errc::not_found: return {404, "not_found"};
+    case Errc::unsupported: return {500, "embedded_model_failed"};  // it will not load the next time either
     default: return {503, "embedded_model_failed"};
   }
 }
@@ -136,14 +137,19 @@ class WholeReply final : public HttpStream {
   bool is_read_ = false;
 };
 
-std::unique_ptr<HttpStream> error_reply(const Error& error) {
-  const auto [status, code] = status_of(error.code);
+std::unique_ptr<HttpStream> error_reply(int status, const char* code, std::string_view what) {
   const Json body{{"error",
-                   {{"message", error.what},
+                   {{"message", what},
                     {"type", status < 500 ? "invalid_request_error" : "server_error"},
                     {"code", code}}}};
   ReplyHead head{status, {{"content-type", "application/json"}}};
+  if (status == 429) head.headers.push_back({"retry-after", "10"});  // for the client: longer than we wait
   return std::make_unique<WholeReply>(std::move(head), dumped(body));
+}
+
+std::unique_ptr<HttpStream> error_reply(const Error& error) {
+  const auto [status, code] = status_of(error.code);
+  return error_reply(status, code, error.what);
 }
 
 class Events final : public HttpStream {
@@ -194,7 +200,12 @@ class Link final : public UpstreamLink {
     if (!read->left_out.empty())
       head.headers.push_back({"x-plimsoll-left-out", fmt::format("{}", fmt::join(read->left_out, ","))});
     Identity identity = new_identity(std::move(request.model), request.route == chat_route);
-    Wish wish(model_.submit(std::move(read->generation)));
+    auto job = model_.submit(std::move(read->generation));
+    if (!job)
+      co_return error_reply(429, "too_many_requests",
+                            fmt::format("{} requests wait for the embedded model already; ask again later",
+                                        model_.options().most_waiting));
+    Wish wish(std::move(job));
     auto news = co_await (*wish).news(deadline, /*all=*/!request.stream);
     if (!news && news.error().code == Errc::timed_out) co_return tl::unexpected(news.error());
     if (!news) co_return error_reply(news.error());
@@ -218,6 +229,7 @@ class Link final : public UpstreamLink {
     TRY(ReadGeneration read, read_generation(body, request.refuse_inexpressible));
     TRY(const std::vector<TokenId> prompt, model_.options().prompt(request.route, request.body));
     read.generation.prompt.assign(prompt.begin(), prompt.end());
+    read.generation.owner = request.owner;
     return read;
   }
 

@@ -106,6 +106,22 @@ TEST(EmbeddedLink, SaysWhatItCannotDo) {
   EXPECT_NE(picture.body.find("text alone"), std::string::npos);
 }
 
+TEST(EmbeddedLink, TellsWhoComesTooManyToComeLater) {
+  Options options = small_options();
+  options.most_waiting = 0;
+  EmbeddedModel model(std::move(options));
+  const Got got = sent(model, R"({"messages":[{"role":"user","content":"Ahoy"}]})");
+  EXPECT_EQ(got.status, 429);
+  EXPECT_EQ(Json::parse(got.body)["error"]["code"], "too_many_requests");
+}
+
+TEST(EmbeddedLink, IsNotAskedAgainForAFileThatDoesNotLoad) {
+  Options options = small_options();
+  options.runtime.file = "/nowhere/model.gguf";
+  EmbeddedModel model(std::move(options));
+  EXPECT_EQ(sent(model, R"({"messages":[{"role":"user","content":"Ahoy"}]})").status, 500);
+}
+
 TEST(EmbeddedLink, TellsAnOverflowInOpenAIsWords) {
   EmbeddedModel model(small_options(512, 1));
   std::string words;

@@ -178,7 +178,7 @@ Result<Token> Runtime::choose(Sampler& sampler, std::size_t input) {
   try {
     return llama_sampler_sample(sampler.get(), state_->context, static_cast<std::int32_t>(input));
   } catch (const std::exception& error) {  // a grammar that came to no end
-    return fail(Errc::upstream_failed, "the answer cannot go on by its grammar: {}", error.what());
+    return fail(Errc::bad_input, "the answer cannot go on by its grammar: {}", error.what());
   }
 }
 

@@ -35,11 +35,15 @@ bool Slots::is_abandoned() const {
   return std::ranges::all_of(slots_, [](const Slot& slot) { return !slot.job || slot.job->given_up(); });
 }
 
-std::size_t Slots::best_for(const std::vector<Token>& prompt) const {
+std::size_t Slots::held_of(const Slot& slot, const Generation& asked) {
+  return slot.owner == asked.owner ? common_prefix(slot.held, asked.prompt) : 0;
+}
+
+std::size_t Slots::best_for(const Generation& asked) const {
   std::size_t best = slots_.size(), most = 0;
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     if (slots_[i].job) continue;
-    const std::size_t common = common_prefix(slots_[i].held, prompt);
+    const std::size_t common = held_of(slots_[i], asked);
     const bool better = best == slots_.size() || common > most ||
                         (common == most && slots_[i].last_used < slots_[best].last_used);
     if (better) best = i, most = common;
@@ -58,16 +62,17 @@ void Slots::admit(std::shared_ptr<Job> job) {
                    runtime_.window(), length)});
     return;
   }
-  Slot& slot = slots_[best_for(prompt)];
+  Slot& slot = slots_[best_for(job->asked)];
   auto sampler = runtime_.sampler(job->asked.sampling);
   if (!sampler) {
     job->fail(sampler.error());
     return;
   }
   // At least one token must be read anew: what follows the last one is not kept.
-  std::size_t kept = std::min(common_prefix(slot.held, prompt), prompt.size() - 1);
+  std::size_t kept = std::min(held_of(slot, job->asked), prompt.size() - 1);
   if (!runtime_.shorten(number_of(slot), static_cast<std::int32_t>(kept))) kept = 0;
   slot.held.resize(kept);
+  slot.owner = job->asked.owner;
   slot.text = TextStream(job->asked.stop);
   slot.job = std::move(job);
   slot.sampler = *std::move(sampler);

@@ -21,7 +21,8 @@ class Slots {
   bool is_busy() const;
   // Whether nobody waits any more for what is under way. Also for the threads that step() waits for.
   bool is_abandoned() const;
-  // Into the free slot that has read the most of its prompt already. A prompt that leaves no room for an
+  // Into the free slot that has read the most of its prompt already, for the same owner: how much of a prompt
+  // need not be read would tell another what was asked. A prompt that leaves no room for an
   // answer fails.
   void admit(std::shared_ptr<Job> job);
   // One step of everything under way: each answer's next token, and a stretch of each prompt that is not read
@@ -32,6 +33,7 @@ class Slots {
  private:
   struct Slot {
     std::vector<Token> held;  // that the model has read, in this order
+    std::string owner;        // of these
     std::shared_ptr<Job> job;
     std::optional<Sampler> sampler;
     TextStream text{{}};
@@ -46,7 +48,8 @@ class Slots {
     std::size_t input;
   };
 
-  std::size_t best_for(const std::vector<Token>& prompt) const;
+  static std::size_t held_of(const Slot& slot, const Generation& asked);
+  std::size_t best_for(const Generation& asked) const;
   void gather(std::vector<Input>& inputs, std::vector<Wanted>& wanted);
   void choose(Slot& slot, std::size_t input);
   void finish(Slot& slot, std::string_view reason);

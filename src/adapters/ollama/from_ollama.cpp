@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_member.hpp"
 #include "base/json_shape.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -12,19 +13,13 @@
 namespace plimsoll::ollama {
 namespace {
 
+using base::member;
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t longest_shown = 500;
 
 std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-const Json& member(const Json& object, const char* key) {
-  static const Json none;
-  if (!object.is_object()) return none;
-  const auto found = object.find(key);
-  return found == object.end() ? none : *found;
 }
 
 std::string text_in(const Json& object, const char* key) {
@@ -66,6 +61,15 @@ Json usage_of(const Json& reply) {
   const auto read = std::min(input.get<std::uint64_t>(), most);
   const auto written = answer.is_number_unsigned() ? std::min(answer.get<std::uint64_t>(), most) : 0;
   return {{"prompt_tokens", read}, {"completion_tokens", written}, {"total_tokens", read + written}};
+}
+
+// How long it took, as llama.cpp's server tells it; null where Ollama does not.
+Json timings_of(const Json& reply) {
+  const Json& read = member(reply, "prompt_eval_duration");
+  const Json& written = member(reply, "eval_duration");
+  if (!read.is_number_unsigned() || !written.is_number_unsigned()) return nullptr;
+  constexpr double ns_per_ms = 1e6;
+  return {{"prompt_ms", read.get<double>() / ns_per_ms}, {"predicted_ms", written.get<double>() / ns_per_ms}};
 }
 
 std::string finish_reason(const Json& reply, bool has_called) {
@@ -181,6 +185,7 @@ Result<void> EventWriter::take(std::string_view line, std::string& events) {
   if (const Json usage = usage_of(reply); !usage.is_null()) {
     chunk["choices"] = Json::array();
     chunk["usage"] = usage;
+    if (Json timings = timings_of(reply); !timings.is_null()) chunk["timings"] = std::move(timings);
     write_event(events, chunk);
   }
   events += "data: [DONE]\n\n";
@@ -208,6 +213,7 @@ Result<std::string> to_completion(std::string_view text, const Identity& identit
   Json completion = envelope(identity, "chat.completion");
   completion["choices"] = Json::array({std::move(choice)});
   if (Json usage = usage_of(reply); !usage.is_null()) completion["usage"] = std::move(usage);
+  if (Json timings = timings_of(reply); !timings.is_null()) completion["timings"] = std::move(timings);
   return text_of(completion);
 }
 

@@ -82,7 +82,7 @@ TEST(FromOllama, PassesAnErrorWithinAStreamOn) {
 TEST(FromOllama, MakesOneCompletion) {
   const auto text = to_completion(
       R"({"message":{"role":"assistant","content":"Hi","thinking":"hm"},"done":true,"done_reason":"length",
-          "prompt_eval_count":3,"eval_count":1,"logprobs":[{"token":"Hi","logprob":-0.5}]})",
+          "prompt_eval_count":3,"eval_count":1,"prompt_eval_duration":1500000,"eval_duration":20000000,"logprobs":[{"token":"Hi","logprob":-0.5}]})",
       identity);
   ASSERT_TRUE(text) << text.error().what;
   const Json completion = Json::parse(*text);
@@ -92,6 +92,7 @@ TEST(FromOllama, MakesOneCompletion) {
   EXPECT_EQ(completion["choices"][0]["finish_reason"], "length");
   EXPECT_EQ(completion["choices"][0]["logprobs"]["content"][0]["token"], "Hi");
   EXPECT_EQ(completion["usage"]["total_tokens"], 4);
+  EXPECT_EQ(completion["timings"], Json::parse(R"({"prompt_ms":1.5,"predicted_ms":20.0})"));
   const auto call = to_completion(
       R"({"message":{"content":"","tool_calls":[{"function":{"name":"f","arguments":{}}}]},"done":true})",
       identity);

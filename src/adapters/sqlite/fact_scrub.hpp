@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "adapters/sqlite/database.hpp"
 #include "plimsoll/memory.hpp"
@@ -14,7 +15,19 @@ namespace plimsoll::sqlite {
 // stands. Words of a few bytes are looked for only where they stand as a fact. False: it held none of it.
 bool scrub(std::string& json, std::string_view id, std::string_view text);
 
-// In all traces of the owner; how many had something of them.
-Result<std::int64_t> scrub_traces(Connection& connection, std::string_view owner, std::span<const Fact> gone);
+// The owner's traces behind `after` that have something of them, and the last that was looked at. Reads all
+// of them, which takes its time.
+struct TellingTraces {
+  std::vector<std::int64_t> rows;
+  std::int64_t last = 0;
+  std::string last_id;
+};
+Result<TellingTraces> telling_traces(Connection& connection, std::string_view owner,
+                                     std::span<const Fact> gone, std::int64_t after = 0);
+// Whether the last that was looked at is where it was: numbers of rows may begin anew.
+Result<bool> still_holds(Connection& connection, const TellingTraces& telling);
+// Takes the words out of these; how many had them still.
+Result<std::int64_t> scrub_traces(Connection& connection, std::string_view owner,
+                                  std::span<const std::int64_t> rows, std::span<const Fact> gone);
 
 }  // namespace plimsoll::sqlite

@@ -7,6 +7,7 @@
 #include "adapters/sqlite/fact_scrub.hpp"
 #include "adapters/sqlite/rows.hpp"
 #include "adapters/sqlite/schema.hpp"
+#include "base/clock.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {
@@ -108,7 +109,7 @@ Result<void> insert_fact(Connection& connection, const Fact& fact, const FactVec
 Result<FactStore::Added> add_fact(Connection& connection, const Fact& fact, const FactVector& vector,
                                   std::int64_t most) {
   TRY(const std::string same, same_fact(connection, fact));
-  const std::int64_t now = now_ms();
+  const std::int64_t now = base::utc_ms();
   if (same.empty()) {
     TRY_VOID(check_room(connection, fact.owner, most));
     Fact kept = fact;
@@ -129,7 +130,7 @@ Result<Fact> give_feedback(Connection& connection, std::string_view owner, std::
                            bool helpful) {
   TRY(const std::int64_t row, row_named(connection, owner, id));
   TRY(Fact fact, select_fact(connection, owner, id));
-  const std::int64_t now = now_ms();
+  const std::int64_t now = base::utc_ms();
   fact.trust = trust_after(fact.trust, helpful);
   if (helpful) fact.updated_ms = std::max(fact.updated_ms, now);
   TRY(auto update, connection.prepare("UPDATE facts SET trust = ?, updated_ms = ? WHERE id = ?"));
@@ -189,7 +190,6 @@ class SqliteFacts final : public FactStore {
     TRY(auto connection, pool_.lease());
     return make_ready(*connection);
   }
-  void before_traces(std::function<void()> call) { before_traces_ = std::move(call); }
 
   Result<Added> add(const Fact& fact, const FactVector& vector, std::int64_t most) override {
     return written([&](Connection& connection) { return add_fact(connection, fact, vector, most); });
@@ -262,13 +262,25 @@ class SqliteFacts final : public FactStore {
     return result;
   }
 
-  // The facts first: from then on nobody finds them, and no later trace can tell of them.
+  // The facts and what traces tell of them go in one step. Which traces those are is found out before, while
+  // others may write; only what came since is looked at within.
   Result<Forgotten> forget_all(std::string_view owner, std::span<const Fact> gone) {
     if (gone.empty()) return Forgotten{.purged = true};
-    Forgotten out;
-    TRY(out.facts, written([&](Connection& connection) { return delete_facts(connection, owner, gone); }));
-    if (before_traces_) before_traces_();
-    TRY(out.traces, written([&](Connection& connection) { return scrub_traces(connection, owner, gone); }));
+    TellingTraces telling;
+    {
+      TRY(auto connection, pool_.lease());
+      TRY(telling, telling_traces(*connection, owner, gone));
+    }
+    TRY(Forgotten out, written([&](Connection& connection) -> Result<Forgotten> {
+          Forgotten done;
+          TRY(done.facts, delete_facts(connection, owner, gone));
+          TRY(const bool holds, still_holds(connection, telling));
+          if (!holds) telling = {};
+          TRY(const auto since, telling_traces(connection, owner, gone, telling.last));
+          telling.rows.insert(telling.rows.end(), since.rows.begin(), since.rows.end());
+          TRY(done.traces, scrub_traces(connection, owner, telling.rows, gone));
+          return done;
+        }));
     out.purged = purge();
     return out;
   }
@@ -282,17 +294,15 @@ class SqliteFacts final : public FactStore {
 
   ConnectionPool pool_;
   std::mutex writing_;
-  std::function<void()> before_traces_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<FactStore>> open_facts(const std::filesystem::path& file, FactsOptions options) {
+Result<std::unique_ptr<FactStore>> open_facts(const std::filesystem::path& file,
+                                              const FactsOptions& options) {
   TRY(const bool exists, find_file(file, options.create, "`plimsoll memory add TEXT` makes one"));
-  TRY(auto store, open_as_allowed<SqliteFacts>(
-                      file, exists, [](auto& made) { return made.has_facts({"local"}).has_value(); }));
-  store->before_traces(std::move(options.before_traces));
-  return std::unique_ptr<FactStore>(std::move(store));
+  return open_as_allowed<SqliteFacts>(file, exists,
+                                      [](auto& made) { return made.has_facts({"local"}).has_value(); });
 }
 
 }  // namespace plimsoll::sqlite

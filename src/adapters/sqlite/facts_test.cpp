@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "adapters/sqlite/database.hpp"
 #include "adapters/sqlite/fact_scrub.hpp"
 #include "adapters/sqlite/traces.hpp"
 
@@ -225,6 +226,36 @@ TEST_F(Facts, TracesLoseTheWordsAndNothingElse) {
   EXPECT_EQ(traces->trace("local", "t5")->prompt, defused);
   EXPECT_EQ(traces->trace("local", "t4")->prompt.find("Ann"), std::string::npos);
   ASSERT_TRUE(traces->keep(std::span(given).subspan(1, 1), {}, {}, {}));
+}
+
+TEST_F(Facts, GoTogetherWithWhatTracesTellOfThemOrNotAtAll) {
+  keep("mem_8", "the tide turns at noon");
+  const auto traces = open_traces(file()).value();
+  const std::vector<Trace> given{trace("t1", "local", "- the tide turns at noon")};
+  ASSERT_TRUE(traces->keep(given, {}, {}, {}));
+  const auto connection = Connection::open(file(), Connection::Mode::write).value();
+  ASSERT_TRUE(connection->execute(
+      "CREATE TRIGGER full BEFORE UPDATE ON traces BEGIN SELECT RAISE (ABORT, 'no room'); END"));
+  EXPECT_FALSE(store_->forget("local", "mem_8"));
+  EXPECT_TRUE(store_->fact("local", "mem_8"));  // whoever asked knows that it is there still, and asks again
+  ASSERT_TRUE(connection->execute("DROP TRIGGER full"));
+  EXPECT_EQ(store_->forget("local", "mem_8")->traces, 1);
+  EXPECT_EQ(traces->trace("local", "t1")->prompt.find("tide"), std::string::npos);
+}
+
+TEST_F(Facts, AreInNoTraceThatIsKeptAfterwards) {
+  keep("mem_9", "the tide turns at noon");
+  keep("mem_10", "the moon is full");
+  const auto traces = open_traces(file()).value();
+  Trace both = trace("t1", "local", "- the moon is full\n- the tide turns at noon");
+  both.facts = {"mem_10", "mem_9"};
+  Trace one = trace("t2", "local", "- the moon is full");
+  one.facts = {"mem_10"};
+  ASSERT_TRUE(store_->forget("local", "mem_9"));  // while both requests were under way
+  const std::vector<Trace> late{both, one};
+  ASSERT_TRUE(traces->keep(late, {}, {}, {}));
+  EXPECT_EQ(traces->trace("local", "t1")->prompt, "");
+  EXPECT_EQ(traces->trace("local", "t2")->prompt, "- the moon is full");
 }
 
 TEST(Scrub, KeepsTheLengthAndWhatCanBeRead) {

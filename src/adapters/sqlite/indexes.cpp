@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "adapters/sqlite/rows.hpp"
+#include "base/clock.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {
@@ -70,11 +71,6 @@ tl::unexpected<Error> no_such_index(Connection& connection, std::string_view own
 
 }  // namespace
 
-std::int64_t now_ms() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
-
 Result<IndexInfo> insert_index(Connection& connection, std::string_view owner, std::string_view name,
                                const IndexSettings& settings) {
   if (name.empty()) return fail(Errc::bad_input, "an index needs a name");
@@ -82,7 +78,7 @@ Result<IndexInfo> insert_index(Connection& connection, std::string_view owner, s
   TRY(const bool exists, known.bind(owner).bind(name).step());
   if (exists) return fail(Errc::bad_input, "there is an index called '{}' already", name);
 
-  const std::int64_t now = now_ms();
+  const std::int64_t now = base::utc_ms();
   TRY(auto insert,
       connection.prepare("INSERT INTO indexes (owner, name, tokenizer, chunk_tokens, created_ms, updated_ms) "
                          "VALUES (?, ?, ?, ?, ?, ?)"));
@@ -172,7 +168,7 @@ Result<Revision> bump(Connection& connection, IndexId id) {
   TRY(auto update,
       connection.prepare("UPDATE indexes SET revision = revision + 1, updated_ms = ? WHERE id = ? "
                          "RETURNING revision"));
-  TRY(const bool found, update.bind(now_ms()).bind(id).step());
+  TRY(const bool found, update.bind(base::utc_ms()).bind(id).step());
   if (!found) return fail(Errc::not_found, "the index is gone: somebody removed it meanwhile");
   return update.integer(0);
 }

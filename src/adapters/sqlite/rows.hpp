@@ -7,7 +7,6 @@
 namespace plimsoll::sqlite {
 
 // indexes.cpp
-std::int64_t now_ms();  // UTC
 Result<IndexInfo> insert_index(Connection& connection, std::string_view owner, std::string_view name,
                                const IndexSettings& settings);
 // Without its totals. not_found names the indexes that there are.

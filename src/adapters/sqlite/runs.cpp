@@ -1,6 +1,7 @@
 #include "adapters/sqlite/runs.hpp"
 
 #include "adapters/sqlite/rows.hpp"
+#include "base/clock.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {
@@ -26,7 +27,7 @@ Result<void> insert_run(Connection& connection, const Run& run, std::int64_t mos
   {
     TRY(auto insert, connection.prepare("INSERT INTO runs (owner, name, kind, state, created_ms, ended_ms, "
                                         "asked, outcome) VALUES (?, ?, ?, ?, ?, 0, ?, '')"));
-    insert.bind(run.owner).bind(run.id).bind(run.kind).bind(name_of(run.state)).bind(now_ms());
+    insert.bind(run.owner).bind(run.id).bind(run.kind).bind(name_of(run.state)).bind(base::utc_ms());
     TRY_VOID(insert.bind(run.asked).run());
   }
   return forget_old_runs(connection, run, most);
@@ -45,7 +46,7 @@ Result<void> close_run(Connection& connection, std::string_view owner, std::stri
                        std::string_view outcome) {
   TRY(auto update, connection.prepare("UPDATE runs SET state = ?, ended_ms = ?, outcome = ? WHERE owner = ? "
                                       "AND name = ?"));
-  TRY_VOID(update.bind(name_of(state)).bind(now_ms()).bind(outcome).bind(owner).bind(run).run());
+  TRY_VOID(update.bind(name_of(state)).bind(base::utc_ms()).bind(outcome).bind(owner).bind(run).run());
   if (connection.changes() == 0) return fail(Errc::not_found, "there is no run '{}'", run);
   return {};
 }
@@ -82,7 +83,7 @@ Result<Run> select_run(Connection& connection, std::string_view owner, std::stri
 Result<void> interrupt_all(Connection& connection) {
   TRY(auto update, connection.prepare("UPDATE runs SET state = 'interrupted', ended_ms = ? WHERE state = "
                                       "'running'"));
-  return update.bind(now_ms()).run();
+  return update.bind(base::utc_ms()).run();
 }
 
 }  // namespace plimsoll::sqlite

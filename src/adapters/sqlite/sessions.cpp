@@ -7,6 +7,7 @@
 #include "adapters/sqlite/runs.hpp"
 #include "adapters/sqlite/schema.hpp"
 #include "adapters/sqlite/summaries.hpp"
+#include "base/clock.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {
@@ -26,7 +27,7 @@ Result<Row> session_named(Connection& connection, std::string_view owner, std::s
 Result<Row> insert_session(Connection& connection, std::string_view owner, std::string_view name) {
   TRY(auto insert, connection.prepare("INSERT INTO sessions (owner, name, created_ms, updated_ms, turns, "
                                       "bytes) VALUES (?, ?, ?, ?, 0, 0)"));
-  const std::int64_t now = now_ms();
+  const std::int64_t now = base::utc_ms();
   TRY_VOID(insert.bind(owner).bind(name).bind(now).bind(now).run());
   return Row{connection.last_id(), 0, 0};
 }
@@ -62,7 +63,7 @@ Result<void> prune(Connection& connection, Row& session, std::int64_t spared, co
 Result<void> update_session(Connection& connection, const Row& session) {
   TRY(auto update, connection.prepare("UPDATE sessions SET turns = ?, bytes = ?, updated_ms = ? WHERE id = "
                                       "?"));
-  return update.bind(session.turns).bind(session.bytes).bind(now_ms()).bind(session.id).run();
+  return update.bind(session.turns).bind(session.bytes).bind(base::utc_ms()).bind(session.id).run();
 }
 
 // Those that nobody spoke in for the longest time go; the one that was just spoken in stays.

@@ -1,6 +1,7 @@
 #include "adapters/sqlite/summaries.hpp"
 
 #include "adapters/sqlite/rows.hpp"
+#include "base/clock.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {
@@ -24,7 +25,7 @@ KeptSummary summary_in(const Statement& row) {
 Result<void> prune(Connection& connection, std::string_view owner, const SummaryLimits& limits) {
   {
     TRY(auto old, connection.prepare("DELETE FROM summaries WHERE owner = ? AND at_ms < ?"));
-    TRY_VOID(old.bind(owner).bind(now_ms() - limits.age_ms).run());
+    TRY_VOID(old.bind(owner).bind(base::utc_ms() - limits.age_ms).run());
   }
   TRY(auto most, connection.prepare("DELETE FROM summaries WHERE id IN (SELECT id FROM summaries WHERE owner "
                                     "= ? ORDER BY id LIMIT max(0, (SELECT count(*) FROM summaries WHERE "

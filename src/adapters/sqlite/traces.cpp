@@ -8,10 +8,34 @@
 #include "adapters/sqlite/database.hpp"
 #include "adapters/sqlite/rows.hpp"
 #include "adapters/sqlite/schema.hpp"
+#include "base/clock.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {
 namespace {
+
+// A fact that was forgotten while its request was under way is in no trace that is kept afterwards. Within
+// the transaction that keeps it: forgetting is one as well, and takes care of those before.
+Result<bool> tells_of_forgotten(Connection& connection, const Trace& trace) {
+  if (trace.prompt.empty() || trace.facts.empty()) return false;
+  TRY(auto row, connection.prepare("SELECT 1 FROM facts WHERE name = ? AND owner = ?"));
+  for (const std::string& id : trace.facts) {
+    row.again();
+    TRY(const bool found, row.bind(id).bind(trace.owner).step());
+    if (!found) return true;
+  }
+  return false;
+}
+
+Result<std::string> json_without_forgotten(Connection& connection, const Trace& trace) {
+  TRY(const bool tells, tells_of_forgotten(connection, trace));
+  if (!tells) return trace_json(trace);
+  Trace rest = trace;
+  rest.prompt.clear();
+  rest.warnings.clear();  // a server's words may be the prompt's
+  if (!rest.error.empty()) rest.error = "not kept: a memory that the prompt held was forgotten meanwhile";
+  return trace_json(rest);
+}
 
 Result<void> insert_traces(Connection& connection, std::span<const Trace> traces) {
   TRY(auto insert,
@@ -21,7 +45,7 @@ Result<void> insert_traces(Connection& connection, std::span<const Trace> traces
                          "at_ms = excluded.at_ms, bytes = excluded.bytes, json = excluded.json"));
   for (const Trace& trace : traces) {
     if (trace.id.empty()) return fail(Errc::bad_input, "a trace without an id cannot be kept");
-    const std::string json = trace_json(trace);
+    TRY(const std::string json, json_without_forgotten(connection, trace));
     insert.again();
     insert.bind(trace.id).bind(trace.owner).bind(trace.session).bind(trace.at_ms);
     insert.bind(static_cast<std::int64_t>(json.size())).bind(json);
@@ -75,7 +99,7 @@ Result<void> prune(Connection& connection, const TraceLimits& limits) {
     TRY(auto totals, connection.prepare("SELECT count, bytes FROM trace_totals"));
     TRY_VOID(totals.step());
     std::int64_t count = totals.integer(0), bytes = totals.integer(1);
-    const std::int64_t oldest = now_ms() - limits.oldest_ms;
+    const std::int64_t oldest = base::utc_ms() - limits.oldest_ms;
     TRY(auto row, connection.prepare("SELECT rowid, bytes, at_ms FROM traces ORDER BY id"));
     while (std::ssize(gone) < most_removed) {
       TRY(const bool more, row.step());

@@ -2,6 +2,7 @@
 
 #include "adapters/sqlite/packing.hpp"
 #include "adapters/sqlite/rows.hpp"
+#include "base/clock.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {
@@ -108,7 +109,7 @@ Result<DocumentId> insert_document(Connection& connection, const IndexInfo& inde
   insert.bind(static_cast<std::int64_t>(document.chunks.size()))
       .bind(std::int64_t{document.addressable})
       .bind(metadata)
-      .bind(now_ms());
+      .bind(base::utc_ms());
   insert.bind(std::span(sections)).bind(std::span(origins));
   TRY_VOID(insert.run());
   const DocumentId id = connection.last_id();
