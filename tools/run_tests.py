@@ -212,6 +212,21 @@ QUICK = ["format", "layers", "unit", "python", "asan"]
 SETS = {"quick": QUICK, "full": [*QUICK, "tidy", "crash", "tsan", "http-asan", "http-tsan", "soak", "kills", "fuzz", "aarch64"]}
 
 
+def what_failed(log):
+    """What a log has of each failed test of unittest or GoogleTest, or else its end."""
+    text = log.read_text(errors="replace")
+    blocks = re.findall(r"^=+\n((?:FAIL|ERROR): .*?)(?=^=+\n|^-+\nRan |\Z)", text, re.M | re.S)
+    blocks += re.findall(r"^\S+:\d+: Failure\n.*?^\[  FAILED  \].*?$", text, re.M | re.S)
+    return blocks or ["\n".join(text.splitlines()[-60:])]
+
+
+def show(block):
+    """Its beginning, which names the test, and its end, which says why."""
+    lines = block.splitlines()
+    for line in lines if len(lines) <= 40 else [*lines[:10], "...", *lines[-30:]]:
+        print(f"      {line}")
+
+
 def main():
     names = [name for word in sys.argv[1:] or ["quick"] for name in SETS.get(word, [word])]
     for name in names:
@@ -219,6 +234,7 @@ def main():
             raise SystemExit(f"run_tests: no step is called '{name}'; there are {', '.join([*SETS, *STEPS])}")
     LOGS.mkdir(parents=True, exist_ok=True)
     passed = failed = 0
+    faults = []
     for name in names:
         about, action = STEPS[name]
         step = Step(name)
@@ -235,11 +251,15 @@ def main():
         print(f"{'FAIL' if step.failed else 'ok  '}  {name}: {step.passed} passed, {step.failed} failed, "
               f"{took:.0f} s{reason}", flush=True)
         if step.failed:
-            lines = step.log.read_text(errors="replace").splitlines()
-            print("\n".join(f"      {line}" for line in lines[-60:]))
+            blocks = what_failed(step.log)
+            for block in blocks:
+                show(block)
+            faults += [f"{name}: {block.splitlines()[0]}" for block in blocks if block]
             print(f"      all of it: {step.log.relative_to(ROOT)}", flush=True)
         passed += step.passed
         failed += step.failed
+    for fault in faults:  # once more, below whatever was printed since
+        print(fault)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 

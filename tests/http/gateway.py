@@ -77,7 +77,12 @@ class Gateway:
         # The embedded model shares a core with the test and reads a hundred tokens a second.
         self.patience = PATIENCE * (10 if "embedded" in upstreams else 1)
         self.log = open(self.folder / "log", "ab")
-        self.start()
+        try:
+            self.start()
+        except AssertionError:
+            self.stop(signal.SIGKILL)
+            self.log.close()
+            raise
 
     def start(self):
         began = time.monotonic()
