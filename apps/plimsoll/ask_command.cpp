@@ -47,7 +47,7 @@ Result<void> run(const Globals& globals, AskCommand& command) {
   if (command.json)
     return print_out(answer_json(spoken).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   std::string rest = "\n";
-  if (spoken.finish_reason == "length") rest += "(cut off at its length; --max-tokens allows more)\n";
+  if (spoken.finish_reason == "length") rest += cut_off_note;
   if (!spoken.sources.empty()) rest += "\nSources\n" + sources_text(spoken.sources);
   if (!command.brief) rest += "\n" + trace_report(spoken.trace, {}, terminal_of_stdout());
   return print_out(rest);

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -38,6 +39,9 @@ Result<base::Settings> settings_for(Globals globals, const AskOptions& options);
 nlohmann::ordered_json request_for(const AskOptions& options, bool small);
 // What the model is told first.
 nlohmann::ordered_json opening_messages(const AskOptions& options);
+
+// Stands below an answer that ended for its length alone.
+inline constexpr std::string_view cut_off_note = "(cut off at its length; --max-tokens allows more)\n";
 
 // "[1] docs/budget.md > Margin", one a line; empty where there are none.
 std::string sources_text(const std::vector<Source>& sources);

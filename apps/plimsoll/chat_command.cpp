@@ -1,6 +1,5 @@
 #include "chat_command.hpp"
 
-#include <chrono>
 #include <iostream>
 #include <memory>
 
@@ -122,10 +121,10 @@ class Chat {
     last_ = *std::move(spoken);
     const Trace& trace = last_->trace;
     const bool cut = last_->finish_reason == "length";
-    return print_out(fmt::format(
-        "\n{}[{} of {} tokens{}]\n\n", cut ? "(cut off at its length; --max-tokens allows more)\n" : "",
-        base::with_thousands(trace.input + last_answer()), base::with_thousands(trace.window),
-        is_compressed(trace) ? "; the oldest turns as a summary, /why tells" : ""));
+    return print_out(fmt::format("\n{}[{} of {} tokens{}]\n\n", cut ? cut_off_note : "",
+                                 base::with_thousands(trace.input + last_answer()),
+                                 base::with_thousands(trace.window),
+                                 is_compressed(trace) ? "; the oldest turns as a summary, /why tells" : ""));
   }
 
   static bool is_compressed(const Trace& trace) {

@@ -1,6 +1,7 @@
 // What every command shares: the flags before its name, the settings they lead to, and how it fails.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ struct Globals {
 
 // The settings, with logging started as they say.
 Result<base::Settings> load_settings(const Globals& globals);
+
+// The store that a command works on: the one that --store gives, or the one of the settings.
+std::filesystem::path store_of(const base::Settings& settings, const std::string& given);
 
 // What was said before the command, to be said again: " --config ship.toml", or nothing. Without secrets.
 std::string as_arguments(const Globals& globals);

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <chrono>
 #include <mutex>
 
 #include "adapters/sqlite/store.hpp"

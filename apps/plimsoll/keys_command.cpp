@@ -1,6 +1,5 @@
 #include "keys_command.hpp"
 
-#include <chrono>
 #include <ctime>
 #include <memory>
 
@@ -36,8 +35,7 @@ struct KeysOptions {
 Result<std::unique_ptr<KeyStore>> open_store(const Globals& globals, const KeysOptions& options,
                                              bool create) {
   TRY(const base::Settings settings, load_settings(globals));
-  return sqlite::open_keys(options.store.empty() ? settings.store_file : std::filesystem::path(options.store),
-                           {.create = create});
+  return sqlite::open_keys(store_of(settings, options.store), {.create = create});
 }
 
 // As it stands in logs, reports and shells.

@@ -44,7 +44,7 @@ struct Opened {
 Result<void> check_owner(const Globals& globals, const MemoryOptions& options) {
   if (options.owner == local_owner) return {};
   TRY(const base::Settings settings, load_settings(globals));
-  const auto file = options.store.empty() ? settings.store_file : std::filesystem::path(options.store);
+  const auto file = store_of(settings, options.store);
   TRY(const auto store, sqlite::open_keys(file, {.create = false}));
   TRY(const auto keys, store->keys());
   if (std::ranges::any_of(keys, [&](const ApiKey& key) { return key.id == options.owner; })) return {};

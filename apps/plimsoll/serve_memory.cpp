@@ -66,7 +66,6 @@ ServedMemory::ServedMemory(const base::Settings& settings, Documents& documents,
                            std::unique_ptr<FactStore> store)
     : store_(std::move(store)),
       memories_(*store_, memory_embedder(settings, documents), settings.max_memories) {
-  recall_.own = store_.get();
   recall_.always = settings.recall_memories;
   recall_.filter.above_importance = settings.memory_min_importance;
   recall_.filter.oldest_ms = settings.memory_max_age_days * 24 * 3600 * 1000;

@@ -152,9 +152,7 @@ Result<std::string> owner_named(const std::vector<ApiKey>& keys, const std::stri
 
 Result<void> run(const Globals& globals, const UsageOptions& options) {
   TRY(const base::Settings settings, load_settings(globals));
-  TRY(const auto store,
-      sqlite::open_keys(options.store.empty() ? settings.store_file : std::filesystem::path(options.store),
-                        {.create = false}));
+  TRY(const auto store, sqlite::open_keys(store_of(settings, options.store), {.create = false}));
   TRY(const auto keys, store->keys());
   const std::string by = !options.by.empty() ? options.by : keys.empty() ? "model" : "key";
   const std::map<std::string, UsageWish::By> words{{"key", UsageWish::By::owner},

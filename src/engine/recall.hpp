@@ -15,7 +15,6 @@ struct Engine;
 // Who is asked, and by which rules.
 struct Recall {
   std::vector<memory::AskedProvider> providers;
-  FactStore* own = nullptr;  // where our own facts are kept
   memory::FactFilter filter{};
   bool always = false;  // also where a request does not ask for it
 };

@@ -1,6 +1,5 @@
 // POST /chat/message and POST /search.
 #include <algorithm>
-#include <chrono>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"

@@ -1,5 +1,3 @@
-#include <chrono>
-
 #include <fmt/ranges.h>
 
 #include "adapters/sqlite/rows.hpp"
