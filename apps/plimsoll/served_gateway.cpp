@@ -131,6 +131,7 @@ Result<std::unique_ptr<ServedGateway>> ServedGateway::open(const base::Settings&
 Result<void> ServedGateway::listen(const ListenAddress& address, int listening) {
   gateway::ServerOptions options = server_options(settings_, address);
   options.listening = listening;
+  options.wants_body = [this](const gateway::ClientRequest& head) { return api_.wants_body(head); };
   TRY(server_, gateway::HttpServer::start(
                    options, crew_maker(),
                    [this](engine::Crew& crew, gateway::ClientRequest& request, gateway::ClientReply& reply) {

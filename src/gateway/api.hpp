@@ -40,6 +40,8 @@ class Api {
  public:
   explicit Api(ApiContext context);
 
+  // Whether a request may be let in at all, by what stands above its body, which is not read otherwise.
+  bool wants_body(const ClientRequest& head) const;
   Awaitable<void> handle(engine::Crew& crew, ClientRequest& request, ClientReply& reply) const;
   std::shared_ptr<RagMetrics> rag_metrics() const { return watched_; }
 

@@ -89,6 +89,12 @@ Awaitable<void> answer_preflight(ClientReply& reply, const ClientRequest& reques
 
 }  // namespace
 
+bool Api::wants_body(const ClientRequest& head) const {
+  const bool needs_keys = context_.gate != nullptr && context_.gate->needs_keys();
+  return needs_keys ? context_.gate->knows(head.key)
+                    : why_unwelcome(context_.cors_origins, head, needs_keys).empty();
+}
+
 Awaitable<void> Api::handle(engine::Crew& crew, ClientRequest& request, ClientReply& reply) const {
   const auto begun = RagMetrics::Clock::now();
   const bool chat = request.method == "POST" && request.path == "/v1/chat/completions";

@@ -186,6 +186,15 @@ std::optional<Refusal> Gate::beyond_limits(Holder& holder, Tokens estimate, bool
       next - now);
 }
 
+bool Gate::knows(const base::Secret& key) {
+  if (!needs_keys_) return true;
+  if (key.empty()) return false;
+  const std::string hash = base::sha256_hex(key.reveal());
+  const std::lock_guard lock(mutex_);
+  const auto found = by_hash_.find(hash);
+  return found != by_hash_.end() && !found->second->key.revoked;
+}
+
 tl::expected<Pass, Refusal> Gate::admit(const ClientRequest& request) {
   if (!needs_keys_ || is_public(request)) return Pass{};
   if (request.key.empty()) {

@@ -63,6 +63,8 @@ class Gate {
 
   // Whether there is any key, of whatever kind.
   bool needs_keys() const { return needs_keys_; }
+  // Whether somebody comes whom `admit` would look at. Counts nothing.
+  bool knows(const base::Secret& key);
   // `leave` follows a pass, when its request is done with.
   tl::expected<Pass, Refusal> admit(const ClientRequest& request);
   void leave(const Pass& pass);

@@ -61,6 +61,9 @@ struct ServerOptions {
   std::size_t max_connections = 4'096;
   std::size_t max_request_bytes = std::size_t{32} << 20;
   std::size_t max_header_bytes = std::size_t{64} << 10;
+  // Judges a request by all but its body; none: every body is read. One that is not wanted is handled without
+  // it, and its connection closed: who may not come in does not fill the memory.
+  std::function<bool(const ClientRequest& head)> wants_body{};
   std::chrono::milliseconds idle{60'000};       // a client may stay silent so long in the middle of something
   std::chrono::milliseconds kept_open{75'000};  // and so long between two requests
   std::chrono::milliseconds drain{30'000};      // how long requests under way are waited for at the end

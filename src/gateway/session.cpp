@@ -66,8 +66,10 @@ bool says_its_length(const http::request<http::string_body>& message) {
   return codings == 0 || (codings == 1 && beast::iequals(message[http::field::transfer_encoding], "chunked"));
 }
 
-ClientRequest taken(http::request<http::string_body>& message) {
+// All but the body.
+ClientRequest head_of(const http::request<http::string_body>& message, bool from_here) {
   ClientRequest request;
+  request.from_here = from_here;
   request.method = message.method_string();
   const Target target = split_target(message.target());
   request.path = target.path;
@@ -80,7 +82,6 @@ ClientRequest taken(http::request<http::string_body>& message) {
   request.key = base::Secret(key_in(message));
   request.is_preflight = message.count(http::field::access_control_request_method) > 0;
   request.preflight_headers = message[http::field::access_control_request_headers];
-  request.body = std::move(message.body());
   return request;
 }
 
@@ -121,6 +122,18 @@ Awaitable<void> Session::run() {
   for (Next next = Next::request; next == Next::request && (fresh_ || !berths_.draining);)
     next = co_await serve_one();
   line_->shut_down_sending();
+  if (unread_) co_await let_it_finish();
+}
+
+// A client that is still sending when we close would lose our last word with its connection. What it sends is
+// dropped, as much as a request may be and for a moment only.
+Awaitable<void> Session::let_it_finish() {
+  boost::beast::flat_buffer& held = line_->held();
+  line_->expires_after(grace);
+  for (std::size_t dropped = 0; dropped < berths_.options.max_request_bytes; dropped += body_step) {
+    held.consume(held.size());
+    if (co_await line_->read_more(body_step)) break;
+  }
 }
 
 Awaitable<void> Session::refuse(int status, const std::string& what) {
@@ -134,8 +147,14 @@ Awaitable<void> Session::refuse(int status, const std::string& what) {
   (void)co_await reply.body(body);
 }
 
-// Whether a whole request is there; what can be said of one that is not is said. A connection may be quiet
-// for long between requests; one that has begun has `idle` for its header and as much for its body.
+bool Session::wants_body(RequestParser& parser) const {
+  const auto& wants = berths_.options.wants_body;
+  return !wants || wants(head_of(parser.get(), from_here_));
+}
+
+// Whether a request is there, whole or with a body that is not wanted; what can be said of one that is not is
+// said. A connection may be quiet for long between requests; one that has begun has `idle` for its header and
+// as much for its body.
 Awaitable<bool> Session::read(RequestParser& parser) {
   const ServerOptions& options = berths_.options;
   boost::beast::flat_buffer& held = line_->held();
@@ -151,6 +170,7 @@ Awaitable<bool> Session::read(RequestParser& parser) {
     if (!error && parser.is_done()) co_return true;
     if (error == http::error::need_more) error = {};
     if (!error && parser.is_header_done() && !in_body) {
+      if (!wants_body(parser)) co_return true;
       in_body = true;
       line_->expires_after(options.idle);
       if (beast::iequals(parser.get()[http::field::expect], "100-continue")) {
@@ -175,18 +195,20 @@ Awaitable<Session::Next> Session::serve_one() {
   parser.eager(true);
   parser.header_limit(static_cast<std::uint32_t>(options.max_header_bytes));
   parser.body_limit(options.max_request_bytes);
-  if (!co_await read(parser)) co_return Next::nothing;
+  const bool is_there = co_await read(parser);
+  unread_ = busy_ && !parser.is_done();
+  if (!is_there) co_return Next::nothing;
   fresh_ = false;
   line_->expires_never();
-  line_->read_ahead();
+  if (!unread_) line_->read_ahead();
   http::request<http::string_body> message = parser.release();
   SocketReply::Manner manner;
-  manner.keeps_open = message.keep_alive() && !berths_.draining;
+  manner.keeps_open = message.keep_alive() && !unread_ && !berths_.draining;
   manner.is_head = message.method() == http::verb::head;
   manner.old_http = message.version() < 11;
   SocketReply reply(*line_, berths_.crew, options.idle, manner);
-  ClientRequest request = taken(message);
-  request.from_here = from_here_;
+  ClientRequest request = head_of(message, from_here_);
+  if (!unread_) request.body = std::move(message.body());
   if (manner.is_head) request.method = "GET";
   co_await handle(request, reply);
   (void)co_await reply.finish();

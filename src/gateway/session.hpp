@@ -47,6 +47,8 @@ class Session {
   enum class Next { request, nothing };
   Awaitable<Next> serve_one();
   Awaitable<bool> read(RequestParser& parser);
+  bool wants_body(RequestParser& parser) const;
+  Awaitable<void> let_it_finish();
   Awaitable<void> handle(ClientRequest& request, SocketReply& reply);
   Awaitable<void> refuse(int status, const std::string& what);
 
@@ -55,7 +57,8 @@ class Session {
   Berths& berths_;
   bool from_here_ = false;
   bool busy_ = false;
-  bool fresh_ = true;  // nothing was asked yet
+  bool fresh_ = true;    // nothing was asked yet
+  bool unread_ = false;  // the last request was not read to its end
 };
 
 }  // namespace plimsoll::gateway

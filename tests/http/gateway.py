@@ -189,6 +189,14 @@ def serving(*upstreams, **settings):
         gateway.close()
 
 
+def read_all(line):
+    """What comes until the other side closes."""
+    got = b""
+    while piece := line.recv(1 << 16):
+        got += piece
+    return got
+
+
 def http_request(body, path=CHAT, extra=""):
     if isinstance(body, (dict, list)):
         body = json.dumps(body).encode()

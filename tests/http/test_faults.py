@@ -12,20 +12,13 @@ import struct
 import time
 import unittest
 
-from gateway import CHAT, PATIENCE, SLOW, Gateway, WithGateway, http_request, user
+from gateway import CHAT, PATIENCE, SLOW, Gateway, WithGateway, http_request, read_all, user
 from upstream import Upstream
 
 SETTINGS = {"first_byte_timeout_seconds": 0.5 * SLOW, "idle_timeout_seconds": 1.0 * SLOW,
             "request_timeout_seconds": 3.0 * SLOW}
 WAYS = ["stall", "stall-later", "reset", "reset-once", "half-chunk", "wrong-length", "no-http", "status-500", "429",
         "429-short", "status-503-once", "20mb", "slow"]
-
-
-def read_all(line):
-    got = b""
-    while piece := line.recv(1 << 16):
-        got += piece
-    return got
 
 
 class Faults(WithGateway):

@@ -13,7 +13,7 @@ import threading
 import time
 import unittest
 
-from gateway import CHAT, PATIENCE, Gateway, serving, user
+from gateway import CHAT, PATIENCE, Gateway, read_all, serving, user
 from upstream import Upstream
 
 PAGE = "https://app.example"
@@ -144,6 +144,26 @@ class Keys(unittest.TestCase):
             self.assertEqual(gateway.ask("/v1/models", headers=headers).status, 200)
         metrics = gateway.ask("/metrics", headers=bearer(secret)).body.decode()
         self.assertGreater(int(re.search(r"^plimsoll_unknown_key_requests_total (\d+)", metrics, re.M)[1]), 30)
+
+    def test_who_has_no_key_is_told_before_the_body(self):
+        gateway = self.start()
+        secret = add_key(gateway, "ann")
+        self.closed(gateway)
+
+        def said_to(head, body=b""):
+            """The status of the reply, after which the gateway has closed."""
+            with gateway.dial(f"POST {CHAT} HTTP/1.1\r\nHost: x\r\n{head}\r\n".encode() + body) as line:
+                return int(read_all(line).split(b" ")[1])
+
+        large = "Content-Length: 30000000\r\n"
+        self.assertEqual(said_to(large), 401)
+        self.assertEqual(said_to(f"Authorization: Bearer {secret}x\r\n{large}"), 401)
+        self.assertEqual(said_to(f"Expect: 100-continue\r\n{large}"), 401)
+        self.assertEqual(said_to("Transfer-Encoding: chunked\r\n", b"5\r\nAhoy!\r\n"), 401)
+        self.assertEqual(said_to(large, b" " * 4_000_000), 401)  # whose sender hears of it all the same
+        with gateway.dial(f"POST {CHAT} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {secret}\r\n"
+                          f"Expect: 100-continue\r\n{large}\r\n".encode()) as line:
+            self.assertIn(b" 100 ", line.recv(65536))
 
     def test_the_command_line(self):
         gateway = self.start()

@@ -12,7 +12,7 @@ import struct
 import time
 import unittest
 
-from gateway import CHAT, PATIENCE, Gateway, Reply, WithGateway, http_request, serving, user
+from gateway import CHAT, PATIENCE, Gateway, Reply, WithGateway, http_request, read_all, serving, user
 from upstream import Upstream
 
 ODD = (b'{ "model" : "gpt-4o",\n\t"messages":[ {"role":"user","content":"A\\u00e9 \xc3\xa9 \\/ ok", "x_note": 1e2} ],'
@@ -223,13 +223,6 @@ class Routes(WithGateway):
             self.assert_error(reply, 503, None, f"127.0.0.1:{port}")
             self.assertIn("retry-after", reply.headers)
             self.assertEqual(gateway.ask("/health").status, 200)
-
-
-def read_all(line):
-    got = b""
-    while piece := line.recv(65536):
-        got += piece
-    return got
 
 
 class TheEnd(unittest.TestCase):
