@@ -1,8 +1,15 @@
 // Writing JSON straight into a string, where building a tree of values first would cost too much.
 #pragma once
 
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include <nlohmann/json.hpp>
 
 namespace plimsoll::base {
 
@@ -10,6 +17,52 @@ namespace plimsoll::base {
 // part of well-formed UTF-8 becomes U+FFFD: whatever the bytes, what is appended is a JSON string on one
 // line.
 void append_json_string(std::string& out, std::string_view text);
+
+// Appends a value of nlohmann's kinds as its dump() would write it on one line, with append_json_string for
+// its strings: several times as fast for long ones.
+template <typename Json>
+void append_json(std::string& out, const Json& value) {
+  char number[64];
+  switch (value.type()) {
+    case Json::value_t::object: {
+      char before = '{';
+      for (const auto& [key, one] : value.template get_ref<const typename Json::object_t&>()) {
+        out += std::exchange(before, ',');
+        append_json_string(out, key);
+        out += ':';
+        append_json(out, one);
+      }
+      out += before == '{' ? "{}" : "}";
+      return;
+    }
+    case Json::value_t::array: {
+      char before = '[';
+      for (const Json& one : value) {
+        out += std::exchange(before, ',');
+        append_json(out, one);
+      }
+      out += before == '[' ? "[]" : "]";
+      return;
+    }
+    case Json::value_t::string: append_json_string(out, value.template get_ref<const std::string&>()); return;
+    case Json::value_t::number_integer:
+      out.append(number, std::to_chars(number, std::end(number), value.template get<std::int64_t>()).ptr);
+      return;
+    case Json::value_t::number_unsigned:
+      out.append(number, std::to_chars(number, std::end(number), value.template get<std::uint64_t>()).ptr);
+      return;
+    case Json::value_t::number_float: {
+      const auto one = value.template get<double>();
+      if (std::isfinite(one))
+        out.append(number, nlohmann::detail::to_chars(number, std::end(number), one));
+      else
+        out += "null";
+      return;
+    }
+    case Json::value_t::boolean: out += value.template get<bool>() ? "true" : "false"; return;
+    default: out += "null"; return;  // no JSON that was read or made here holds anything else
+  }
+}
 
 // Appends JSON without its line ends and the blanks after them. A line end never stands inside a JSON string.
 void append_json_on_one_line(std::string& out, std::string_view json);

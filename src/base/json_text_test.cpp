@@ -46,6 +46,51 @@ TEST(JsonText, IsReadBackAsItWasFromAnyBytes) {
   EXPECT_GT(well_formed, 500);
 }
 
+// A value of any shape, with text that mostly needs no escape.
+nlohmann::ordered_json any_value(std::mt19937& rng, int depth) {
+  using Json = nlohmann::ordered_json;
+  const auto text = [&] {
+    std::string out;
+    for (std::size_t i = rng() % 30; i > 0; --i) {
+      const auto any = rng() % 40;
+      out += any == 0 ? "\"" : any == 1 ? "\\" : any == 2 ? "\n" : any == 3 ? "語" : any == 4 ? "\x7f" : "x";
+    }
+    return out;
+  };
+  switch (rng() % (depth > 0 ? 9 : 7)) {
+    case 0: return nullptr;
+    case 1: return rng() % 2 == 0;
+    case 2: return -static_cast<std::int64_t>(rng());
+    case 3: return static_cast<std::uint64_t>(rng()) << (rng() % 32);
+    case 4: return static_cast<double>(static_cast<int>(rng() % 2000) - 1000) / (1 << rng() % 9);
+    case 5: return std::ldexp(1.1, static_cast<int>(rng() % 400) - 200);
+    case 6: return text();
+    case 7: {
+      Json list = Json::array();
+      for (std::size_t i = rng() % 4; i > 0; --i) list.push_back(any_value(rng, depth - 1));
+      return list;
+    }
+    default: {
+      Json object = Json::object();
+      for (std::size_t i = rng() % 4; i > 0; --i) object[text()] = any_value(rng, depth - 1);
+      return object;
+    }
+  }
+}
+
+TEST(JsonText, WritesValuesAsTheirDump) {
+  std::mt19937 rng{12};
+  for (int round = 0; round < 5'000; ++round) {
+    const nlohmann::ordered_json value = any_value(rng, 4);
+    std::string out;
+    append_json(out, value);
+    ASSERT_EQ(out, value.dump());
+  }
+  std::string none;
+  append_json(none, nlohmann::json(std::nan("")));
+  EXPECT_EQ(none, "null");
+}
+
 TEST(JsonText, PutsAnIndentedTextOnOneLine) {
   const nlohmann::json json{{"a", {1, 2}}, {"b", "line\nend  \r\n  blank"}};
   std::string out = "x:";

@@ -18,6 +18,10 @@ Result<MappedFile> MappedFile::open(const std::filesystem::path& path) {
   return MappedFile(static_cast<const std::byte*>(address), size);
 }
 
+void MappedFile::expect_few_pages() {
+  if (data_ != nullptr) (void)::madvise(const_cast<std::byte*>(data_), size_, MADV_NOHUGEPAGE);
+}
+
 MappedFile::MappedFile(MappedFile&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
 

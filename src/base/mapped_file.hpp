@@ -26,6 +26,10 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
   ~MappedFile();
 
+  // For a file that is looked into here and there: its pages come one by one, where the system would map two
+  // megabytes at a touch and keep all of them in memory.
+  void expect_few_pages();
+
   // At least page-aligned; the address does not change when the object is moved.
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }

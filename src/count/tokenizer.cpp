@@ -150,6 +150,7 @@ std::vector<count::Placed> Tokenizer::Impl::encode(std::string_view text, Specia
 
 Result<Tokenizer> Tokenizer::open(const std::filesystem::path& path) {
   TRY(auto file, base::MappedFile::open(path));
+  file.expect_few_pages();
   auto impl = std::make_shared<Impl>(std::move(file));
   auto compiled = count::view_compiled(impl->file.text());
   if (!compiled) return fail(compiled.error().code, "{}: {}", path.string(), compiled.error().what);

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "engine/explain.hpp"
 #include "engine/reply.hpp"
 
@@ -28,6 +29,7 @@ Json source_nodes(const Course& course) {
     const SelectedPassage& passage = found->passage;
     // Field by field: a list in braces makes an array of each pair first, and nodes are many.
     Json& node = nodes.emplace_back(Json::object());
+    node.get_ref<Json::object_t&>().reserve(8);
     node["doc_id"] = passage.key;
     node["node_id"] = fmt::format("{}:{}-{}", passage.key, passage.span.start, passage.span.end);
     node["text"] = passage.text;
@@ -44,6 +46,7 @@ Json passages_json(const Course& course) {
     const FoundPassage& found = course.passages[place];
     const SelectedPassage& passage = found.passage;
     Json& json = passages.emplace_back(Json::object());
+    json.get_ref<Json::object_t&>().reserve(11);
     json["number"] = place + 1;  // as the prompt has it
     json["document"] = passage.key;
     json["start"] = passage.source.start;
@@ -209,9 +212,14 @@ AnswerHead answer_head(const Course& course, const ReplyHead& from) {
 
 std::string annotation(const Course& course) {
   std::string fields;
-  if (course.names_index)
-    fields = "\"source_nodes\":" + source_nodes(course).dump(-1, ' ', false, replace) + ",";
-  return fields + "\"plimsoll\":" + summary(course).dump(-1, ' ', false, replace);
+  if (course.names_index) {
+    fields = "\"source_nodes\":";
+    base::append_json(fields, source_nodes(course));
+    fields += ",";
+  }
+  fields += "\"plimsoll\":";
+  base::append_json(fields, summary(course));
+  return fields;
 }
 
 std::string said_in_error(std::string_view body) {

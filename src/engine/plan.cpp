@@ -2,6 +2,7 @@
 #include <array>
 #include <utility>
 
+#include "base/json_text.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -198,7 +199,9 @@ std::string bound_request(nlohmann::ordered_json request, const Plan& plan) {
   for (const auto& [field, key] : {std::pair{"thinking", "budget_tokens"}, {"reasoning", "max_tokens"}})
     if (request.contains(field) && request[field].is_object() && request[field].contains(key))
       request[field][key] = plan.thinking;
-  return request.dump();
+  std::string text;
+  base::append_json(text, request);
+  return text;
 }
 
 // Fills the window, counts what is really sent, and fills again with less where that came out longer. At the
