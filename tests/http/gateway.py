@@ -16,7 +16,8 @@ from pathlib import Path
 from upstream import Upstream
 
 PROGRAM = os.environ.get("PLIMSOLL_BIN") or shutil.which("plimsoll") or "plimsoll"
-SLOW = float(os.environ.get("PLIMSOLL_SLOWER") or 2)  # how much longer than a calm machine it may take
+SANITIZED = "PLIMSOLL_SLOWER" in os.environ  # a sanitizer's build, which takes so many times as long
+SLOW = float(os.environ.get("PLIMSOLL_SLOWER") or 4)  # how much longer than a calm machine it may take
 PATIENCE = 20 * SLOW
 CHAT = "/v1/chat/completions"
 EMBEDDED_MODEL = "smollm2:135m"

@@ -13,10 +13,10 @@ import sys
 import threading
 import time
 
-from gateway import SLOW, Gateway
+from gateway import SANITIZED, SLOW, Gateway
 from upstream import Upstream
 
-START_S = 1.0 * SLOW
+START_S = SLOW if SANITIZED else 1.0
 
 
 class Writer(threading.Thread):
@@ -86,7 +86,7 @@ class Kills:
         writers = [Writer(step) for step in (self.put_document, self.take_turn, self.add_key, self.remember)]
         for writer in writers:
             writer.start()
-        time.sleep(self.random.uniform(0.05, 0.5) * SLOW)
+        time.sleep(self.random.uniform(0.1, 1.0))
         self.gateway.process.kill()
         for writer in writers:
             writer.over.set()

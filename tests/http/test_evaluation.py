@@ -10,14 +10,14 @@ import time
 import unittest
 
 from chat import CATS, TOWER, ChatWithDocuments
-from gateway import PATIENCE, Gateway, serving
+from gateway import PATIENCE, SLOW, Gateway, serving
 from upstream import Upstream
 
 START = "/evaluation/plugin/start-with-questions"
 
 
 class Evaluating(ChatWithDocuments):
-    SETTINGS = {"max_evaluation_questions": 5, "evaluation_question_seconds": 0.5}
+    SETTINGS = {"max_evaluation_questions": 5, "evaluation_question_seconds": 0.5 * SLOW}
 
     def start(self, questions=(TOWER, CATS), **fields):
         return self.gateway.ask(START, {"collection_id": "IDX", "questions": questions, "llm_model": "gpt-4o",

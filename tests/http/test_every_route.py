@@ -8,7 +8,7 @@ import json
 import re
 import unittest
 
-from gateway import WithGateway
+from gateway import SLOW, WithGateway
 
 LIMIT = 20_000
 NAMES = ["..%2F..%2Fetc%2Fpasswd", "%2e%2e%2f%2e%2e%2fstore.db", "..", "%00", "a%00b", "%ff%fe", "..%5C..%5Cwindows", "%2Fetc%2Fpasswd",
@@ -34,7 +34,7 @@ READ_ALIKE = [("GET", "/indexes"), ("POST", "/v1/chat/completions"), ("POST", "/
 
 class EveryRoute(WithGateway):
     MODELS = {"gpt-4o": 8192}
-    SETTINGS = {"max_request_bytes": LIMIT, "idle_timeout_seconds": 2}
+    SETTINGS = {"max_request_bytes": LIMIT, "idle_timeout_seconds": SLOW}
 
     def setUp(self):
         self.routes = [tuple(route.split(" ", 1)) for route in self.gateway.ask("/").json["routes"]]

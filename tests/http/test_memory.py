@@ -12,7 +12,7 @@ import time
 import unittest
 import urllib.parse
 
-from gateway import CHAT, PATIENCE, Gateway, WithGateway, long_history, serving, user
+from gateway import CHAT, PATIENCE, SLOW, Gateway, WithGateway, long_history, serving, user
 from test_keys import add_key, bearer, wait_for
 from upstream import Upstream
 
@@ -278,7 +278,7 @@ class Providers(unittest.TestCase):
     def test_one_that_fails_hangs_or_floods_stops_no_other(self):
         names = ("good", "broken", "dead", "huge", "odd")
         listed = ",".join(f"{name}={self.at}/{name}" for name in names) + ",gone=http://127.0.0.1:1/x"
-        with Upstream({"gpt-4o": 8192}) as upstream, serving(upstream, memory_providers=listed, memory_timeout_seconds=0.5,
+        with Upstream({"gpt-4o": 8192}) as upstream, serving(upstream, memory_providers=listed, memory_timeout_seconds=0.5 * SLOW,
                                                              environment={"GOOD_API_KEY": "sk-planted"}) as gateway:
             gateway.ask("/v1/memories", {"text": "Ann sails", "importance": 0.9})
             began = time.monotonic()

@@ -13,7 +13,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from gateway import CHAT, PATIENCE, Gateway, user
+from gateway import CHAT, PATIENCE, SLOW, Gateway, user
 from upstream import Upstream
 
 
@@ -31,7 +31,7 @@ class Tls(unittest.TestCase):
                            check=True, capture_output=True)
         cls.upstream = cls.enterClassContext(Upstream({"gpt-4o": 8192}))
         cls.gateway = Gateway(cls.upstream, tls_certificate_file=cls.files / "our.pem",
-                              tls_key_file=cls.files / "our.key", idle_timeout_seconds=2)
+                              tls_key_file=cls.files / "our.key", idle_timeout_seconds=SLOW)
         cls.addClassCleanup(cls.gateway.close)
         cls.trust = ssl.create_default_context(cafile=cls.files / "our.pem")
 
