@@ -31,6 +31,8 @@ void append_escape(std::string& out, char c) {
     case '\n': out += "\\n"; return;
     case '\r': out += "\\r"; return;
     case '\t': out += "\\t"; return;
+    case '\b': out += "\\b"; return;
+    case '\f': out += "\\f"; return;
     default: break;
   }
   constexpr std::string_view digits = "0123456789abcdef";

@@ -18,8 +18,9 @@ namespace plimsoll::base {
 // line.
 void append_json_string(std::string& out, std::string_view text);
 
-// Appends a value of nlohmann's kinds as its dump() would write it on one line, with append_json_string for
-// its strings: several times as fast for long ones.
+// Appends a value of nlohmann's kinds as its dump() would write it on one line, several times as fast where
+// strings are long. Bytes that are no UTF-8 become what append_json_string makes of them, and a value that
+// could not be parsed becomes null.
 template <typename Json>
 void append_json(std::string& out, const Json& value) {
   char number[64];
@@ -60,7 +61,7 @@ void append_json(std::string& out, const Json& value) {
       return;
     }
     case Json::value_t::boolean: out += value.template get<bool>() ? "true" : "false"; return;
-    default: out += "null"; return;  // no JSON that was read or made here holds anything else
+    default: out += "null"; return;
   }
 }
 

@@ -54,6 +54,7 @@ nlohmann::ordered_json any_value(std::mt19937& rng, int depth) {
     for (std::size_t i = rng() % 30; i > 0; --i) {
       const auto any = rng() % 40;
       out += any == 0 ? "\"" : any == 1 ? "\\" : any == 2 ? "\n" : any == 3 ? "語" : any == 4 ? "\x7f" : "x";
+      if (any == 5) out += static_cast<char>(rng() % 0x20);
     }
     return out;
   };

@@ -47,7 +47,10 @@ class ClientLine : public std::enable_shared_from_this<ClientLine> {
   using Parts = std::array<boost::asio::const_buffer, 4>;
   Awaitable<IoError> write(Parts parts);
 
-  void expires_after(std::chrono::milliseconds time) { deadline_ = Clock::now() + time; }
+  void expires_after(std::chrono::milliseconds time) {
+    deadline_ = Clock::now() + time;
+    expired_ = false;
+  }
   void expires_never() { deadline_ = Clock::time_point::max(); }
   // Ends what waits beyond its deadline.
   void sweep(Clock::time_point now);

@@ -120,6 +120,12 @@ Awaitable<void> Api::handle(engine::Crew& crew, ClientRequest& request, ClientRe
       co_return;
     }
     const Pass& mine = stay.begin(*context_.gate, *std::move(pass));
+    if (request.body_unread && request.method != "GET") {  // its key has come to be known since
+      const Refusal again{401, "invalid_api_key",
+                          "the key was not known when the request came; send it again"};
+      co_await refuse(watched, again, request.path);
+      co_return;
+    }
     request.caller = mine.caller;
     if (!mine.headers.empty()) watched.hide_upstream_limits();
     watched.add(mine.headers);

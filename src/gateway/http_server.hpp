@@ -35,6 +35,7 @@ struct ClientRequest {
   bool is_preflight = false;
   std::string preflight_headers;
   std::string body;
+  bool body_unread = false;  // it was not wanted (ServerOptions::wants_body)
 };
 
 // The reply to one request. What is left unsaid when the handler returns is said by the server: 500.

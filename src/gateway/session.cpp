@@ -126,14 +126,13 @@ Awaitable<void> Session::run() {
 }
 
 // A client that is still sending when we close would lose our last word with its connection. What it sends is
-// dropped, as much as a request may be and for a moment only.
+// dropped, for a moment.
 Awaitable<void> Session::let_it_finish() {
   boost::beast::flat_buffer& held = line_->held();
   line_->expires_after(grace);
-  for (std::size_t dropped = 0; dropped < berths_.options.max_request_bytes; dropped += body_step) {
+  do {
     held.consume(held.size());
-    if (co_await line_->read_more(body_step)) break;
-  }
+  } while (!co_await line_->read_more(body_step));
 }
 
 Awaitable<void> Session::refuse(int status, const std::string& what) {
@@ -196,7 +195,7 @@ Awaitable<Session::Next> Session::serve_one() {
   parser.header_limit(static_cast<std::uint32_t>(options.max_header_bytes));
   parser.body_limit(options.max_request_bytes);
   const bool is_there = co_await read(parser);
-  unread_ = busy_ && !parser.is_done();
+  unread_ = busy_ && !(is_there && parser.is_done());
   if (!is_there) co_return Next::nothing;
   fresh_ = false;
   line_->expires_never();
@@ -208,6 +207,7 @@ Awaitable<Session::Next> Session::serve_one() {
   manner.old_http = message.version() < 11;
   SocketReply reply(*line_, berths_.crew, options.idle, manner);
   ClientRequest request = head_of(message, from_here_);
+  request.body_unread = unread_;
   if (!unread_) request.body = std::move(message.body());
   if (manner.is_head) request.method = "GET";
   co_await handle(request, reply);
