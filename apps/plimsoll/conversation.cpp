@@ -5,6 +5,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 
+#include "base/json_text.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -150,7 +151,7 @@ Result<Spoken> Conversation::say(Json request, const std::function<void(std::str
   request["stream"] = true;
   request["plimsoll"]["explain"] = true;  // so that the trace can be drawn
   engine::Ask ask;
-  ask.body = request.dump(-1, ' ', false, Json::error_handler_t::replace);
+  ask.body = base::json_text(request);
   ask.in_full = true;
   WordSink sink(words);
   std::string trace_id = gateway::new_trace_id();
@@ -184,7 +185,7 @@ Result<engine::AddedFact> Conversation::remember(const std::string& text) {
 
 Result<Plan> Conversation::plan(const Json& request) {
   engine::Ask ask;
-  ask.body = request.dump(-1, ' ', false, Json::error_handler_t::replace);
+  ask.body = base::json_text(request);
   ask.in_full = true;
   engine::Engine& engine = state_->gateway->engine();
   return state_->run(engine::plan_only(engine, *state_->crew, std::move(ask), Deadline::after(patience)));

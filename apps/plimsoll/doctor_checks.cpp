@@ -11,6 +11,7 @@
 #include "adapters/sqlite/keys.hpp"
 #include "adapters/sqlite/traces.hpp"
 #include "base/clock.hpp"
+#include "base/temporary_folder.hpp"
 #include "base/text.hpp"
 #include "documents.hpp"
 #include "find_window.hpp"
@@ -182,18 +183,16 @@ Diagnoses check_embedders(const base::Settings& settings) {
     return {{"embedders", Health::doubtful, "none: new indexes are searched by words alone",
              "set embedders to have them searched by meaning too"}};
   // With a store for the moment: the embedder is tried also where there is none yet, or it is damaged.
-  std::string folder = (fs::temp_directory_path() / "plimsoll_doctor_XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr)
+  const base::TemporaryFolder folder("doctor");
+  if (folder.path().empty())
     return {{"embedders", Health::bad, "no folder can be made for temporary files", "set TMPDIR"}};
   base::Settings with_own = settings;
-  with_own.store_file = fs::path(folder) / "store.db";
+  with_own.store_file = folder / "store.db";
   Diagnoses out;
   if (const auto documents = Documents::open(with_own, /*create=*/true))
     for (const std::string& name : settings.embedders) out.push_back(embedder_by(**documents, name));
   else
     out.push_back({"embedders", Health::bad, documents.error().what, "set TMPDIR to where there is room"});
-  std::error_code ignored;
-  fs::remove_all(folder, ignored);
   return out;
 }
 

@@ -1,4 +1,5 @@
 #include "eval_command.hpp"
+#include "base/temporary_folder.hpp"
 
 #include <memory>
 
@@ -24,25 +25,6 @@ struct EvalOptions {
   bool no_embedder = false;
   bool no_labels = false;
   bool json = false;
-};
-
-// A folder that goes when the run is over.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "plimsoll-eval-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
 };
 
 // The corpora in an index of their own, made as `plimsoll index add` makes one.
@@ -97,10 +79,10 @@ std::string report_table(const eval::EvidenceReport& report) {
 Result<void> run_evidence(const Globals& globals, const EvalOptions& options) {
   TRY(base::Settings settings, load_settings(globals));
   TRY(const eval::EvidenceData data, eval::read_evidence_data(options.data));
-  const TemporaryFolder folder;
+  const base::TemporaryFolder folder("eval");
   if (folder.path().empty())
     return fail(Errc::io_failed, "no folder can be made for the index; is there room for temporary files?");
-  settings.store_file = folder.path() / "store.db";
+  settings.store_file = folder / "store.db";
   TRY(auto documents, Documents::open(settings, /*create=*/true));
   TRY_VOID(index_corpora(*documents, settings, options));
   TRY(const auto searchable, documents->open_index("evidence"));

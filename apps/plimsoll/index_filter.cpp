@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
+
 namespace plimsoll {
 
 Result<Metadata> read_filters(const std::vector<std::string>& assignments) {
@@ -14,7 +16,7 @@ Result<Metadata> read_filters(const std::vector<std::string>& assignments) {
     const std::string value = assignment.substr(equals + 1);
     auto json = nlohmann::json::parse(value, nullptr, /*allow_exceptions=*/false);
     if (json.is_discarded() || json.is_structured() || json.is_string()) json = value;
-    out[assignment.substr(0, equals)] = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    out[assignment.substr(0, equals)] = base::json_text(json);
   }
   return out;
 }

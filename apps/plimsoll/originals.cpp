@@ -7,6 +7,7 @@
 
 #include "adapters/sqlite/sessions.hpp"
 #include "base/json_shape.hpp"
+#include "base/json_text.hpp"
 #include "base/try.hpp"
 #include "terminal.hpp"
 
@@ -26,14 +27,13 @@ std::string line_of(const KeptSummary& summary) {
       {"hash", summary.hash},         {"parent", summary.parent}, {"how", summary.how},
       {"model", summary.model},       {"at_ms", summary.at_ms},   {"turns", summary.turns},
       {"messages", summary.messages}, {"text", summary.text},     {"originals", originals_of(summary)}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return base::json_text(json) + "\n";
 }
 
 std::string text_at(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end()) return {};
-  return found->is_string() ? found->get<std::string>()
-                            : found->dump(-1, ' ', false, Json::error_handler_t::replace);
+  return found->is_string() ? found->get<std::string>() : base::json_text(*found);
 }
 
 // Safe to print, its line ends kept.

@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mapped_file.hpp"
+#include "base/temporary_folder.hpp"
 
 namespace plimsoll::base {
 namespace {
@@ -17,20 +17,14 @@ namespace fs = std::filesystem;
 
 class Files : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "plimsoll_files_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   fs::path path(std::string_view name) const { return folder_ / name; }
   fs::path written(std::string_view name, std::string_view text) const {
     std::ofstream(path(name), std::ios::binary) << text;
     return path(name);
   }
 
-  fs::path folder_;
+  TemporaryFolder made_{"files"};
+  fs::path folder_ = made_.path();
 };
 
 TEST_F(Files, AMappedFileShowsItsBytesAndSurvivesAMove) {
@@ -141,6 +135,19 @@ TEST_F(Files, AReaderNeverSeesHalfAFile) {
   }
   EXPECT_TRUE(writer.get());
   EXPECT_GT(seen, 0);
+}
+
+TEST(TemporaryFolders, AreEachTheirOwnAndGoWithAllThatIsInThem) {
+  fs::path gone;
+  {
+    const TemporaryFolder one("twin"), other("twin");
+    gone = one.path();
+    EXPECT_NE(one.path(), other.path());
+    EXPECT_EQ(fs::status(gone).permissions(), fs::perms::owner_all);
+    fs::create_directories(one / "deep");
+    std::ofstream(one / "deep" / "file") << "x";
+  }
+  EXPECT_FALSE(fs::exists(gone));
 }
 
 }  // namespace

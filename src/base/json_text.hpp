@@ -65,6 +65,21 @@ void append_json(std::string& out, const Json& value) {
   }
 }
 
+// What would be appended.
+inline std::string json_text(std::string_view text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+template <typename Json>
+std::string json_text(const Json& value)
+  requires(nlohmann::detail::is_basic_json<Json>::value)
+{
+  std::string out;
+  append_json(out, value);
+  return out;
+}
+
 // Appends JSON without its line ends and the blanks after them. A line end never stands inside a JSON string.
 void append_json_on_one_line(std::string& out, std::string_view json);
 

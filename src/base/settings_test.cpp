@@ -6,11 +6,11 @@
 #include <set>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "base/files.hpp"
 #include "base/settings_table.hpp"
 #include "base/source_dir.hpp"
+#include "base/temporary_folder.hpp"
 #include "base/text.hpp"
 
 namespace plimsoll::base {
@@ -327,14 +327,10 @@ TEST(Settings, FoldersFollowTheCacheFolder) {
 class LoadSettings : public testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "plimsoll_settings_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    ::setenv("XDG_CONFIG_HOME", folder_.c_str(), 1);
+    ::setenv("XDG_CONFIG_HOME", folder_.path().c_str(), 1);
     ::unsetenv("PLIMSOLL_CONFIG");
   }
   void TearDown() override {
-    std::filesystem::remove_all(folder_);
     ::unsetenv("XDG_CONFIG_HOME");
     ::unsetenv("PLIMSOLL_CONFIG");
   }
@@ -342,7 +338,7 @@ class LoadSettings : public testing::Test {
     EXPECT_TRUE(write_atomically(folder_ / name, text));
     return (folder_ / name).string();
   }
-  std::filesystem::path folder_;
+  TemporaryFolder folder_{"settings"};
 };
 
 TEST_F(LoadSettings, TakesTheFileThatIsNamedMostDirectly) {

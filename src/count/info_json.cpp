@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
+
 namespace plimsoll::count {
 
 using Json = nlohmann::json;
@@ -18,7 +20,7 @@ std::string to_json(const TokenizerInfo& info) {
                   {"eos", info.eos},
                   {"adds_bos", info.adds_bos},
                   {"takes_any_bytes", info.takes_any_bytes}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return base::json_text(json);
 }
 
 Result<TokenizerInfo> info_from_json(std::string_view text) {

@@ -12,6 +12,7 @@
 #include "jinja/runtime.h"
 #include "jinja/value.h"
 
+#include "base/json_text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::count {
@@ -211,7 +212,7 @@ Result<Rendered> render_template(std::string_view template_text, const TemplateI
   try {
     std::uint64_t bytes = 0;
     for (const Json* part : {input.messages, input.tools})
-      if (part != nullptr) bytes += part->dump(-1, ' ', false, Json::error_handler_t::replace).size();
+      if (part != nullptr) bytes += base::json_text(*part).size();
     const hooks::Budget budget(bytes);
     return render(with_plain_line_ends(template_text), input, day);
   } catch (const std::bad_alloc&) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json_member.hpp"
+#include "base/json_text.hpp"
 
 namespace plimsoll::count {
 namespace {
@@ -24,8 +25,7 @@ std::string fields_of(const Json& schema, std::size_t indent);
 
 std::string choices_of(const Json& values) {
   std::string text;
-  for (const Json& value : values)
-    text += (text.empty() ? "" : " | ") + value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  for (const Json& value : values) text += (text.empty() ? "" : " | ") + base::json_text(value);
   return text;
 }
 
@@ -50,7 +50,10 @@ std::string fields_of(const Json& schema, std::size_t indent) {
     const std::string about = text_of(member(field, "description"));
     if (!text.empty()) text += '\n';
     if (!about.empty() && indent < 2) text += margin + "// " + about + '\n';
-    const bool needed = required.is_array() && std::ranges::find(required, Json(name)) != required.end();
+    const auto is_name = [&name = name](const Json& one) {
+      return one.is_string() && one.get_ref<const std::string&>() == name;
+    };
+    const bool needed = required.is_array() && std::ranges::any_of(required, is_name);
     text += margin + name + (needed ? ": " : "?: ") + type_of(field, indent) + ',';
   }
   return text;

@@ -4,10 +4,10 @@
 #include <fstream>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include "base/source_dir.hpp"
+#include "base/temporary_folder.hpp"
 #include "plimsoll/tokenizers.hpp"
 
 namespace plimsoll {
@@ -19,7 +19,7 @@ class SmallModel : public testing::TestWithParam<const char*> {};
 
 TEST_P(SmallModel, CountsAsHuggingFaceDoes) {
   const fs::path folder = base::source_dir() / "tests" / "vectors" / "small";
-  const fs::path cache = fs::temp_directory_path() / ("plimsoll-small-" + std::to_string(::getpid()));
+  const base::TemporaryFolder cache("small");
   const TokenizerLibrary library(cache / "assets", cache / "compiled");
   const auto tokenizer = library.open_file(folder / (std::string(GetParam()) + ".json"));
   ASSERT_TRUE(tokenizer.has_value()) << tokenizer.error().what;
@@ -39,8 +39,6 @@ TEST_P(SmallModel, CountsAsHuggingFaceDoes) {
     ASSERT_LE(tokenizer->count(std::string_view(text).substr(0, half)), expected / 2) << line;
   }
   EXPECT_GT(checked, 400);
-  std::error_code ignored;
-  fs::remove_all(cache, ignored);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, SmallModel,

@@ -4,8 +4,8 @@
 #include <thread>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
+#include "base/temporary_folder.hpp"
 #include "count/compile.hpp"
 #include "count/piece_cache.hpp"
 #include "plimsoll/count.hpp"
@@ -15,23 +15,6 @@ namespace plimsoll {
 namespace {
 
 namespace fs = std::filesystem;
-
-class Folder {
- public:
-  Folder() : path_(fs::temp_directory_path() / ("plimsoll-test-" + std::to_string(::getpid()))) {
-    fs::create_directories(path_);
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  fs::path operator/(const char* name) const { return path_ / name; }
-
- private:
-  fs::path path_;
-};
 
 void write(const fs::path& path, std::string_view text) {
   std::ofstream(path, std::ios::binary) << text;
@@ -53,7 +36,7 @@ count::Definition small() {
   return definition;
 }
 
-Tokenizer open_small(const Folder& folder) {
+Tokenizer open_small(const base::TemporaryFolder& folder) {
   const auto file = count::compile(small());
   EXPECT_TRUE(file.has_value());
   write(folder / "small.ptok", *file);
@@ -63,7 +46,7 @@ Tokenizer open_small(const Folder& folder) {
 }
 
 TEST(Tokenizer, CountsEncodesAndDecodes) {
-  const Folder folder;
+  const base::TemporaryFolder folder("tokenizers");
   const Tokenizer tokenizer = open_small(folder);
   EXPECT_EQ(tokenizer.count(""), 0);
   EXPECT_EQ(tokenizer.encode("the thing"), (std::vector<TokenId>{258, ' ', 256, 261}));
@@ -72,7 +55,7 @@ TEST(Tokenizer, CountsEncodesAndDecodes) {
 }
 
 TEST(Tokenizer, TakesALiteralAsThePolicySays) {
-  const Folder folder;
+  const base::TemporaryFolder folder("tokenizers");
   const Tokenizer tokenizer = open_small(folder);
   EXPECT_EQ(tokenizer.count("<|end|>", Specials::parsed), 1);
   EXPECT_EQ(tokenizer.count("<|end|>", Specials::plain), 7);
@@ -80,7 +63,7 @@ TEST(Tokenizer, TakesALiteralAsThePolicySays) {
 }
 
 TEST(Tokenizer, StopsCountingAtTheLimit) {
-  const Folder folder;
+  const base::TemporaryFolder folder("tokenizers");
   const Tokenizer tokenizer = open_small(folder);
   const std::string text(1'000'000, 'x');
   EXPECT_EQ(tokenizer.count_up_to("the the", 5), 2);
@@ -90,7 +73,7 @@ TEST(Tokenizer, StopsCountingAtTheLimit) {
 }
 
 TEST(Tokenizer, ManyThreadsCountAlike) {
-  const Folder folder;
+  const base::TemporaryFolder folder("tokenizers");
   const Tokenizer tokenizer = open_small(folder);
   std::vector<std::string> texts;
   std::vector<Tokens> expected;
@@ -118,7 +101,7 @@ TEST(Tokenizer, ManyThreadsCountAlike) {
 }
 
 TEST(Tokenizer, RefusesADamagedFile) {
-  const Folder folder;
+  const base::TemporaryFolder folder("tokenizers");
   std::string file = *count::compile(small());
   const auto error_of = [&](const std::string& bytes) {
     write(folder / "damaged.ptok", bytes);
@@ -137,7 +120,7 @@ TEST(Tokenizer, RefusesADamagedFile) {
 }
 
 TEST(Counter, OfAGrowingTextEqualsTheWhole) {
-  const Folder folder;
+  const base::TemporaryFolder folder("tokenizers");
   const Tokenizer tokenizer = open_small(folder);
   Counter counter(tokenizer, Specials::parsed);
   std::string whole;
@@ -153,7 +136,7 @@ TEST(Counter, OfAGrowingTextEqualsTheWhole) {
 }
 
 TEST(Counter, OfAnEndlessWordEqualsTheWhole) {
-  const Folder folder;
+  const base::TemporaryFolder folder("tokenizers");
   const Tokenizer tokenizer = open_small(folder);
   std::string whole = "the ";
   for (const auto& [text, times] : {std::pair<const char*, int>{"thein", 900'000},
@@ -177,7 +160,7 @@ TEST(Counter, OfAnEndlessWordEqualsTheWhole) {
 }
 
 TEST(TokenizerLibrary, SaysWhatIsMissing) {
-  const Folder folder;
+  const base::TemporaryFolder folder("tokenizers");
   const TokenizerLibrary library(folder / "assets", folder / "compiled");
   EXPECT_EQ(
       library.open("o200k_bass").error().what,
@@ -190,7 +173,7 @@ TEST(TokenizerLibrary, SaysWhatIsMissing) {
 }
 
 TEST(TokenizerLibrary, MakesADamagedTokenizerAnewFromItsFile) {
-  const Folder folder;
+  const base::TemporaryFolder folder("tokenizers");
   write(folder / "tiny.tiktoken", "YQ== 0\nYg== 1\nYWI= 2\n");
   const TokenizerLibrary library(folder / "assets", folder / "compiled");
   const auto first = library.open_file(folder / "tiny.tiktoken");
@@ -208,7 +191,7 @@ TEST(TokenizerLibrary, MakesADamagedTokenizerAnewFromItsFile) {
 }
 
 TEST(TokenizerLibrary, SaysWhatIsWrongWithADefinition) {
-  const Folder folder;
+  const base::TemporaryFolder folder("tokenizers");
   const TokenizerLibrary library(folder / "assets", folder / "compiled");
   const auto error_of = [&](std::string_view text) {
     write(folder / "given", text);

@@ -11,8 +11,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr auto replace = Json::error_handler_t::replace;
-
 Json metadata_json(const Metadata& metadata) {
   Json json = Json::object();
   for (const auto& [key, value] : metadata) json[key] = Json::parse(value, nullptr, false);
@@ -240,7 +238,7 @@ std::string said_in_error(std::string_view body) {
 std::string with_detail(std::string body, std::string_view said) {
   const Json json = Json::parse(body, nullptr, false);
   if (!json.is_object() || json.contains("detail")) return body;
-  return with_fields(body, "\"detail\":" + Json(said).dump(-1, ' ', false, replace));
+  return with_fields(body, "\"detail\":" + base::json_text(said));
 }
 
 std::string error_body(const Error& error) {
@@ -250,7 +248,7 @@ std::string error_body(const Error& error) {
                     {"param", nullptr},
                     {"code", code_of(error)}}},
                   {"detail", error.what}};
-  return json.dump(-1, ' ', false, replace);
+  return base::json_text(json);
 }
 
 std::string error_event(const Error& error) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
+#include "base/json_text.hpp"
 #include "base/log.hpp"
 #include "engine/harmless.hpp"
 #include "engine/older_turns.hpp"
@@ -67,8 +68,7 @@ void describe(const Course& course, Work& work, std::size_t from, std::size_t to
   made.hash = work.rows.names.hashes[to - 1];
   if (!work.rows.names.ends_with.empty()) made.ends_with = work.rows.names.ends_with[to - 1];
   made.at_ms = base::utc_ms();
-  if (!course.trace.session.empty())
-    made.originals = originals.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (!course.trace.session.empty()) made.originals = base::json_text(originals);
   work.count = to;
 }
 

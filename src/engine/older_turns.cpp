@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/json_text.hpp"
+
 namespace plimsoll::engine {
 namespace {
 
@@ -58,7 +60,7 @@ void add_message(const Json& message, base::Sha256& hash) {
     hash.update(fmt::format(" {} ", text.size()));
     hash.update(text);
   } else {
-    const std::string whole = message.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string whole = base::json_text(message);
     hash.update(fmt::format("json {} ", whole.size()));
     hash.update(whole);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json_member.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "count/chat_body.hpp"
@@ -62,7 +63,7 @@ std::optional<Tokens> asked_limit(const Course& course) {
 // The same bytes but for one number.
 std::string with_limit(Json body, const char* field, Tokens limit) {
   body[field] = limit;
-  return body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return base::json_text(body);
 }
 
 Json message_of(const Json& item) {
@@ -131,7 +132,7 @@ Result<void> chart_other(Engine& engine, Course& course, const PlanModels& model
   TRY(const PlanModel model, models.open(course.model));
   if (course.model != course.berth.model && !course.berth.model.empty()) {
     course.parts.body["model"] = course.berth.model;
-    course.body = course.parts.body.dump(-1, ' ', false, Json::error_handler_t::replace);
+    course.body = base::json_text(course.parts.body);
     trace.changed = true;
   }
   trace.window = engine.models.unasked_window(course.berth, model.window.tokens);

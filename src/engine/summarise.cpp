@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json_shape.hpp"
+#include "base/json_text.hpp"
 #include "base/try.hpp"
 #include "count/chat_body.hpp"
 #include "count/chat_request.hpp"
@@ -167,7 +168,7 @@ Result<UpstreamRequest> summary_request(Engine& engine, const Berth& writer, con
     const Tokens needed = counted.total + answer + margin;
     if (needed <= model.window.tokens) {
       request.route = "/v1/chat/completions";
-      request.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+      request.body = base::json_text(body);
       request.model = writer.model;
       request.refuse_inexpressible = false;
       request.num_ctx = engine.models.num_ctx_for(writer, needed);

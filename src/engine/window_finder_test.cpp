@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/source_dir.hpp"
+#include "base/temporary_folder.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -330,8 +331,7 @@ TEST(Finder, AServerThatHangsIsAskedTwiceAndOneThatIsAwayOnce) {
 }
 
 TEST(Finder, AGgufFileSaysWhatTheModelWasMadeFor) {
-  const auto folder = std::filesystem::temp_directory_path() / "plimsoll_finder_test";
-  std::filesystem::create_directories(folder);
+  const base::TemporaryFolder folder("finder");
   const std::string path = folder / "a.GGUF";
   const auto seed = base::read_file(base::source_dir() / "tests/corpus/readers_fuzz/gpt2.gguf", 1'000'000);
   ASSERT_TRUE(seed);
@@ -342,7 +342,6 @@ TEST(Finder, AGgufFileSaysWhatTheModelWasMadeFor) {
   EXPECT_NE(ways(silent).find("gguf file: the GGUF file has no llama.context_length"), std::string::npos);
   const ModelReport missing = c.find((folder / "none.gguf").string(), "");
   EXPECT_EQ(missing.window.tried[0].way, "gguf file");
-  std::filesystem::remove_all(folder);
 }
 
 // ---- D4: caching ----

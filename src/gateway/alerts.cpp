@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "base/log.hpp"
 
 namespace plimsoll::gateway {
@@ -23,7 +24,7 @@ std::string alert_json(const BudgetAlert& alert) {
                                     {"used_tokens", alert.used},
                                     {"tokens_per_day", alert.budget},
                                     {"day", fmt::format("{:%Y-%m-%d}", day)}};
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return base::json_text(json);
 }
 
 AlertPost::AlertPost(HttpClient& http, std::string url)

@@ -7,6 +7,7 @@
 
 #include "base/clock.hpp"
 #include "base/json_shape.hpp"
+#include "base/json_text.hpp"
 #include "engine/annotate.hpp"
 #include "gateway/kaito_read.hpp"
 #include "gateway/mcp_schema.hpp"
@@ -142,7 +143,7 @@ Awaitable<void> Api::answer_kaito(Call call, Kaito::Match match) const {
   std::string body;
   std::function<void()> work = [&] {
     answer = kaito_.answer(match, call.request, call.deadline);
-    body = answer.body.dump(-1, ' ', false, replace);
+    body = base::json_text(answer.body);
   };
   co_await call.crew.elsewhere(std::move(work));
   if (answer.status != 422)  // as RAGEngine has it: what is no request is not counted
@@ -155,7 +156,7 @@ Awaitable<void> Api::ask_model(Call call) const {
     Complaints complaints;
     (void)read_object(call.request.body, complaints);
     if (complaints.any()) {
-      co_await send_json(call.reply, 422, complaints.body().dump(-1, ' ', false, replace));
+      co_await send_json(call.reply, 422, base::json_text(complaints.body()));
       co_return;
     }
   }
@@ -209,7 +210,7 @@ Awaitable<void> Api::use_tool(Call call, std::string_view name,
   };
   co_await call.crew.elsewhere(std::move(work));
   if (result)
-    co_await send_json(call.reply, 200, result->dump(-1, ' ', false, replace));
+    co_await send_json(call.reply, 200, base::json_text(*result));
   else
     co_await send_error(call.reply, result.error());
 }
@@ -235,7 +236,7 @@ Awaitable<void> Api::strategy(Call call) const {
 Awaitable<void> Api::models(Call call) const {
   std::string body;
   std::function<void()> work = [&] {
-    body = models_json(context_.engine, context_.fleet, call.request.caller).dump(-1, ' ', false, replace);
+    body = base::json_text(models_json(context_.engine, context_.fleet, call.request.caller));
   };
   co_await call.crew.elsewhere(std::move(work));
   co_await send_json(call.reply, 200, std::move(body));
@@ -248,7 +249,7 @@ Awaitable<void> Api::model(Call call) const {
   std::function<void()> work = [&] { found = model_json(context_.engine, context_.fleet, name); };
   co_await call.crew.elsewhere(std::move(work));
   if (!found.is_null()) {
-    co_await send_json(call.reply, 200, found.dump(-1, ' ', false, replace));
+    co_await send_json(call.reply, 200, base::json_text(found));
     co_return;
   }
   const Error error{Errc::unknown_model,
@@ -280,7 +281,7 @@ Awaitable<void> Api::ready(Call call) const {
                          {"problem", member.problem.empty() ? Json() : Json(member.problem)}});
   }
   const Json body{{"status", "ready"}, {"version", context_.version}, {"upstreams", std::move(upstreams)}};
-  co_await send_json(call.reply, 200, body.dump(-1, ' ', false, replace));
+  co_await send_json(call.reply, 200, base::json_text(body));
 }
 
 std::vector<RouteAbout> Api::all_routes() {

@@ -2,6 +2,7 @@
 
 #include "base/json_member.hpp"
 #include "base/json_shape.hpp"
+#include "base/json_text.hpp"
 #include "base/try.hpp"
 #include "engine/annotate.hpp"
 #include "engine/reply.hpp"
@@ -11,8 +12,6 @@ namespace plimsoll::gateway {
 namespace {
 
 using base::member;
-
-constexpr auto replace = Json::error_handler_t::replace;
 
 Json parsed(std::string_view text) {
   return base::check_json_shape(text, "the answer") ? Json::parse(text, nullptr, false) : Json();
@@ -46,7 +45,7 @@ Json chunk_json(const Json& passage) {
 }
 
 std::string event_of(const Json& json) {
-  return "data: " + json.dump(-1, ' ', false, replace) + "\n\n";
+  return "data: " + base::json_text(json) + "\n\n";
 }
 
 }  // namespace
@@ -130,7 +129,7 @@ Result<DocumentAnswer> ChatSink::take() {
 
 Awaitable<void> ChatSink::finish(int status, Json json) {
   if (!events_ && (!streams_ || status >= 400)) {
-    co_await send_json(reply_, status, json.dump(-1, ' ', false, replace), std::move(head_.headers));
+    co_await send_json(reply_, status, base::json_text(json), std::move(head_.headers));
     co_return;
   }
   if (!events_) {  // the upstream does not stream: all of it at once

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
+#include "base/json_text.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "engine/document_chat.hpp"
@@ -44,8 +45,7 @@ Awaitable<void> ChatRoutes::message(Call call) const {
   std::function<void()> reading = [&] { prepared = prepare(call.request); };
   co_await call.crew.elsewhere(std::move(reading));
   if (prepared.refused) {
-    co_await send_json(call.reply, prepared.refused->status,
-                       prepared.refused->body.dump(-1, ' ', false, Json::error_handler_t::replace));
+    co_await send_json(call.reply, prepared.refused->status, base::json_text(prepared.refused->body));
     co_return;
   }
   engine::Ask ask;
@@ -62,8 +62,7 @@ Awaitable<void> ChatRoutes::message(Call call) const {
     if (call.reply.is_begun()) co_return;
     const Answer refused = refusal(outcome.error());
     std::vector<HttpHeader> headers{{"X-Plimsoll-Trace", trace}};
-    co_await send_json(call.reply, refused.status,
-                       refused.body.dump(-1, ' ', false, Json::error_handler_t::replace), std::move(headers));
+    co_await send_json(call.reply, refused.status, base::json_text(refused.body), std::move(headers));
     co_return;
   }
   Result<void> kept;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 
 namespace plimsoll::gateway {
@@ -127,7 +128,7 @@ std::string chat_body(const MessageAsk& ask, const std::string& index, std::span
   if (ask.stream) body["stream_options"] = {{"include_usage", true}};
   if (!ask.model.empty()) body["model"] = ask.model;
   if (!ask.session.empty()) body["plimsoll"] = {{"session", ask.session}};
-  return body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return base::json_text(body);
 }
 
 std::string random_id() {

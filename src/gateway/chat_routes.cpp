@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
+#include "base/json_text.hpp"
 #include "base/try.hpp"
 #include "gateway/api.hpp"
 #include "gateway/target.hpp"
 
 namespace plimsoll::gateway {
 namespace {
-
-constexpr auto replace = Json::error_handler_t::replace;
 
 Json turn_json(const Turn& turn) {
   return {{"role", turn.role},
@@ -80,7 +79,7 @@ Awaitable<void> ChatRoutes::answer(Match match, Call call) const {
   std::string body;
   std::function<void()> work = [&] {
     answer = (this->*match.route->blocking)(call.request, match.name, call.deadline);
-    body = answer.body.dump(-1, ' ', false, replace);
+    body = base::json_text(answer.body);
   };
   co_await call.crew.elsewhere(std::move(work));
   co_await send_json(call.reply, answer.status, std::move(body), std::move(answer.headers));

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/json_shape.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "engine/course.hpp"
 #include "gateway/api.hpp"
@@ -112,9 +113,7 @@ Awaitable<void> ChatRoutes::upload(Call call) const {
     };
     co_await call.crew.elsewhere(std::move(looking));
   }
-  co_await send_json(call.reply, answer.status,
-                     answer.body.dump(-1, ' ', false, Json::error_handler_t::replace),
-                     std::move(answer.headers));
+  co_await send_json(call.reply, answer.status, base::json_text(answer.body), std::move(answer.headers));
 }
 
 }  // namespace plimsoll::gateway

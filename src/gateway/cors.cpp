@@ -105,8 +105,7 @@ std::string why_unwelcome(const std::vector<std::string>& origins, const ClientR
   if (request.from_here && !is_own_name(request.host))
     return fmt::format(
         "this gateway has no keys and is asked as '{}', which is no name of this machine: ask 127.0.0.1, let "
-        "a "
-        "proxy in front send Host: 127.0.0.1, or make a key (`plimsoll keys add`)",
+        "a proxy in front send Host: 127.0.0.1, or make a key (`plimsoll keys add`)",
         request.host.substr(0, longest_shown));
   if (request.origin.empty() || request.method == "GET" || request.method == "OPTIONS") return {};
   if (request.path == "/mcp") return {};  // refuses in words of its own

@@ -1,4 +1,5 @@
 // Where every request comes in: browsers' questions, keys and limits, then its route.
+#include "base/json_text.hpp"
 #include "gateway/api.hpp"
 #include "gateway/cors.hpp"
 #include "gateway/gate.hpp"
@@ -66,7 +67,7 @@ std::string refusal_body(const Refusal& refusal, std::string_view path) {
   Json error{{"message", refusal.what}, {"type", type}, {"param", nullptr}, {"code", refusal.code}};
   if (path.starts_with("/api/")) error = refusal.what;
   const Json body{{"error", std::move(error)}, {"detail", refusal.what}};
-  return body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return base::json_text(body);
 }
 
 Awaitable<void> refuse(ClientReply& reply, const Refusal& refusal, std::string_view path) {

@@ -5,6 +5,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 
+#include "base/json_text.hpp"
 #include "base/log.hpp"
 #include "base/try.hpp"
 #include "engine/annotate.hpp"
@@ -16,8 +17,6 @@ namespace plimsoll::gateway {
 namespace {
 
 namespace asio = boost::asio;
-
-constexpr auto replace = Json::error_handler_t::replace;
 
 Json asked_json(const EvaluationQuestions& asked) {
   return {{"collection_id", asked.collection},
@@ -61,7 +60,7 @@ Result<std::string> Evaluations::start(EvaluationAsk ask) {
   run.id = random_id();
   run.owner = ask.caller.owner;
   run.kind = "evaluation";
-  run.asked = asked_json(ask.asked).dump(-1, ' ', false, replace);
+  run.asked = base::json_text(asked_json(ask.asked));
   if (const auto begun = store_.begin_run(run, rules_.kept); !begun) {
     --running_;
     return tl::unexpected(begun.error());
@@ -147,9 +146,7 @@ Awaitable<void> Evaluations::run(std::shared_ptr<Work> work) {
     if (stopping_ || !kept) break;
     const Json result = co_await ask_one(*work, question);
     if (stopping_) break;  // it was cut short
-    std::function<void()> keeping = [&] {
-      kept = store_.add_part(owner, work->id, result.dump(-1, ' ', false, replace));
-    };
+    std::function<void()> keeping = [&] { kept = store_.add_part(owner, work->id, base::json_text(result)); };
     co_await crew_.elsewhere(std::move(keeping));
   }
   const RunState state = stopping_ ? RunState::interrupted : kept ? RunState::done : RunState::failed;

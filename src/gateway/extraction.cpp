@@ -8,6 +8,7 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "base/json_shape.hpp"
+#include "base/json_text.hpp"
 #include "base/log.hpp"
 #include "gateway/api.hpp"
 #include "gateway/ollama_sink.hpp"
@@ -17,7 +18,6 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr auto replace = Json::error_handler_t::replace;
 constexpr std::size_t most_waiting = 16, most_facts = 10, most_said = 8'000;
 constexpr std::chrono::minutes patience{2};
 constexpr double learned_trust = 0.4;  // less than what a person said
@@ -47,7 +47,7 @@ std::string question_about(const Exchange& said) {
             {"temperature", 0},
             {"plimsoll", {{"memory", false}}}};
   if (!said.model.empty()) body["model"] = said.model;
-  return body.dump(-1, ' ', false, replace);
+  return base::json_text(body);
 }
 
 // What the model said in a chat completion.

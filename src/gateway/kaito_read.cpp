@@ -4,14 +4,13 @@
 #include <charconv>
 
 #include "base/json_shape.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "gateway/target.hpp"
 
 namespace plimsoll::gateway {
 namespace {
-
-constexpr auto replace = Json::error_handler_t::replace;
 
 Json with(Json location, Json further) {
   location.push_back(std::move(further));
@@ -61,7 +60,7 @@ void Complaints::add(std::string_view type, Json location, std::string message, 
   constexpr std::size_t most_told = 20, longest_input = 1'000;
   if (list_.size() >= most_told) return;
   Json one{{"type", type}, {"loc", std::move(location)}, {"msg", std::move(message)}};
-  const bool shown = !input.is_structured() || input.dump(-1, ' ', false, replace).size() <= longest_input;
+  const bool shown = !input.is_structured() || base::json_text(input).size() <= longest_input;
   one["input"] = shown ? input : Json();
   if (one["input"].is_string() && one["input"].get_ref<const std::string&>().size() > longest_input)
     one["input"] = nullptr;
@@ -211,7 +210,7 @@ bool flag_parameter(std::string_view query, const char* name, Complaints& compla
 Metadata metadata_from(const Json& object) {
   Metadata metadata;
   for (const auto& [key, value] : object.items())  // with sorted keys inside, as the store writes them
-    metadata[key] = nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    metadata[key] = base::json_text(nlohmann::json(value));
   return metadata;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/json_shape.hpp"
+#include "base/json_text.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "gateway/mcp_schema.hpp"
@@ -45,10 +46,6 @@ using Answer = tl::expected<Json, Refusal>;
 
 tl::unexpected<Refusal> refuse(Code code, std::string what) {
   return tl::unexpected<Refusal>(Refusal{code, std::move(what)});
-}
-
-std::string line_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Json error_of(const Json& id, const Refusal& refusal) {
@@ -186,7 +183,7 @@ class Conversation {
     const Result<Json> result = tool->call(arguments, session_);
     log::debug("mcp tool", {{"tool", name}, {"ok", result.has_value()}});
     if (!result) return failure(result.error());
-    Json answer{{"content", text_content(line_of(*result))}};
+    Json answer{{"content", text_content(base::json_text(*result))}};
     if (speaks("2025-06-18")) answer["structuredContent"] = *result;
     answer["isError"] = false;
     return answer;
@@ -210,16 +207,17 @@ std::optional<std::string> answer_mcp(const McpServer& server, McpSession& sessi
                                       std::string_view message) {
   if (base::trim(message).empty()) return {};
   if (const auto shape = base::check_json_shape(message, "the message"); !shape)
-    return line_of(error_of(nullptr, {parse_error, shape.error().what}));
+    return base::json_text(error_of(nullptr, {parse_error, shape.error().what}));
   const Json json = Json::parse(message, nullptr, false);
-  if (json.is_discarded()) return line_of(error_of(nullptr, {parse_error, "the message is not JSON"}));
+  if (json.is_discarded())
+    return base::json_text(error_of(nullptr, {parse_error, "the message is not JSON"}));
   const auto answer = Conversation(server, session).answer(json);
   if (!answer) return {};
-  return line_of(*answer);
+  return base::json_text(*answer);
 }
 
 std::string answer_mcp_too_long(std::size_t limit_bytes) {
-  return line_of(
+  return base::json_text(
       error_of(nullptr, {invalid_request, fmt::format("the message is longer than {}, and was left out",
                                                       base::human_bytes(limit_bytes))}));
 }

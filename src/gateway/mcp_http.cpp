@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "gateway/api.hpp"
 #include "gateway/cors.hpp"
@@ -18,8 +19,7 @@ constexpr int invalid_request = -32600;
 std::string error_line(int code, std::string_view what, Json data = nullptr) {
   Json error{{"code", code}, {"message", what}};
   if (!data.is_null()) error["data"] = std::move(data);
-  return Json{{"jsonrpc", "2.0"}, {"id", nullptr}, {"error", std::move(error)}}.dump(
-      -1, ' ', false, Json::error_handler_t::replace);
+  return base::json_text(Json{{"jsonrpc", "2.0"}, {"id", nullptr}, {"error", std::move(error)}});
 }
 
 // A body that is no message at all; whatever else was wrong is an answer to a message.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/json_text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::gateway {
@@ -13,8 +14,8 @@ using Json = nlohmann::ordered_json;
 
 std::string shown(const Json& value) {
   constexpr std::size_t most_bytes = 60;
-  std::string text = value.is_structured() ? (value.is_array() ? "an array" : "an object")
-                                           : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text =
+      value.is_structured() ? (value.is_array() ? "an array" : "an object") : base::json_text(value);
   if (text.size() > most_bytes) {
     text.resize(most_bytes);
     while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0x80) != 0) text.pop_back();

@@ -1,3 +1,4 @@
+#include "base/json_text.hpp"
 #include "base/try.hpp"
 #include "gateway/mcp_tool.hpp"
 
@@ -40,8 +41,7 @@ Json output_schema() {
 Result<void> count_messages(const Scale& scale, const Json& arguments, Json& result) {
   Json request{{"messages", arguments["messages"]}};
   if (arguments.contains("tools")) request["tools"] = arguments["tools"];
-  TRY(const ChatCount counted,
-      count_chat(scale.tokenizer, request.dump(-1, ' ', false, Json::error_handler_t::replace), scale.chat));
+  TRY(const ChatCount counted, count_chat(scale.tokenizer, base::json_text(request), scale.chat));
   const Exactness exactness = worse(counted.exactness, scale.exactness);
   result["tokens"] = counted.total;
   result["exactness"] = name_of(exactness);

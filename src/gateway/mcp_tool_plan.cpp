@@ -1,3 +1,4 @@
+#include "base/json_text.hpp"
 #include "base/try.hpp"
 #include "gateway/mcp_tool.hpp"
 #include "plimsoll/plan.hpp"
@@ -73,8 +74,7 @@ Result<Json> call(const ToolContext& context, const Json& arguments) {
   options.policy = policy_named(text_of(arguments, "policy"));
   CatalogueModels models(*context.catalogue, *context.tokenizers, context.default_window);
   if (auto window = window_set(context, arguments)) models.set_window(model, *std::move(window));
-  TRY(const Plan plan,
-      plan_request(request.dump(-1, ' ', false, Json::error_handler_t::replace), model, options, models));
+  TRY(const Plan plan, plan_request(base::json_text(request), model, options, models));
   Json result = Json::parse(plan_json(plan));
   if (arguments.value("include_request", false) && plan.fits) result["request"] = Json::parse(plan.request);
   return result;

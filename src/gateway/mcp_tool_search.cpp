@@ -1,3 +1,4 @@
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "engine/shelf.hpp"
@@ -61,7 +62,7 @@ Result<Filter> filter_of(const Json& arguments) {
     if (value.is_structured())
       return fail(Errc::bad_input, "arguments.filter.{} must be a text, a number, true, false or null",
                   key.substr(0, 60));
-    filter[key] = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    filter[key] = base::json_text(value);
   }
   return filter;
 }

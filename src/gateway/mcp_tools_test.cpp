@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "base/temporary_folder.hpp"
 #include "gateway/mcp_schema.hpp"
 #include "gateway/mcp_tools.hpp"
 
@@ -18,8 +19,6 @@ namespace fs = std::filesystem;
 class McpTools : public testing::Test {
  public:
   McpTools() {
-    std::string pattern = (fs::temp_directory_path() / "plimsoll-mcp-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
     fs::create_directories(folder_ / "root" / "sub");
     fs::create_directories(folder_ / "root-beside");
     write("root/a.txt", std::string(4'000, 'a'));
@@ -27,9 +26,6 @@ class McpTools : public testing::Test {
     write("root-beside/c.txt", "secret");
     write("outside.txt", "secret");
   }
-  ~McpTools() override { fs::remove_all(folder_); }
-  McpTools(const McpTools&) = delete;
-  McpTools& operator=(const McpTools&) = delete;
 
  protected:
   void write(const char* name, const std::string& text) const { std::ofstream(folder_ / name) << text; }
@@ -65,7 +61,8 @@ class McpTools : public testing::Test {
     return result["content"][0]["text"];
   }
 
-  fs::path folder_;
+  base::TemporaryFolder made_{"mcp"};
+  fs::path folder_ = made_.path();
 };
 
 TEST_F(McpTools, ReadFilesBelowTheRootOnly) {

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/json_shape.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "gateway/api.hpp"
@@ -16,7 +17,6 @@
 namespace plimsoll::gateway {
 namespace {
 
-constexpr auto replace = Json::error_handler_t::replace;
 constexpr std::int64_t usual_limit = 20, most_limit = 1'000;
 constexpr std::size_t longest_query = 100'000;
 
@@ -100,7 +100,7 @@ Awaitable<void> MemoryRoutes::answer(Match match, Call call) const {
   std::string body;
   std::function<void()> work = [&] {
     answer = (this->*match.route->blocking)(call.request, match.id, call.deadline);
-    if (answer) body = answer->body.dump(-1, ' ', false, replace);
+    if (answer) body = base::json_text(answer->body);
   };
   co_await call.crew.elsewhere(std::move(work));
   if (answer)

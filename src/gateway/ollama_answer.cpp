@@ -4,6 +4,7 @@
 
 #include "base/json_member.hpp"
 #include "base/json_shape.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "gateway/ollama_models.hpp"
@@ -13,10 +14,6 @@ namespace {
 
 using base::member;
 using Json = nlohmann::ordered_json;
-
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 std::string text_in(const Json& object, const char* key) {
   const Json& value = member(object, key);
@@ -36,7 +33,7 @@ Json parsed(std::string_view text) {
 std::string said_in(const Json& error) {
   if (error.is_string()) return error.get<std::string>();
   const std::string message = text_in(error, "message");
-  return message.empty() ? text_of(error) : message;
+  return message.empty() ? base::json_text(error) : message;
 }
 
 void put_logprobs(const Json& choice, Json& line) {
@@ -61,7 +58,7 @@ std::int64_t told_or_seen(const Json& told_ms, std::chrono::steady_clock::durati
 }  // namespace
 
 std::string ollama_error(std::string_view what) {
-  return text_of(Json{{"error", what}});
+  return base::json_text(Json{{"error", what}});
 }
 
 Json OllamaAnswer::opening() const {
@@ -104,7 +101,7 @@ void OllamaAnswer::put_calls(std::string& lines) {
   put_text(line, "", "");
   line["message"]["tool_calls"] = calls_json();
   line["done"] = false;
-  lines += text_of(line) + "\n";
+  lines += base::json_text(line) + "\n";
 }
 
 // Pieces of one call share an index; whole calls may come without.
@@ -120,7 +117,7 @@ void OllamaAnswer::take_calls(const Json& calls) {
     if (const std::string id = text_in(piece, "id"); !id.empty()) call.id = id;
     call.name += text_in(function, "name");
     const Json& arguments = member(function, "arguments");
-    if (arguments.is_object()) call.arguments = text_of(arguments);
+    if (arguments.is_object()) call.arguments = base::json_text(arguments);
     if (arguments.is_string()) call.arguments += arguments.get_ref<const std::string&>();
   }
 }
@@ -143,7 +140,7 @@ void OllamaAnswer::take_choice(const Json& choice, std::string& lines) {
     put_text(line, text, thought);
     put_logprobs(choice, line);
     line["done"] = false;
-    lines += text_of(line) + "\n";
+    lines += base::json_text(line) + "\n";
   }
   take_calls(member(delta, "tool_calls"));
   if (std::string reason = text_in(choice, "finish_reason"); !reason.empty()) reason_ = std::move(reason);
@@ -193,7 +190,7 @@ void OllamaAnswer::finish(std::string& lines) {
   Json line = opening();
   put_text(line, "", "");
   put_end(line);
-  lines += text_of(line) + "\n";
+  lines += base::json_text(line) + "\n";
 }
 
 Result<std::string> OllamaAnswer::whole(std::string_view completion) {
@@ -212,7 +209,7 @@ Result<std::string> OllamaAnswer::whole(std::string_view completion) {
   if (route_ == OllamaRoute::chat && !calls_.empty()) line["message"]["tool_calls"] = calls_json();
   put_logprobs(choice, line);
   put_end(line);
-  return text_of(line);
+  return base::json_text(line);
 }
 
 std::string OllamaAnswer::loaded(bool unloads) const {
@@ -220,7 +217,7 @@ std::string OllamaAnswer::loaded(bool unloads) const {
   put_text(line, "", "");
   line["done"] = true;
   line["done_reason"] = unloads ? "unload" : "load";
-  return text_of(line);
+  return base::json_text(line);
 }
 
 }  // namespace plimsoll::gateway

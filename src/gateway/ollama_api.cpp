@@ -1,4 +1,5 @@
 // Ollama's routes: chats and prompts go through the same engine as everybody's.
+#include "base/json_text.hpp"
 #include "base/try.hpp"
 #include "engine/annotate.hpp"
 #include "gateway/api.hpp"
@@ -7,8 +8,6 @@
 
 namespace plimsoll::gateway {
 namespace {
-
-constexpr auto replace = Json::error_handler_t::replace;
 
 Awaitable<void> send_ollama_error(ClientReply& reply, const Error& error,
                                   std::vector<HttpHeader> headers = {}) {
@@ -85,7 +84,7 @@ Result<ClientRequest> embedding_request(const std::string& body, const engine::F
       if (json.contains(name)) out[name] = json[name];
     out["truncate"] = json.contains("truncate") && json["truncate"] == true;
   }
-  request.body = out.dump(-1, ' ', false, replace);
+  request.body = base::json_text(out);
   return request;
 }
 
@@ -177,7 +176,7 @@ Awaitable<void> Api::ollama_embed(Call call) const {
     if (made->contains("prompt_eval_count")) out["prompt_eval_count"] = (*made)["prompt_eval_count"];
     if (is_old)
       out = Json{{"embedding", vectors.is_array() && !vectors.empty() ? vectors[0] : Json::array()}};
-    body = out.dump(-1, ' ', false, replace);
+    body = base::json_text(out);
   };
   co_await call.crew.elsewhere(std::move(work));
   if (body)
@@ -192,7 +191,7 @@ Awaitable<void> Api::ollama_tags(Call call) const {
     const bool running = call.request.path == "/api/ps";
     const Json json = running ? gateway::ollama_running(context_.engine, context_.fleet)
                               : gateway::ollama_tags(context_.engine, context_.fleet, call.request.caller);
-    body = json.dump(-1, ' ', false, replace);
+    body = base::json_text(json);
   };
   co_await call.crew.elsewhere(std::move(work));
   co_await send_json(call.reply, 200, std::move(body));
@@ -212,7 +211,7 @@ Awaitable<void> Api::ollama_show(Call call) const {
   };
   co_await call.crew.elsewhere(std::move(work));
   if (shown)
-    co_await send_json(call.reply, 200, shown->dump(-1, ' ', false, replace));
+    co_await send_json(call.reply, 200, base::json_text(*shown));
   else
     co_await send_ollama_error(call.reply, shown.error());
 }

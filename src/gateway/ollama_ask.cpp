@@ -5,6 +5,7 @@
 
 #include "base/json_member.hpp"
 #include "base/json_shape.hpp"
+#include "base/json_text.hpp"
 #include "base/try.hpp"
 #include "gateway/ollama_messages.hpp"
 
@@ -14,7 +15,6 @@ namespace {
 using base::member;
 using Json = nlohmann::ordered_json;
 
-constexpr auto replace = Json::error_handler_t::replace;
 // A raw prompt without a limit: as long as the window allows, which the engine lowers it to.
 constexpr Tokens without_limit = 1'000'000;
 
@@ -83,7 +83,7 @@ class Translation {
     if (!inexpressible_.empty())
       ask_.notes.push_back(
           fmt::format("the upstream's API cannot express {}; left out", fmt::join(inexpressible_, ", ")));
-    ask_.body = to_.dump(-1, ' ', false, replace);
+    ask_.body = base::json_text(to_);
     return std::move(ask_);
   }
 

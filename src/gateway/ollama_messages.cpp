@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json_member.hpp"
+#include "base/json_text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::gateway {
@@ -10,8 +11,6 @@ namespace {
 
 using base::member;
 using Json = nlohmann::ordered_json;
-
-constexpr auto replace = Json::error_handler_t::replace;
 
 std::string text_in(const Json& object, const char* key) {
   const Json& value = member(object, key);
@@ -81,7 +80,7 @@ Result<Json> openai_calls(const Json& calls, std::size_t message, OpenCalls& ope
       return fail(Errc::bad_input, "messages[{}].tool_calls[{}] names no function", message, all.size());
     const Json& arguments = member(function, "arguments");
     std::string text = "{}";
-    if (arguments.is_object()) text = arguments.dump(-1, ' ', false, replace);
+    if (arguments.is_object()) text = base::json_text(arguments);
     if (arguments.is_string()) text = arguments.get<std::string>();
     if (!arguments.is_null() && !arguments.is_object() && !arguments.is_string())
       return fail(Errc::bad_input, "messages[{}].tool_calls[{}].function.arguments is not an object", message,

@@ -1,8 +1,8 @@
 #include "gateway/snapshot_path.hpp"
 
-#include <unistd.h>
-
 #include <gtest/gtest.h>
+
+#include "base/temporary_folder.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -11,16 +11,10 @@ namespace fs = std::filesystem;
 
 class SnapshotPathTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "plimsoll_snapshots_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    outside_ = fs::canonical(name);
-    root_ = outside_ / "root";
-    fs::create_directories(root_ / "inside");
-  }
-  void TearDown() override { fs::remove_all(outside_); }
+  void SetUp() override { fs::create_directories(root_ / "inside"); }
 
-  fs::path outside_, root_;
+  base::TemporaryFolder made_{"snapshots"};
+  fs::path outside_ = fs::canonical(made_.path()), root_ = outside_ / "root";
 };
 
 TEST_F(SnapshotPathTest, IsTheFolderOfTheIndexUnlessTold) {

@@ -2,6 +2,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include "base/json_text.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "gateway/chat_read.hpp"
@@ -9,7 +10,6 @@
 namespace plimsoll::gateway {
 namespace {
 
-constexpr auto replace = Json::error_handler_t::replace;
 constexpr std::size_t most_told = 1'000;  // warnings and errors of a job
 
 std::string_view name_of(engine::FileStage stage) {
@@ -117,7 +117,7 @@ Uploads::Accepted Uploads::accept(UploadAsk ask) {
   run.id = job->id;
   run.owner = job->ask.caller.owner;
   run.kind = "upload";
-  run.asked = job->json().dump(-1, ' ', false, replace);
+  run.asked = base::json_text(job->json());
   if (const auto begun = store_.begin_run(run, rules_.kept); !begun) {
     forget(*job);
     return {{}, 500, begun.error().what};
@@ -163,8 +163,7 @@ void Uploads::work(const std::shared_ptr<Job>& job) {
                          : none || !all    ? RunState::failed
                                            : RunState::done;
   job->began({});
-  const auto kept =
-      store_.end_run(job->ask.caller.owner, job->id, state, job->json().dump(-1, ' ', false, replace));
+  const auto kept = store_.end_run(job->ask.caller.owner, job->id, state, base::json_text(job->json()));
   if (!kept) log::warning("an upload's end was not kept", {{"job", job->id}, {"why", kept.error().what}});
   forget(*job);
 }

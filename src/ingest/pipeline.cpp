@@ -5,16 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
+#include "base/json_text.hpp"
 #include "base/sha256.hpp"
 #include "base/try.hpp"
 #include "ingest/embed.hpp"
 
 namespace plimsoll::ingest {
 namespace {
-
-std::string json_text(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 class Ingest {
  public:
@@ -135,9 +132,9 @@ Result<Document> make_document(std::string_view bytes, std::string_view key, std
   document.key = key;
   document.source_bytes = bytes.size();
   document.metadata = options.metadata;
-  document.metadata.try_emplace("name", json_text(name));
-  document.metadata.try_emplace("type", json_text(document.media_type));
-  if (!title.empty()) document.metadata.try_emplace("title", json_text(title));
+  document.metadata.try_emplace("name", base::json_text(name));
+  document.metadata.try_emplace("type", base::json_text(document.media_type));
+  if (!title.empty()) document.metadata.try_emplace("title", base::json_text(title));
   return document;
 }
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/temporary_folder.hpp"
 #include "ingest/ignore.hpp"
 
 namespace plimsoll::ingest {
@@ -77,15 +78,6 @@ TEST(Ignore, APatternOfManyStarsTakesNoMoreThanItsLength) {
 }
 
 class Walk : public testing::Test {
- public:
-  Walk() : root_(fs::temp_directory_path() / fmt::format("plimsoll-walk-{}", ::getpid())) {
-    fs::create_directories(root_);
-  }
-  ~Walk() override {
-    std::error_code ignored;
-    fs::remove_all(root_, ignored);
-  }
-
  protected:
   void put(const fs::path& name, std::string_view text = "x") const {
     fs::create_directories((root_ / name).parent_path());
@@ -109,7 +101,8 @@ class Walk : public testing::Test {
     return keys;
   }
 
-  fs::path root_;
+  base::TemporaryFolder made_{"walk"};
+  fs::path root_ = made_.path();
   std::string problems_;
 };
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_shape.hpp"
+#include "base/json_text.hpp"
 #include "base/try.hpp"
 #include "ledger/trace_schema.hpp"
 #include "plimsoll/trace.hpp"
@@ -201,7 +202,7 @@ Result<Trace> read_trace(std::string_view text) {
   fields.take_list("warnings", out.warnings, read_warning);
   if (const Json* plan = fields.find("plan"); plan != nullptr && !plan->is_null()) {
     if (!plan->is_object()) fields.blame("plan");
-    out.plan = plan->dump(-1, ' ', false, Json::error_handler_t::replace);
+    out.plan = base::json_text(*plan);
   }
   if (!fault.empty()) return fail(Errc::damaged, "this trace's field '{}' is not what it should be", fault);
   return out;

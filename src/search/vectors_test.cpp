@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "base/mapped_file.hpp"
+#include "base/temporary_folder.hpp"
 #include "search/vectors_file.hpp"
 
 namespace plimsoll::search {
@@ -213,12 +214,7 @@ TEST(Vectors, CanBeSearchedWhileSomeAreAdded) {
 
 class VectorsFile : public testing::Test {
  protected:
-  void SetUp() override { std::filesystem::create_directories(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() /
-      fmt::format("plimsoll_vectors_{}", testing::UnitTest::GetInstance()->random_seed() + ::getpid());
+  base::TemporaryFolder folder_{"vectors"};
   VectorOptions options_{.exact_up_to = 100, .search_effort = 64, .walk_comparisons = 100, .threads = 1};
 };
 

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "plimsoll/window.hpp"
 
@@ -87,7 +88,7 @@ std::optional<ServerAsk> ask_for_model(ServerKind kind, std::string_view model) 
   if (kind == ServerKind::llama_cpp) return ServerAsk{"GET", "/props", {}};
   if (kind != ServerKind::ollama) return std::nullopt;
   const nlohmann::json body{{"model", std::string(model)}};
-  return ServerAsk{"POST", "/api/show", body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
+  return ServerAsk{"POST", "/api/show", base::json_text(body)};
 }
 
 std::optional<ServerAsk> ask_for_loaded(ServerKind kind) {

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "adapters/sqlite/store.hpp"
+#include "base/temporary_folder.hpp"
 #include "base/words.hpp"
 #include "engine/check_index.hpp"
 #include "ingest/vectors.hpp"
@@ -260,9 +261,8 @@ int rounds() {
 }
 
 TEST(Crash, LosesNothingThatWasSaidToBeDone) {
-  std::string name = (std::filesystem::temp_directory_path() / "plimsoll_crash_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(name.data()), nullptr);
-  const std::filesystem::path folder = name;
+  const base::TemporaryFolder made("crash");
+  const std::filesystem::path& folder = made.path();
   Random random{20'261'116};
   Expected expected;
   std::size_t steps = 0, cut_short = 0;
@@ -308,7 +308,6 @@ TEST(Crash, LosesNothingThatWasSaidToBeDone) {
   }
   EXPECT_GT(steps, static_cast<std::size_t>(rounds() / 4));
   EXPECT_GT(cut_short, static_cast<std::size_t>(rounds() / 4));
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "adapters/sqlite/traces.hpp"
+#include "base/temporary_folder.hpp"
 
 namespace plimsoll {
 namespace {
@@ -36,9 +37,8 @@ std::string id_of(int number) {
 }
 
 TEST(Crash, LosesNoTraceThatWasSaidToBeKept) {
-  std::string name = (std::filesystem::temp_directory_path() / "plimsoll_crash_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(name.data()), nullptr);
-  const auto file = std::filesystem::path(name) / "store.db";
+  const base::TemporaryFolder folder("crash");
+  const auto file = folder / "store.db";
   std::mt19937 rng{6};
   int next = 0, kept = 0;
   for (int round = 0; round < 10; ++round) {
@@ -70,7 +70,6 @@ TEST(Crash, LosesNoTraceThatWasSaidToBeKept) {
     next += static_cast<int>(beyond->size());
   }
   EXPECT_GT(kept, 10);
-  std::filesystem::remove_all(name);
 }
 
 }  // namespace

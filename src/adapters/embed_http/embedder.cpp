@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_shape.hpp"
+#include "base/json_text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::embed_http {
@@ -102,7 +103,7 @@ class HttpEmbedder final : public Embedder {
         .method = "POST",
         .url = options_.root + (options_.dialect == Dialect::openai ? "/v1/embeddings" : "/api/embed"),
         .headers = {{"Content-Type", "application/json"}},
-        .body = body.dump(-1, ' ', false, Json::error_handler_t::replace)};
+        .body = base::json_text(body)};
     if (!options_.key.empty())
       request.headers.push_back({"Authorization", "Bearer " + options_.key.reveal()});
     TRY(const HttpReply reply, http_.send(request, deadline));

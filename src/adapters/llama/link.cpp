@@ -5,6 +5,7 @@
 
 #include "adapters/llama/embedded_model.hpp"
 #include "base/json_shape.hpp"
+#include "base/json_text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::llama {
@@ -25,10 +26,6 @@ Identity new_identity(std::string model, bool chat) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return {fmt::format("{}-{:016x}", chat ? "chatcmpl" : "cmpl", random()),
           std::chrono::duration_cast<std::chrono::seconds>(now).count(), std::move(model), chat};
-}
-
-std::string dumped(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Json usage_of(const Spent& spent) {
@@ -65,11 +62,11 @@ std::string whole_reply(const Identity& identity, const Job::News& all) {
   reply["choices"] = Json::array({std::move(choice)});
   reply["usage"] = usage_of(all.spent);
   reply["timings"] = timings_of(all.spent);
-  return dumped(reply);
+  return base::json_text(reply);
 }
 
 std::string event(const Json& json) {
-  return "data: " + dumped(json) + "\n\n";
+  return "data: " + base::json_text(json) + "\n\n";
 }
 
 // One piece of an answer. The first one says whose words they are.
@@ -144,7 +141,7 @@ std::unique_ptr<HttpStream> error_reply(int status, const char* code, std::strin
                     {"code", code}}}};
   ReplyHead head{status, {{"content-type", "application/json"}}};
   if (status == 429) head.headers.push_back({"retry-after", "10"});  // for the client: longer than we wait
-  return std::make_unique<WholeReply>(std::move(head), dumped(body));
+  return std::make_unique<WholeReply>(std::move(head), base::json_text(body));
 }
 
 std::unique_ptr<HttpStream> error_reply(const Error& error) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_shape.hpp"
+#include "base/json_text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::memory_http {
@@ -55,7 +56,7 @@ class HttpProvider final : public MemoryProvider {
     HttpRequest request{.method = "POST",
                         .url = options_.url,
                         .headers = {{"Content-Type", "application/json"}},
-                        .body = body.dump(-1, ' ', false, Json::error_handler_t::replace)};
+                        .body = base::json_text(body)};
     if (!options_.key.empty())
       request.headers.push_back({"Authorization", "Bearer " + options_.key.reveal()});
     TRY(const HttpReply reply, http_->send(request, deadline));

@@ -7,6 +7,7 @@
 
 #include "base/json_member.hpp"
 #include "base/json_shape.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 
@@ -17,10 +18,6 @@ using base::member;
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t longest_shown = 500;
-
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 std::string text_in(const Json& object, const char* key) {
   const Json& value = member(object, key);
@@ -40,7 +37,7 @@ std::optional<std::string> error_in(const Json& reply) {
   if (error.is_null()) return std::nullopt;
   if (error.is_string()) return error.get<std::string>();
   const std::string message = text_in(error, "message");
-  return message.empty() ? text_of(error) : message;
+  return message.empty() ? base::json_text(error) : message;
 }
 
 Json error_object(const std::string& message, int status) {
@@ -92,7 +89,7 @@ Json tool_calls_of(const Json& message, const Identity& identity, std::size_t& i
     out["id"] = id;
     out["type"] = "function";
     out["function"] = {{"name", text_in(function, "name")},
-                       {"arguments", arguments.is_null() ? "{}" : text_of(arguments)}};
+                       {"arguments", arguments.is_null() ? "{}" : base::json_text(arguments)}};
     calls.push_back(std::move(out));
     ++index;
   }
@@ -108,7 +105,7 @@ Json envelope(const Identity& identity, const char* object) {
 }
 
 void write_event(std::string& events, const Json& json) {
-  events.append("data: ").append(text_of(json)).append("\n\n");
+  events.append("data: ").append(base::json_text(json)).append("\n\n");
 }
 
 Json logprobs_of(const Json& reply) {
@@ -214,15 +211,15 @@ Result<std::string> to_completion(std::string_view text, const Identity& identit
   completion["choices"] = Json::array({std::move(choice)});
   if (Json usage = usage_of(reply); !usage.is_null()) completion["usage"] = std::move(usage);
   if (Json timings = timings_of(reply); !timings.is_null()) completion["timings"] = std::move(timings);
-  return text_of(completion);
+  return base::json_text(completion);
 }
 
 std::string to_error(int status, std::string_view body) {
   if (const auto reply = parse(body))
-    if (const auto message = error_in(*reply)) return text_of(error_object(*message, status));
+    if (const auto message = error_in(*reply)) return base::json_text(error_object(*message, status));
   const std::string_view text = base::trim(body).substr(0, longest_shown);
   const bool is_text = !text.empty() && text.front() != '<' && base::is_valid_utf8(text);
-  return text_of(error_object(
+  return base::json_text(error_object(
       is_text ? std::string(text) : fmt::format("the server answered with status {}", status), status));
 }
 

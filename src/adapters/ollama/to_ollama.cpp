@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_shape.hpp"
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 
@@ -74,7 +75,7 @@ class Translation {
                   "Ollama's API cannot express {}: leave {} out of the request, or set "
                   "refuse_inexpressible = false for this upstream",
                   fmt::join(left_out_, ", "), left_out_.size() == 1 ? "it" : "them");
-    return Translated{out_.dump(-1, ' ', false, Json::error_handler_t::replace), std::move(left_out_)};
+    return Translated{base::json_text(out_), std::move(left_out_)};
   }
 
  private:

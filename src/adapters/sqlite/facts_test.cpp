@@ -10,23 +10,14 @@
 #include "adapters/sqlite/database.hpp"
 #include "adapters/sqlite/fact_scrub.hpp"
 #include "adapters/sqlite/traces.hpp"
+#include "base/temporary_folder.hpp"
 
 namespace plimsoll::sqlite {
 namespace {
 
 class Facts : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("plimsoll-facts-" + std::to_string(::getpid()) + "-" +
-               testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::remove_all(folder_);
-    open();
-  }
-  void TearDown() override {
-    store_.reset();
-    std::filesystem::remove_all(folder_);
-  }
+  void SetUp() override { open(); }
   void open() {
     store_.reset();
     auto opened = open_facts(file());
@@ -63,7 +54,8 @@ class Facts : public testing::Test {
     return all;
   }
 
-  std::filesystem::path folder_;
+  base::TemporaryFolder made_{"facts"};
+  std::filesystem::path folder_ = made_.path();
   std::unique_ptr<FactStore> store_;
 };
 

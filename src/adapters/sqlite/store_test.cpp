@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/temporary_folder.hpp"
 #include "contract/store/store_contract.hpp"
 
 namespace plimsoll {
@@ -30,15 +31,8 @@ constexpr bool can_fork = true;
 
 class SqliteStore : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "plimsoll_sqlite_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    file_ = folder_ / "store.db";
-  }
   void TearDown() override {
-    std::filesystem::permissions(folder_, std::filesystem::perms::owner_all);
-    std::filesystem::remove_all(folder_);
+    std::filesystem::permissions(folder_.path(), std::filesystem::perms::owner_all);
   }
   void execute(const char* sql) {
     sqlite3* handle = nullptr;
@@ -49,7 +43,8 @@ class SqliteStore : public testing::Test {
     sqlite3_close(handle);
   }
 
-  std::filesystem::path folder_, file_;
+  base::TemporaryFolder folder_{"store"};
+  std::filesystem::path file_ = folder_ / "store.db";
 };
 
 TEST_F(SqliteStore, RefusesAStoreOfANewerProgram) {
@@ -84,7 +79,7 @@ TEST_F(SqliteStore, CanBeReadWhereNothingMayBeWritten) {
     ASSERT_TRUE((*store)->put(index->id, std::span(&document, 1)));
   }
   std::filesystem::permissions(file_, std::filesystem::perms{0444});
-  std::filesystem::permissions(folder_, std::filesystem::perms{0555});
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms{0555});
   if (!can_fork) GTEST_SKIP() << "no process can be started in the emulator";
   const pid_t child = ::fork();
   if (child == 0) {

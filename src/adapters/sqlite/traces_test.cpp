@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include "adapters/sqlite/store.hpp"
+#include "base/temporary_folder.hpp"
 #include "base/testing_time.hpp"
 #include "contract/store/store_contract.hpp"
 #include "contract/traces/traces_contract.hpp"
@@ -24,13 +24,6 @@ namespace {
 
 class SqliteTraces : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "plimsoll_sqlite_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    file_ = folder_ / "store.db";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   void execute(const char* sql) {
     sqlite3* handle = nullptr;
     ASSERT_EQ(sqlite3_open(file_.c_str(), &handle), SQLITE_OK);
@@ -51,7 +44,8 @@ class SqliteTraces : public testing::Test {
     return base::cpu_seconds() - start;
   }
 
-  std::filesystem::path folder_, file_;
+  base::TemporaryFolder folder_{"traces"};
+  std::filesystem::path file_ = folder_ / "store.db";
 };
 
 // What the first release wrote, with a document in it.

@@ -3,6 +3,7 @@
 #include "adapters/sqlite/packing.hpp"
 #include "adapters/sqlite/rows.hpp"
 #include "base/clock.hpp"
+#include "base/json_text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {
@@ -18,7 +19,7 @@ Result<std::string> metadata_json(const Metadata& metadata) {
     if (parsed.is_discarded()) return fail(Errc::bad_input, "metadata '{}' is no JSON value: {}", key, value);
     object[key] = std::move(parsed);
   }
-  return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return base::json_text(object);
 }
 
 Result<void> check(const IndexInfo& index, const DocumentWithVectors& put) {
