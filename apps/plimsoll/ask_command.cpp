@@ -37,6 +37,7 @@ Result<void> run(const Globals& globals, AskCommand& command) {
   if (base::trim(command.words.back()).empty()) return fail(Errc::bad_input, "the question is empty");
   TRY(const base::Settings settings, settings_for(globals, command.options));
   TRY(const auto conversation, Conversation::open(settings, command.options.upstreams));
+  if (!command.options.index.empty()) TRY_VOID(conversation->check_index(command.options.index));
   Json request = request_for(command.options, conversation->is_embedded());
   request["messages"] = opening_messages(command.options);
   request["messages"].push_back({{"role", "user"}, {"content", command.words.back()}});

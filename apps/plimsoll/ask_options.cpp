@@ -26,7 +26,7 @@ void add_ask_options(CLI::App& command, AskOptions& options) {
   command
       .add_option("--window", options.window, "Tokens that the embedded model holds (default: at most 8,192)")
       ->type_name("TOKENS")
-      ->check(CLI::Range(Tokens{512}, Tokens{100'000'000}));
+      ->check(CLI::Range(Tokens{1'024}, Tokens{100'000'000}));
   command.add_option("--max-tokens", options.max_tokens, "Most tokens of an answer")
       ->type_name("TOKENS")
       ->check(CLI::Range(Tokens{1}, Tokens{1'000'000}));

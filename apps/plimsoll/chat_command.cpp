@@ -75,6 +75,10 @@ class Chat {
     return true;
   }
 
+  bool has_turns() const { return !messages_.empty(); }
+  // That of the last failure where no question was answered.
+  int exit_code() const { return last_ ? 0 : failed_; }
+
  private:
   Json request(const std::string& question) const {
     Json body = request_for(command_.options, conversation_.is_embedded());
@@ -102,14 +106,14 @@ class Chat {
   // A question that fails is said, and not remembered.
   Result<void> ask(const std::string& question) {
     bool heard = true;
+    const auto now = base::utc_ms();
     auto spoken = conversation_.say(request(question), [&](std::string_view words) {
       if (heard) heard = print_out(words).has_value();
     });
     if (!spoken) {
-      (void)complain(spoken.error());
+      failed_ = complain(spoken.error());
       return {};
     }
-    const auto now = base::utc_ms();
     Turn asked{"user", question, now, spoken->trace.id, command_.options.index, spoken->trace.model};
     Turn answered = asked;
     answered.role = "assistant";
@@ -139,9 +143,10 @@ class Chat {
   SessionLimits limits_;
   Json messages_ = Json::array();
   std::optional<Spoken> last_;
+  int failed_ = 0;
 };
 
-Result<void> run(const Globals& globals, ChatCommand& command) {
+Result<int> run(const Globals& globals, ChatCommand& command) {
   TRY(const base::Settings settings, settings_for(globals, command.options));
   TRY(const auto conversation, Conversation::open(settings, command.options.upstreams));
   TRY(const auto sessions, sqlite::open_sessions(settings.store_file));
@@ -158,8 +163,10 @@ Result<void> run(const Globals& globals, ChatCommand& command) {
     TRY(const bool goes_on, chat.take(std::string(base::trim(line))));
     if (!goes_on) break;
   }
-  return print_out(fmt::format("\nGo on with: plimsoll{} chat{} --session {}\n", as_arguments(globals),
-                               as_arguments(command.options), as_argument(command.session)));
+  if (chat.has_turns())
+    TRY_VOID(print_out(fmt::format("\nGo on with: plimsoll{} chat{} --session {}\n", as_arguments(globals),
+                                   as_arguments(command.options), as_argument(command.session))));
+  return chat.exit_code();
 }
 
 constexpr const char* examples =
@@ -187,7 +194,8 @@ void add_chat_command(CLI::App& app, const Globals& globals, int& exit_code) {
       ->type_name("S");
   add_ask_options(*sub, command->options);
   sub->callback([command, &globals, &exit_code] {
-    if (const auto done = run(globals, *command); !done) exit_code = complain(done.error());
+    const auto done = run(globals, *command);
+    exit_code = done ? *done : complain(done.error());
   });
 }
 

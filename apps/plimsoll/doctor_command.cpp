@@ -64,10 +64,9 @@ Result<void> run(const Globals& globals, const Options& options) {
 }
 
 constexpr const char* examples =
-    "Looks at the folders, the clock, the store and every index in it, the embedders, the upstreams with "
-    "the\n"
-    "windows of their models, and the limits of this machine. Changes nothing. The exit status is 1 where\n"
-    "something will not work.\n"
+    "Looks at the folders, the clock, the store and every index in it, the embedders, the upstreams with\n"
+    "the windows of their models, and the limits of this machine. Changes nothing but what is remembered\n"
+    "of those windows. The exit status is 1 where something will not work.\n"
     "\n"
     "Examples:\n"
     "  plimsoll doctor                                 all that the settings name\n"

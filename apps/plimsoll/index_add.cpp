@@ -31,6 +31,13 @@ Tokens chunk_tokens_for(Tokens window) {
   return std::clamp<Tokens>(window / 32, 100, 400);
 }
 
+Result<const ModelCard*> card_of(const ModelCatalogue& catalogue, const std::string& model) {
+  const auto match = catalogue.find(model);
+  if (match) return match->card;
+  return fail(Errc::unknown_model, "no model is called '{}'; `plimsoll models` lists those that are known",
+              model);
+}
+
 // What a new index is made with. An embedder of the settings that is not at hand leaves an index that is
 // searched by words alone, and a note; one that was asked for must be there.
 Result<IndexSettings> settings_for(const base::Settings& settings, Documents& documents,
@@ -39,12 +46,9 @@ Result<IndexSettings> settings_for(const base::Settings& settings, Documents& do
   out.chunk_tokens = settings.chunk_tokens;
   if (!options.model.empty()) {
     TRY(const ModelCatalogue catalogue, known_models(settings));
-    const auto match = catalogue.find(options.model);
-    if (!match)
-      return fail(Errc::unknown_model,
-                  "no model is called '{}'; `plimsoll models` lists those that are known", options.model);
-    if (!match->card->tokenizer.empty()) out.tokenizer = match->card->tokenizer;
-    out.chunk_tokens = chunk_tokens_for(match->card->window);
+    TRY(const ModelCard* card, card_of(catalogue, options.model));
+    if (!card->tokenizer.empty()) out.tokenizer = card->tokenizer;
+    out.chunk_tokens = chunk_tokens_for(card->window);
   }
   if (!options.tokenizer.empty()) out.tokenizer = options.tokenizer;
   if (options.chunk_tokens > 0) out.chunk_tokens = options.chunk_tokens;
@@ -60,7 +64,16 @@ Result<IndexSettings> settings_for(const base::Settings& settings, Documents& do
 }
 
 // An index that is there stays as it was made: asking for something else is an error, not a mix.
-Result<void> check_unchanged(const IndexInfo& index, const IndexAddOptions& options) {
+Result<void> check_unchanged(const base::Settings& settings, const IndexInfo& index,
+                             const IndexAddOptions& options) {
+  if (!options.model.empty()) {
+    TRY(const ModelCatalogue catalogue, known_models(settings));
+    TRY(const ModelCard* card, card_of(catalogue, options.model));
+    const std::string& tokenizer = card->tokenizer;
+    if (options.tokenizer.empty() && !tokenizer.empty() && tokenizer != index.settings.tokenizer)
+      return fail(Errc::bad_input, "index '{}' counts with {}, and {} with {}: make a new index for it",
+                  index.name, index.settings.tokenizer, options.model, tokenizer);
+  }
   if (!options.tokenizer.empty() && options.tokenizer != index.settings.tokenizer) {
     return fail(Errc::bad_input, "index '{}' counts with {}: make a new index to count with {}", index.name,
                 index.settings.tokenizer, options.tokenizer);
@@ -86,7 +99,7 @@ Result<IndexInfo> find_or_create(const base::Settings& settings, Documents& docu
                                  const IndexAddOptions& options, std::vector<std::string>& notes) {
   auto found = documents.store().find_index(local_owner, options.name);
   if (found) {
-    TRY_VOID(check_unchanged(*found, options));
+    TRY_VOID(check_unchanged(settings, *found, options));
     return found;
   }
   if (found.error().code != Errc::not_found) return found;
@@ -118,6 +131,10 @@ Result<Sources> find_sources(const std::vector<std::string>& paths) {
     const std::string root = key_root(given);
     std::error_code error;
     const bool folder = std::filesystem::is_directory(given, error);
+    if (!std::filesystem::exists(given, error)) {
+      out.problems.push_back({given, "there is no such file or folder"});
+      continue;
+    }
     out.roots.push_back(root);
     TRY_VOID(ingest::walk(
         given, {},
@@ -205,7 +222,7 @@ std::string outcome_json(const IndexInfo& index, const Outcome& outcome) {
 }
 
 Result<Outcome> ingest_all(const base::Settings& settings, Documents& documents, const IndexInfo& index,
-                           const IndexAddOptions& options) {
+                           const Sources& sources, const IndexAddOptions& options) {
   const auto started = std::chrono::steady_clock::now();
   TRY(const Tokenizer tokenizer, documents.tokenizers().open(index.settings.tokenizer));
   TRY(const auto embedders, documents.embedders_of(index));
@@ -214,7 +231,6 @@ Result<Outcome> ingest_all(const base::Settings& settings, Documents& documents,
   ingest_options.cut.chunk_tokens = index.settings.chunk_tokens;
   TRY(ingest_options.metadata, read_filters(options.metadata));
 
-  TRY(const Sources sources, find_sources(options.paths));
   const Interrupt interrupt;
   Outcome outcome;
   {
@@ -239,10 +255,14 @@ Result<Outcome> ingest_all(const base::Settings& settings, Documents& documents,
 }  // namespace
 
 Result<int> index_add(const base::Settings& settings, const IndexAddOptions& options) {
+  TRY(const Sources sources, find_sources(options.paths));
+  if (sources.files.empty() && !sources.problems.empty())
+    return fail(Errc::not_found, "{}: {}", printable(sources.problems.front().key),
+                sources.problems.front().reason);
   TRY(auto documents, Documents::open(settings, /*create=*/true));
   std::vector<std::string> notes;
   TRY(const IndexInfo index, find_or_create(settings, *documents, options, notes));
-  TRY(Outcome outcome, ingest_all(settings, *documents, index, options));
+  TRY(Outcome outcome, ingest_all(settings, *documents, index, sources, options));
   for (std::string& note : notes) outcome.report.warnings.push_back({index.name, std::move(note)});
   TRY_VOID(print_out(options.json ? outcome_json(index, outcome) : outcome_text(index, outcome)));
   if (outcome.report.stopped) return 130;

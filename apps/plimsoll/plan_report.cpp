@@ -76,7 +76,8 @@ std::string section_table(const Plan& plan, const Terminal& terminal) {
                           with_thousands(planned.grant), with_thousands(planned.used)});
   }
   const Tokens all = plan.input + plan.thinking + plan.answer + plan.margin;
-  table.rows.push_back({"together", "", with_thousands(plan.least), "", "", with_thousands(all)});
+  table.rows.push_back(
+      {"together", "", plan.least > 0 ? with_thousands(plan.least) : "", "", "", with_thousands(all)});
   return draw(table, terminal);
 }
 

@@ -25,6 +25,9 @@ class WatchedEmbedder final : public Embedder {
   Result<std::vector<float>> embed_query(std::string_view query, Deadline deadline) override {
     return watched([&] { return embedder_->embed_query(query, deadline); });
   }
+  std::optional<Tokens> count(std::span<const std::string_view> texts) const override {
+    return embedder_->count(texts);
+  }
 
  private:
   template <typename Step>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +36,12 @@ class Embedder {
   virtual Result<std::vector<float>> embed(std::span<const std::string_view> texts, Deadline deadline) = 0;
 
   virtual Result<std::vector<float>> embed_query(std::string_view query, Deadline deadline) = 0;
+
+  // What it reads of the texts; none: that is not known here.
+  virtual std::optional<Tokens> count(std::span<const std::string_view> texts) const {
+    (void)texts;
+    return std::nullopt;
+  }
 };
 
 }  // namespace plimsoll

@@ -81,12 +81,13 @@ class FactStore {
   virtual ~FactStore() = default;
 
   // The same words of the same owner and session are the same fact: it is renewed, with the importance given
-  // now, and keeps its id, its trust and its history. bad_input: the owner has `most` facts already.
+  // now where that was `weighed`, and keeps its id, its trust and its history. bad_input: the owner has
+  // `most` facts already.
   struct Added {
     Fact fact;
     bool is_new = true;
   };
-  virtual Result<Added> add(const Fact& fact, const FactVector& vector, std::int64_t most) = 0;
+  virtual Result<Added> add(const Fact& fact, bool weighed, const FactVector& vector, std::int64_t most) = 0;
   virtual Result<void> set_vector(std::string_view owner, std::string_view id, const FactVector& vector) = 0;
 
   // not_found, here and below: the owner has none of that id.

@@ -54,6 +54,7 @@ struct KeptSummary {
 struct SummaryLimits {
   std::int64_t count = 10'000;
   std::int64_t age_ms = std::int64_t{90} * 24 * 3600 * 1000;
+  std::int64_t bytes = std::int64_t{256} << 20;  // with what they replace
 };
 
 enum class RunState : std::uint8_t { running, done, failed, interrupted };
@@ -82,7 +83,8 @@ class SessionStore {
   SessionStore& operator=(const SessionStore&) = delete;
   virtual ~SessionStore() = default;
 
-  // All of them or none; a session that is not there is made.
+  // All of them or none; a session that is not there is made. None where the first of them was said before
+  // the session was forgotten: what was under way then brings nothing back.
   virtual Result<void> append(std::string_view owner, std::string_view session, std::span<const Turn> turns,
                               const SessionLimits& limits) = 0;
   // Oldest first; none where there is no such session.
@@ -92,7 +94,8 @@ class SessionStore {
   // With its summaries. False: there was neither.
   virtual Result<bool> forget(std::string_view owner, std::string_view session) = 0;
 
-  // One of the same hash is replaced.
+  // One of the same hash is replaced. Nothing is kept where its turns were there (`at_ms`) before the session
+  // was forgotten.
   virtual Result<void> keep_summary(std::string_view owner, std::string_view session,
                                     const KeptSummary& summary, const SummaryLimits& limits) = 0;
   // Oldest first; without their texts unless `whole`.

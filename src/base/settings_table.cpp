@@ -116,7 +116,7 @@ const std::array table{
             "Answer with the embedded model where no server is named and no Ollama is there."},
     Setting{"embedded_model_file", "", Path{&Settings::embedded_model_file},
             "Its weights, a GGUF file; empty: SmolLM2 135M, which set-up fetches."},
-    Setting{"embedded_window", "", OptionalWhole{&Settings::embedded_window, 512, most_tokens, "auto"},
+    Setting{"embedded_window", "", OptionalWhole{&Settings::embedded_window, 1'024, most_tokens, "auto"},
             "Tokens that it holds of one conversation; auto: what it was made for, at most 8,192."},
     Setting{"embedded_slots", "", Whole{&Settings::embedded_slots, 1, 64},
             "Conversations that it holds at once; each takes memory for its window."},

@@ -31,7 +31,8 @@ struct Ask {
   std::optional<Tokens> window_wish{};  // what the client wants the model to be loaded with; plans keep below
   bool in_full = false;                 // the plan with all that it can tell, whatever the request wishes
   std::optional<DocumentChat> documents{};
-  bool recall = false;  // memories come along, unless the request says otherwise
+  std::optional<bool> recall{};  // whether memories come along, where the request says nothing; none: by rule
+  std::int64_t at_ms = 0;        // when it came, UTC; 0: now
 };
 
 struct AnswerHead {

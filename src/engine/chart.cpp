@@ -104,10 +104,14 @@ Result<void> read_request(Engine& engine, Course& course) {
   const Json& body = course.parts.body;
   RequestWishes& wishes = course.parts.wishes;
   const auto model = body.find("model");
+  if (model != body.end() && !model->is_null() && !model->is_string())
+    return fail(Errc::bad_input, "model is not a text: name one that GET /v1/models lists");
   if (model != body.end() && model->is_string()) course.model = model->get<std::string>();
   course.trace.asked_model = course.model;
   course.trace.session = wishes.session;
   const auto stream = body.find("stream");
+  if (stream != body.end() && !stream->is_null() && !stream->is_boolean())
+    return fail(Errc::bad_input, "stream is not true or false");
   course.stream = stream != body.end() && stream->is_boolean() && stream->get<bool>();
   const auto streaming = body.find("stream_options");
   course.wants_usage = streaming != body.end() && streaming->is_object() &&
@@ -116,12 +120,11 @@ Result<void> read_request(Engine& engine, Course& course) {
     return fail(Errc::bad_input, "Invalid context_token_ratio: {}. Must be between 0.2 and 0.8.", *ratio);
 
   // MODEL+INDEX, for clients that can only choose a model.
-  const std::size_t plus = course.model.rfind('+');
+  const Fleet& fleet = engine.models.fleet();
+  const std::size_t plus = fleet.plus_in(course.model);
   if (wishes.index.empty() && plus != std::string::npos && engine.shelf != nullptr) {
-    const Fleet& fleet = engine.models.fleet();
     const std::string index = course.model.substr(plus + 1), plain = course.model.substr(0, plus);
-    if (!fleet.has(course.model) &&
-        (fleet.has(plain) || engine.shelf->has(course.ask.caller.indexes, index))) {
+    if (fleet.has(plain) || engine.shelf->has(course.ask.caller.indexes, index)) {
       wishes.index = index;
       course.model = plain;
       course.parts.altered = true;

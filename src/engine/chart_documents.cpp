@@ -101,7 +101,10 @@ Result<void> plan_with_documents(Engine& engine, Course& course, const PlanOptio
   for (int round = 0; round < most_selections && budget > 0; ++round) {
     TRY(Reading reading,
         read_documents(*course.findings, course.parts, model, course.plan.input, budget, rules));
-    if (reading.passages.empty()) break;
+    if (reading.passages.empty()) {
+      course.plan.strategy = std::move(reading.strategy);
+      break;
+    }
     put_aboard(course, model, std::move(reading.passages));
     TRY(course.plan, plan_parts(course.parts, course.model, options, models));
     course.plan.strategy = std::move(reading.strategy);

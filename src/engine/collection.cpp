@@ -122,7 +122,8 @@ Result<void> Collections::add(std::string_view owner, std::string_view name,
     const auto turn = turn_of(owner, name);
     const std::lock_guard lock(*turn);
     TRY(const IndexInfo now, find_or_intended(owner, name));
-    if (!same(now.settings, seen.settings)) continue;
+    // What was known of one that is gone is to be put into the next as well.
+    if (!same(now.settings, seen.settings) || (seen.id != 0 && now.id != seen.id)) continue;
     if (now.id == 0) return put_into_new(now, ready);
     if (now.id != seen.id || now.revision != seen.revision) {
       std::vector<DocumentWithVectors> still;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/clock.hpp"
 #include "base/json_text.hpp"
 #include "base/log.hpp"
 #include "engine/harmless.hpp"
@@ -67,7 +66,7 @@ void describe(const Course& course, Work& work, std::size_t from, std::size_t to
   }
   made.hash = work.rows.names.hashes[to - 1];
   if (!work.rows.names.ends_with.empty()) made.ends_with = work.rows.names.ends_with[to - 1];
-  made.at_ms = base::utc_ms();
+  made.at_ms = course.trace.at_ms;  // when its turns were there: what was forgotten since stays so
   if (!course.trace.session.empty()) made.originals = base::json_text(originals);
   work.count = to;
 }
@@ -135,11 +134,13 @@ Awaitable<void> ask_models(Engine& engine, Crew& crew, Course& course, Work& wor
       continue;
     }
     request->owner = course.trace.owner;
+    const std::string sent = request->body;
     auto written = co_await written_summary(crew, writer.member, *std::move(request), soon);
     if (co_await client_is_gone()) break;  // which is not the server's fault
     if (!written) {
       engine.summaries->failed(writer.member, Summaries::Clock::now());
-      work.note = fmt::format("{}: {}", writer.model, for_the_record(engine, course, written.error().what));
+      work.note =
+          fmt::format("{}: {}", writer.model, for_the_record(engine, course, written.error().what, sent));
       continue;
     }
     engine.summaries->succeeded(writer.member);

@@ -30,13 +30,31 @@ bool near_enough(const ScoredSentence& sentence, const Evidence& evidence, doubl
   return by_words || (evidence.by_meaning && distance_of(sentence.meaning) <= threshold);
 }
 
-void drop_far(Evidence& evidence, double threshold) {
-  if (threshold <= 0) return;
-  std::erase_if(evidence.stretches, [&](const Stretch& stretch) {
-    return std::ranges::none_of(stretch.sentences, [&](const ScoredSentence& sentence) {
-      return near_enough(sentence, evidence, threshold);
+float best_in(const Stretch& stretch) {
+  float best = 0;
+  for (const ScoredSentence& sentence : stretch.sentences) best = std::max(best, sentence.score);
+  return best;
+}
+
+// A note where that leaves nothing, or one that is far.
+std::optional<std::string> drop_far(Evidence& evidence, const ConsultRules& rules, std::string_view index) {
+  std::vector<Stretch>& stretches = evidence.stretches;
+  if (stretches.empty()) return fmt::format("nothing was found in the index '{}'", index);
+  if (rules.similarity_threshold <= 0) return std::nullopt;
+  const auto is_near = [&](const Stretch& stretch) {
+    return std::ranges::any_of(stretch.sentences, [&](const ScoredSentence& sentence) {
+      return near_enough(sentence, evidence, rules.similarity_threshold);
     });
-  });
+  };
+  if (std::ranges::any_of(stretches, is_near)) {
+    std::erase_if(stretches, [&](const Stretch& stretch) { return !is_near(stretch); });
+    return std::nullopt;
+  }
+  Stretch best = std::move(*std::ranges::max_element(stretches, {}, best_in));
+  stretches.clear();
+  if (rules.keeps_best) stretches.push_back(std::move(best));
+  return fmt::format("nothing in the index '{}' is near the question{}", index,
+                     rules.keeps_best ? "; what is nearest goes along" : ": no passage goes along");
 }
 
 // Of the best sentence within a passage; where no vectors were compared, what its score would be as one.
@@ -192,7 +210,8 @@ Result<Findings> find_in_documents(Shelf& shelf, std::string_view owner, const R
   findings.candidates = findings.evidence.candidates;
   findings.notes = findings.shelf->notes;
   findings.notes.insert(findings.notes.end(), findings.evidence.notes.begin(), findings.evidence.notes.end());
-  drop_far(findings.evidence, rules.similarity_threshold);
+  if (auto note = drop_far(findings.evidence, rules, parts.wishes.index))
+    findings.notes.push_back(*std::move(note));
   return findings;
 }
 

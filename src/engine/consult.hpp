@@ -17,6 +17,7 @@ struct ConsultRules {
   Tokens node_approximation = 500;     // K3: what a candidate is taken to cost
   Tokens passages = 4'000;             // what passages may have where the request does not say
   std::optional<PassageOrder> order;   // none: by the request, else the documents' own
+  bool keeps_best = false;             // where nothing is near enough, what is nearest
   // So many at most, and then no document is pasted whole.
   std::optional<std::size_t> most_passages;
 };

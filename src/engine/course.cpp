@@ -34,6 +34,25 @@ bool repeats(std::string_view text, std::string_view request) {
   return false;
 }
 
+// All texts in a value, as they read without JSON's escapes.
+void append_texts(std::string& out, const nlohmann::ordered_json& value) {
+  if (value.is_string()) out.append(value.get_ref<const std::string&>()) += '\n';
+  if (!value.is_structured()) return;
+  for (const auto& [key, one] : value.items()) {
+    if (value.is_object()) out.append(key) += '\n';
+    append_texts(out, one);
+  }
+}
+
+// Whether it stands in a request, with JSON's escapes or without them.
+bool repeats_texts(std::string_view said, std::string_view request) {
+  constexpr std::size_t longest_compared = std::size_t{1} << 20;
+  if (request.size() > longest_compared || repeats(said, request)) return true;
+  std::string texts;
+  append_texts(texts, nlohmann::ordered_json::parse(request, nullptr, /*allow_exceptions=*/false));
+  return repeats(said, texts);
+}
+
 // By section of the plan, with what was written; nothing where no upstream took the request. One that was
 // given up by the client was read all the same.
 std::vector<SectionTokens> used_by(const Course& course) {
@@ -50,7 +69,9 @@ std::vector<SectionTokens> used_by(const Course& course) {
   if (used.empty()) add("prompt", trace.input > 0 ? trace.input : trace.usage.input.value_or(0));
   const Tokens thinking = trace.usage.thinking.value_or(0);
   add("thinking", thinking);
-  add("answer", trace.usage.answer.value_or(0) - thinking);
+  // Who goes away before the server tells has read the words all the same.
+  const Tokens unsaid = course.ask.caller.metered ? course.streamed : 0;
+  add("answer", trace.usage.answer.value_or(unsaid) - thinking);
   return used;
 }
 
@@ -70,7 +91,7 @@ Course::Course(Ask asked, std::string trace_id) : ask(std::move(asked)) {
   trace.id = std::move(trace_id);
   trace.owner = ask.caller.owner;
   trace.route = ask.route;
-  trace.at_ms = base::utc_ms();
+  trace.at_ms = ask.at_ms > 0 ? ask.at_ms : base::utc_ms();
 }
 
 std::vector<std::size_t> passages_aboard(const Course& course) {
@@ -84,18 +105,19 @@ std::vector<std::size_t> passages_aboard(const Course& course) {
   return kept;
 }
 
-bool repeats_request(const Course& course, std::string_view said) {
-  constexpr std::size_t longest_compared = std::size_t{1} << 20;
+bool repeats_request(const Course& course, std::string_view said, std::string_view sent) {
   std::string without_model(said);  // whose name is no secret
   const std::string& model = course.trace.asked_model;
   for (std::size_t at = 0; !model.empty() && (at = without_model.find(model, at)) != std::string::npos;)
     without_model.replace(at, model.size(), 1, '\1');
-  const std::string_view request(course.ask.body);
-  return request.size() > longest_compared || repeats(without_model, request);
+  return repeats_texts(without_model, course.ask.body) ||
+         (!course.body.empty() && repeats_texts(without_model, course.body)) ||
+         (!sent.empty() && repeats_texts(without_model, sent));
 }
 
-std::string for_the_record(const Engine& engine, const Course& course, std::string said) {
-  if (engine.rules.keep_prompts || !repeats_request(course, said)) return said;
+std::string for_the_record(const Engine& engine, const Course& course, std::string said,
+                           std::string_view sent) {
+  if (engine.rules.keep_prompts || !repeats_request(course, said, sent)) return said;
   return fmt::format("an error of {} bytes that may repeat the request, which is not kept (keep_prompts)",
                      said.size());
 }

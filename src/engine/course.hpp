@@ -45,6 +45,7 @@ struct Course {
   int compressions = 0;          // of history, that were tried
   bool compression_due = false;  // the plan is to be made anew with a shorter one
   Tokens summary_used = 0;       // read and written by the model that wrote a summary
+  Tokens streamed = 0;           // of an answer, about, as far as it has come
   bool left = false;             // the client went away while the upstream was at it
 
   std::string_view outgoing() const {
@@ -85,11 +86,13 @@ Awaitable<Result<bool>> relay(Engine& engine, Course& course, HttpStream& reply,
 // Which of the passages that were found went along, by place.
 std::vector<std::size_t> passages_aboard(const Course& course);
 
-// Whether what an upstream said may be words of the request itself.
-bool repeats_request(const Course& course, std::string_view said);
+// Whether what an upstream said may be words of the request itself, as it came or as it went out, or of
+// something else that was sent.
+bool repeats_request(const Course& course, std::string_view said, std::string_view sent = {});
 // What it said, for the log and the trace: servers that check the form of a request repeat parts of it, which
 // are not kept unless prompts are.
-std::string for_the_record(const Engine& engine, const Course& course, std::string said);
+std::string for_the_record(const Engine& engine, const Course& course, std::string said,
+                           std::string_view sent = {});
 
 // Fills in the trace, and keeps it.
 void close_course(Engine& engine, Course& course, const Result<void>& outcome);

@@ -28,6 +28,12 @@ UpstreamRequest request_for(Engine& engine, const Course& course) {
   return request;
 }
 
+// Nobody answers behind what does. A plain 500 may be one request's own fault, which is no reason to keep
+// others away.
+bool is_out_of_service(int status) {
+  return status == 502 || status == 503 || status == 504;
+}
+
 // How long to wait before another try; none: another try would not help, or is not ours to make.
 std::optional<milliseconds> pause_after(const Result<std::unique_ptr<HttpStream>>& reply, int tries) {
   const milliseconds pause = first_pause * (1 << (2 * (tries - 1)));
@@ -37,7 +43,7 @@ std::optional<milliseconds> pause_after(const Result<std::unique_ptr<HttpStream>
   }
   const ReplyHead& head = (*reply)->head();
   const int status = head.status;
-  if (status != 429 && status != 502 && status != 503 && status != 504) return std::nullopt;
+  if (status != 429 && !is_out_of_service(status)) return std::nullopt;
   const std::string_view asked = head.header("retry-after");
   if (asked.empty()) return status == 429 ? std::nullopt : std::optional(pause);
   double seconds = 0;
@@ -85,7 +91,8 @@ Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& cr
     note_attempt(course, reply, begin);
     course.left = co_await client_is_gone();
     if (course.left) co_return nobody_waits();  // which is not the server's fault
-    const bool broken = reply ? (*reply)->head().status >= 500 : reply.error().code != Errc::bad_input;
+    const bool broken =
+        reply ? is_out_of_service((*reply)->head().status) : reply.error().code != Errc::bad_input;
     if (broken)
       engine.breakers.failed(course.berth.member, Breakers::Clock::now());
     else

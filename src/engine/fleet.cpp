@@ -89,6 +89,14 @@ bool Fleet::has(std::string_view model) const {
   return !model.empty() && listed(model, *models()).has_value();
 }
 
+std::size_t Fleet::plus_in(std::string_view model) const {
+  const std::size_t last = model.rfind('+');
+  if (last == std::string_view::npos || has(model)) return std::string_view::npos;
+  for (std::size_t at = last; at != std::string_view::npos && at > 0; at = model.rfind('+', at - 1))
+    if (has(model.substr(0, at))) return at;
+  return last;
+}
+
 Result<Berth> Fleet::find(std::string_view model) const {
   const std::shared_ptr<const Models> models = this->models();
   constexpr std::size_t longest_name = 512;  // names are kept by whoever remembers windows

@@ -61,6 +61,9 @@ class Fleet {
   Result<Berth> find(std::string_view model) const;
   // Whether a server lists it, or is named in front of it.
   bool has(std::string_view model) const;
+  // Where the index of MODEL+INDEX is named: the last '+' behind a model that a server lists, else the last
+  // of all. npos: there is none, or a server lists the whole.
+  std::size_t plus_in(std::string_view model) const;
 
  private:
   std::optional<Berth> listed(std::string_view model, const Models& models) const;

@@ -167,6 +167,7 @@ Result<PlanModel> RequestModels::open(std::string_view model) const {
   if (most_ && *most_ < opened.window.tokens) {
     opened.window.tried.push_back({"the request's own wish", base::with_thousands(*most_) + " tokens"});
     opened.window.tokens = *most_;
+    opened.window.source = WindowSource::configured;
   }
   return opened;
 }

@@ -51,7 +51,7 @@ Result<AddedFact> Memories::add(std::string_view owner, const NewFact& given, De
   AddedFact out;
   const FactVector vector = own_.vector_of(fact.text, deadline, out.note);
   if (!out.note.empty()) out.note = "found by its words alone: " + out.note;
-  TRY(auto added, own_.store().add(fact, vector, most_));
+  TRY(auto added, own_.store().add(fact, given.importance.has_value(), vector, most_));
   out.fact = std::move(added.fact);
   out.is_new = added.is_new;
   return out;

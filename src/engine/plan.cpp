@@ -234,9 +234,9 @@ Result<void> settle(Plan& plan, const RequestParts& parts, const PlanModel& mode
   finish(plan, parts, draft, taken->stowage, taken->assembly, taken->counted, fits);
   list_pieces(plan, parts, draft, taken->stowage);
   if (!fits) return {};
-  plan.untouched = taken->as_given && !parts.altered && is_plain(parts.body) &&
-                   plan.model == name_in(parts.body) &&
-                   (!plan.requested_answer || plan.requested_answer == plan.answer);
+  plan.untouched =
+      taken->as_given && !parts.altered && is_plain(parts.body) && plan.model == name_in(parts.body) &&
+      (!plan.requested_answer || plan.requested_answer == plan.answer) && plan.thinking == parts.thinking;
   if (!plan.untouched || !options.brief) {
     if (taken->as_given) taken->request = assemble(parts.body, taken->assembly);
     plan.request = bound_request(std::move(taken->request), plan);

@@ -183,9 +183,9 @@ std::string plan_json_line(const Plan& plan) {
   writer.field("model", plan.model)
       .object("window", [&](Writer& one) { write_window(one, plan.window); })
       .field("policy", name_of(plan.policy))
-      .field("fits", plan.fits)
-      .field("least_window", plan.least)
-      .field("input_tokens", plan.input)
+      .field("fits", plan.fits);
+  if (plan.least > 0) writer.field("least_window", plan.least);
+  writer.field("input_tokens", plan.input)
       .field("thinking_tokens", plan.thinking)
       .field("answer_tokens", plan.answer)
       .field("margin", plan.margin)

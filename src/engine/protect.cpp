@@ -1,6 +1,7 @@
 #include "engine/protect.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/json_member.hpp"
 #include "base/json_text.hpp"
@@ -53,11 +54,21 @@ const char* limit_field(const Course& course) {
 }
 
 // None where the request leaves it open; what is below 0 is for the server to understand.
-std::optional<Tokens> asked_limit(const Course& course) {
+Result<std::optional<Tokens>> asked_limit(const Course& course) {
   const Json& asked = member(course.parts.body, limit_field(course));
-  if (!asked.is_number_unsigned()) return std::nullopt;
-  constexpr auto most = static_cast<std::uint64_t>(budget::most_tokens);
-  return static_cast<Tokens>(std::min(asked.get<std::uint64_t>(), most));
+  if (asked.is_null()) return std::nullopt;
+  const double number = asked.is_number() ? asked.get<double>() : 0.5;
+  if (std::floor(number) != number)
+    return fail(Errc::bad_input, "{} is not a whole number", limit_field(course));
+  if (number < 0) return std::nullopt;
+  return static_cast<Tokens>(std::min(number, static_cast<double>(budget::most_tokens)));
+}
+
+// What a server takes where the request leaves it open: OpenAI's completions end after 16, a response when it
+// is done.
+Tokens limit_by_default(const Course& course, Tokens room) {
+  constexpr Tokens of_completions = 16;
+  return course.ask.route == "/v1/responses" ? room : std::min(room, of_completions);
 }
 
 // The same bytes but for one number.
@@ -138,7 +149,7 @@ Result<void> chart_other(Engine& engine, Course& course, const PlanModels& model
   trace.window = engine.models.unasked_window(course.berth, model.window.tokens);
   if (course.ask.route == "/v1/embeddings" || course.ask.route == "/api/embed") return {};
   TRY(const Counted counted, count_other(course, model));
-  const std::optional<Tokens> asked = asked_limit(course);
+  TRY(const std::optional<Tokens> asked, asked_limit(course));
   trace.input = counted.input;
   trace.exactness = counted.exactness;
   trace.margin = budget::margin_for(model.drift);
@@ -150,8 +161,7 @@ Result<void> chart_other(Engine& engine, Course& course, const PlanModels& model
         "window of {} ({}). Shorten the input, or choose a model with a larger window.",
         with_thousands(trace.input), name_of(counted.exactness), with_thousands(trace.margin), trace.model,
         with_thousands(trace.window), name_of(model.window.source));
-  constexpr Tokens by_default = 16;  // as OpenAI's completions have it
-  trace.answer = std::min(room, asked.value_or(by_default));
+  trace.answer = std::min(room, asked.value_or(limit_by_default(course, room)));
   if (asked && *asked > room) {
     course.body = with_limit(course.parts.body, limit_field(course), room);
     trace.changed = true;

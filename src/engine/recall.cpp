@@ -50,7 +50,7 @@ bool wants_memories(const Engine& engine, const Course& course) {
   if (engine.recall == nullptr || engine.recall->providers.empty() || !is_chat(course) ||
       base::trim(course.parts.query).empty())
     return false;
-  return course.parts.wishes.memory.value_or(engine.recall->always || course.ask.recall);
+  return course.parts.wishes.memory.value_or(course.ask.recall.value_or(engine.recall->always));
 }
 
 void recall_memories(const Engine& engine, Course& course, const PlanModel& model,

@@ -161,6 +161,7 @@ Awaitable<Result<bool>> relay_stream(Engine& engine, Course& course, HttpStream&
   Result<std::string_view> bytes = std::string_view(begin);
   while (bytes && !bytes->empty()) {
     const std::string_view out = events.pass(*bytes, fields);
+    course.streamed = events.chunks();
     if (!out.empty()) CO_TRY_VOID(co_await client.body(out));
     bytes = co_await reply.read(soon(engine, deadline));
     if (events.waiting() > engine.rules.max_answer_bytes) bytes = too_long(engine);

@@ -133,6 +133,7 @@ void EventRelay::take_event(std::string_view event, const Fields& fields) {
   facts_.is_error = facts_.is_error || facts.is_error;
 
   const bool usage_alone = facts.usage.input && facts.no_choices;
+  if (!data.empty() && !usage_alone) ++chunks_;
   if (wishes_.hides_usage && usage_alone) return;
   const bool may_be_last = wishes_.annotated && (!facts.finish_reason.empty() || usage_alone);
   if (may_be_last) {

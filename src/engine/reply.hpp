@@ -42,6 +42,8 @@ class EventRelay {
 
   const ReplyFacts& facts() const { return facts_; }
   bool is_done() const { return done_; }  // [DONE] was there
+  // Chunks of an answer that were there: about as many as its tokens.
+  std::int64_t chunks() const { return chunks_; }
   std::size_t waiting() const { return rest_.size() + held_.size(); }
 
  private:
@@ -51,6 +53,7 @@ class EventRelay {
 
   Wishes wishes_;
   ReplyFacts facts_;
+  std::int64_t chunks_ = 0;
   bool done_ = false;
   bool said_ = false;   // the fields went out
   bool added_ = false;  // a chunk that did not come from the server

@@ -101,10 +101,12 @@ std::uint64_t TraceWriter::dropped() const {
 }
 
 void TraceWriter::run() {
+  auto written_at = std::chrono::steady_clock::now() - options_.patience;
   std::unique_lock lock(mutex_);
   while (true) {
     due_.wait(lock, [&] { return is_due() || !waiting_.empty() || !used_.empty(); });
-    due_.wait_for(lock, options_.patience, [&] { return is_due(); });
+    // After a rest the first goes at once: whoever looks for it next finds it.
+    due_.wait_until(lock, written_at + options_.patience, [&] { return is_due(); });
     const bool last = stopping_;
     const std::uint64_t flushing = flush_wanted_;
     std::vector<Trace> traces = std::exchange(waiting_, {});
@@ -113,6 +115,7 @@ void TraceWriter::run() {
     lock.unlock();
     write(std::move(traces), std::move(used));
     complain_of_losses();
+    written_at = std::chrono::steady_clock::now();
     lock.lock();
     flushed_ = flushing;
     written_.notify_all();

@@ -13,6 +13,7 @@
 namespace plimsoll::gateway {
 ChatRoutes::Prepared ChatRoutes::prepare(const ClientRequest& request) const {
   Prepared out;
+  const std::int64_t now = base::utc_ms();  // before the turns are read: one that goes meanwhile stays gone
   Complaints complaints;
   const auto body = read_object(request.body, complaints);
   if (!body) {
@@ -35,7 +36,7 @@ ChatRoutes::Prepared ChatRoutes::prepare(const ClientRequest& request) const {
   if (out.ask.session.empty()) out.ask.session = random_id();
   out.index = *std::move(index);
   out.body = chat_body(out.ask, out.index, *history);
-  out.question = {"user", out.ask.message, base::utc_ms(), {}, out.index, out.ask.model};
+  out.question = {"user", out.ask.message, now, {}, out.index, out.ask.model};
   return out;
 }
 
@@ -53,6 +54,7 @@ Awaitable<void> ChatRoutes::message(Call call) const {
   ask.body = std::move(prepared.body);
   ask.documents.emplace();
   ask.recall = true;
+  ask.at_ms = prepared.question.at_ms;
   ask.documents->top_k = prepared.ask.top_k;
   ChatSink sink(call.reply, prepared.ask.stream);
   std::string trace = new_trace_id();

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/json_shape.hpp"
+#include "base/json_text.hpp"
 #include "base/try.hpp"
 #include "gateway/api.hpp"
 
@@ -16,6 +17,7 @@ struct EmbeddingAsk {
   std::vector<std::string> texts;
   bool all_texts = true;  // none of it are tokens
   bool base64 = false;
+  Json dimensions, format;
 };
 
 Result<EmbeddingAsk> read_ask(const std::string& body) {
@@ -24,7 +26,9 @@ Result<EmbeddingAsk> read_ask(const std::string& body) {
   if (!json.is_object()) return fail(Errc::bad_input, "the body of the request is not a JSON object");
   EmbeddingAsk ask;
   if (json.contains("model") && json["model"].is_string()) ask.model = json["model"].get<std::string>();
-  ask.base64 = json.contains("encoding_format") && json["encoding_format"] == "base64";
+  if (json.contains("dimensions")) ask.dimensions = json["dimensions"];
+  if (json.contains("encoding_format")) ask.format = json["encoding_format"];
+  ask.base64 = ask.format == "base64";
   const Json input = json.contains("input") ? json["input"] : Json();
   if (input.is_string()) ask.texts.push_back(input.get<std::string>());
   if (input.is_array())
@@ -53,7 +57,8 @@ std::string base64_of(std::span<const float> values) {
   return out;
 }
 
-std::string reply_of(const EmbeddingAsk& ask, const std::vector<float>& vectors, std::size_t dimensions) {
+std::string reply_of(const EmbeddingAsk& ask, const std::vector<float>& vectors, std::size_t dimensions,
+                     std::optional<Tokens> tokens) {
   Json data = Json::array();
   for (std::size_t i = 0; i < ask.texts.size(); ++i) {
     const std::span vector = std::span(vectors).subspan(i * dimensions, dimensions);
@@ -61,11 +66,18 @@ std::string reply_of(const EmbeddingAsk& ask, const std::vector<float>& vectors,
         ask.base64 ? Json(base64_of(vector)) : Json(std::vector<float>(vector.begin(), vector.end()));
     data.push_back({{"object", "embedding"}, {"index", i}, {"embedding", std::move(embedding)}});
   }
-  const Json json{{"object", "list"},
-                  {"data", std::move(data)},
-                  {"model", ask.model},
-                  {"usage", {{"prompt_tokens", 0}, {"total_tokens", 0}}}};
-  return json.dump();
+  Json json{{"object", "list"}, {"data", std::move(data)}, {"model", ask.model}};
+  if (tokens) json["usage"] = {{"prompt_tokens", *tokens}, {"total_tokens", *tokens}};
+  return base::json_text(json);
+}
+
+// What our own embedder cannot do.
+Result<void> check(const EmbeddingAsk& ask, const EmbedderInfo& info) {
+  if (!ask.dimensions.is_null() && ask.dimensions != info.dimensions)
+    return fail(Errc::bad_input, "{} has {} dimensions, and no others", info.name, info.dimensions);
+  if (!ask.format.is_null() && ask.format != "float" && ask.format != "base64")
+    return fail(Errc::bad_input, "encoding_format is not float or base64");
+  return {};
 }
 
 }  // namespace
@@ -95,10 +107,16 @@ Awaitable<void> Api::embeddings(Call call) const {
       body = tl::unexpected(embedder.error());
       return;
     }
+    if (auto able = check(*ask, (*embedder)->info()); !able) {
+      body = tl::unexpected(able.error());
+      return;
+    }
     const std::vector<std::string_view> texts(ask->texts.begin(), ask->texts.end());
     const auto vectors = (*embedder)->embed(texts, call.deadline);
-    body = vectors ? Result<std::string>(reply_of(*ask, *vectors, (*embedder)->info().dimensions))
-                   : tl::unexpected(vectors.error());
+    if (vectors)
+      body = reply_of(*ask, *vectors, (*embedder)->info().dimensions, (*embedder)->count(texts));
+    else
+      body = tl::unexpected(vectors.error());
   };
   co_await call.crew.elsewhere(std::move(work));
   if (body)

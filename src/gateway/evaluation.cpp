@@ -110,6 +110,7 @@ Awaitable<Json> Evaluations::ask_one(Work& work, const std::string& question) {
   ask.body = chat_body(message, work.ask.index, {});
   ask.documents.emplace();
   ask.documents->top_k = work.ask.top_k;
+  ask.recall = false;  // a run is kept, and a memory can be forgotten
   HeldReply held;
   std::string trace = new_trace_id();
   const auto begun = Deadline::Clock::now();

@@ -92,10 +92,12 @@ void Gate::collect_alerts(Holder& holder, std::vector<BudgetAlert>& due) {
 void Gate::tell(const std::vector<BudgetAlert>& alerts) {
   for (const BudgetAlert& alert : alerts) {
     ++counters_.alerts;
-    log::warning("a key's budget of the day is nearly used up", {{"key", alert.key},
-                                                                 {"percent", alert.percent},
-                                                                 {"used_tokens", alert.used},
-                                                                 {"tokens_per_day", alert.budget}});
+    log::warning(alert.percent >= 100 ? "a key's budget of the day is used up"
+                                      : "a key's budget of the day is nearly used up",
+                 {{"key", alert.key},
+                  {"percent", alert.percent},
+                  {"used_tokens", alert.used},
+                  {"tokens_per_day", alert.budget}});
     if (options_.alert) options_.alert(alert);
   }
 }

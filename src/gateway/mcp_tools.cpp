@@ -82,7 +82,7 @@ Window known_window(const ToolContext& context, std::string_view model) {
   const bool sure = match->kind != MatchKind::partial && match->card->source != "unverified";
   window.confidence = sure ? Confidence::medium : Confidence::low;
   window.tried.push_back(
-      {"catalogue", fmt::format("{} by a {} match, {} tokens", match->card->name, name_of(match->kind),
+      {"catalogue", fmt::format("{}, {} match, {} tokens", match->card->name, name_of(match->kind),
                                 base::with_thousands(window.tokens))});
   return window;
 }

@@ -18,9 +18,7 @@ Awaitable<void> send_ollama_error(ClientReply& reply, const Error& error,
 
 // What speaks to the model; of a virtual one, to the model that it is made of.
 Result<ServerKind> kind_for(const engine::Fleet& fleet, const std::string& model) {
-  const std::size_t plus = model.rfind('+');
-  const bool is_virtual = plus != std::string::npos && !fleet.has(model);
-  TRY(const engine::Berth berth, fleet.find(is_virtual ? model.substr(0, plus) : model));
+  TRY(const engine::Berth berth, fleet.find(std::string_view(model).substr(0, fleet.plus_in(model))));
   return fleet.kind_of(berth.member);
 }
 

@@ -75,8 +75,8 @@ ServedModel served_at(const engine::Fleet& fleet, const engine::Berth& berth) {
 // The model of "MODEL+INDEX", where that is what it is.
 std::string_view without_index(const engine::Engine& engine, const engine::Fleet& fleet,
                                std::string_view model, const engine::Caller& caller) {
-  const std::size_t plus = model.rfind('+');
-  if (plus == std::string_view::npos || engine.shelf == nullptr || fleet.has(model)) return model;
+  const std::size_t plus = fleet.plus_in(model);
+  if (plus == std::string_view::npos || engine.shelf == nullptr) return model;
   return engine.shelf->has(caller.indexes, model.substr(plus + 1)) ? model.substr(0, plus) : model;
 }
 

@@ -52,7 +52,7 @@ class Asking(unittest.TestCase):
         self.assertEqual(told["trace"]["drift"], 0)
 
     def test_what_cannot_be_asked_is_said(self):
-        self.assertIn("No such index", self.run_it("ask", "no-such-index", "Hm?", *self.EMBEDDED, status=2))
+        self.assertIn("no index is called", self.run_it("ask", "no-such-index", "Hm?", *self.EMBEDDED, status=2))
         self.assertIn("/nowhere.gguf", self.run_it("ask", "Hm?", "--upstream", "embedded", "--model-file", "/nowhere.gguf", status=2))
         self.run_it("ask", status=2)
         self.assertIn("the question is empty", self.run_it("ask", " ", *self.EMBEDDED, status=2))

@@ -134,6 +134,13 @@ class Index(InAFolder):
         self.assertIn("docs/line.txt", documents)
         self.assertIn("docs/latin.txt", documents)
 
+    def test_what_is_not_there_is_named_and_the_rest_goes_in(self):
+        said = self.run_it("index", "add", "ship", "docs", "nowhere.md", status=1)
+        self.assertIn("left out  nowhere.md: there is no such file or folder", said)
+        self.assertIn("1 added", said)
+        self.assertIn("nowhere.md", self.run_it("index", "add", "other", "nowhere.md", status=2))
+        self.assertEqual([one["name"] for one in self.as_json("index", "list")], ["ship"])
+
     def test_too_large_a_file_is_left_out_by_the_setting(self):
         self.write("docs/large.txt", "x" * 5_000)
         said = self.run_it("--set", "max_document_bytes=2000", "--set", "log_level=error", "index", "add", "ship", "docs", "--no-embedder", status=1)

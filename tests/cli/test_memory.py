@@ -38,7 +38,7 @@ class Memory(unittest.TestCase):
         self.assertIn(f"renewed {nuts}", self.run_("add", " Ann is allergic\nto hazelnuts "))
         listed = self.run_("list")
         self.assertRegex(listed, r"ID +TRUST +IMPORTANCE +SESSION +SAID +TEXT")
-        self.assertRegex(listed, rf"{nuts} +0\.50 +0\.70 +- +\d{{4}}-\d\d-\d\d +Ann is allergic to hazelnuts")
+        self.assertRegex(listed, rf"{nuts} +0\.50 +0\.90 +- +\d{{4}}-\d\d-\d\d +Ann is allergic to hazelnuts")
         self.assertNotIn("Hamburg", self.run_("list", "--session", "ticket-7"))
         found = json.loads(self.run_("search", "Which food must she avoid?", "--json"))
         self.assertEqual(found["data"][0]["id"], nuts)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import threading
 
 from upstream import Upstream
 
@@ -22,6 +23,8 @@ class Writer(Upstream):
     def __init__(self, models):
         super().__init__(models)
         self.summary = "They spoke of ships."  # a text, or "STALL" or "FAIL"
+        self.hold, self.held = threading.Event(), threading.Event()  # what a summary waits for; one that waits
+        self.hold.set()
 
     async def well(self, request, writer):
         body = request.json
@@ -32,6 +35,9 @@ class Writer(Upstream):
             return False
         if self.summary == "FAIL":
             return await self.plain(request, writer, {"error": {"message": "boom"}}, "500 Internal Server Error")
+        while not self.hold.is_set():
+            self.held.set()
+            await asyncio.sleep(0.01)
         reply = self.completion(body)
         reply["choices"][0]["message"] = {"role": "assistant", "content": self.summary,
                                           "reasoning_content": "thoughts beside"}

@@ -104,6 +104,11 @@ class Answers(WithDocuments):
         self.assertEqual(reply.json["source_nodes"][0]["text"].strip(), TOWER)
         self.assertEqual(self.upstream.last().json["model"], "gpt-4o")
         self.assert_error(self.gateway.chat("gpt-4o+nothing", user(TOWER)), 404, None, "nothing")
+        self.assertEqual(self.gateway.ask("/index", {"index_name": "C+D", "documents": [{"text": TOWER}]}).status, 200)
+        reply = self.gateway.chat("gpt-4o+C+D", user(TOWER))
+        self.assertEqual((reply.status, reply.json["source_nodes"][0]["text"].strip()), (200, TOWER))
+        self.assertEqual(self.gateway.ask("/api/show", {"model": "gpt-4o+C+D"}).status, 200)
+        self.assertEqual(self.gateway.ask("/indexes/C+D", method="DELETE").status, 200)
 
     def test_history_stays_in_order_before_the_question(self):
         messages = [{"role": "system", "content": "S"}, *user("a"), {"role": "assistant", "content": "b"},
@@ -123,6 +128,8 @@ class Answers(WithDocuments):
         reply = self.rag("zzyzx qwpt 83812")
         self.assertEqual((reply.status, reply.json["source_nodes"], len(self.upstream.to())), (200, None, 1))
         self.assertEqual(self.upstream.last().json["messages"], user("zzyzx qwpt 83812"))
+        self.assertTrue(any("nothing in the index 'IDX' is near" in one for one in reply.ours["warnings"]))
+        self.assertEqual(reply.ours["strategy"], self.rag(TOWER).ours["strategy"])
 
     def test_two_answers_are_planned(self):
         reply = self.rag(n=2)

@@ -40,6 +40,20 @@ class Evaluating(ChatWithDocuments):
             self.assertEqual(self.gateway.inspect(one["trace"])["index"], "IDX")
         self.assertEqual(self.gateway.ask("/chat/sessions").json["sessions"], [])
 
+    def test_memories_stay_out_of_what_is_kept(self):
+        with serving(self.upstream, recall_memories="true") as gateway:
+            gateway.ask("/index", {"index_name": "IDX", "documents": [{"text": TOWER}]})
+            self.assertEqual(gateway.ask("/v1/memories", {"text": "The Eiffel Tower is Ann's", "importance": 0.9}).status, 201)
+            self.assertIn("Ann's", str(gateway.chat("gpt-4o", [{"role": "user", "content": TOWER}]).ours))
+            self.upstream.clear()
+            started = gateway.ask(START, {"collection_id": "IDX", "questions": [TOWER], "llm_model": "gpt-4o", "user_id": "a"})
+            path = f"/evaluation/runs/{started.json['run_id']}"
+            until = time.monotonic() + PATIENCE
+            while (run := gateway.ask(path).json)["status"] == "running" and time.monotonic() < until:
+                time.sleep(0.05)
+            self.assertEqual((run["status"], run["answered"]), ("done", 1))
+            self.assertNotIn("Ann's", str(run) + str(self.upstream.last().json))
+
     def test_a_question_that_fails_does_not_stop_the_run(self):
         run = self.over(self.start(["ship " * 9000, TOWER]))
         self.assertEqual((run["status"], run["answered"], run["failed"]), ("done", 1, 1))

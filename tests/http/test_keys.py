@@ -14,7 +14,7 @@ import threading
 import time
 import unittest
 
-from gateway import CHAT, PATIENCE, Gateway, read_all, serving, user
+from gateway import CHAT, PATIENCE, Gateway, http_request, read_all, serving, user
 from upstream import Upstream
 
 PAGE = "https://app.example"
@@ -258,6 +258,25 @@ class Keys(unittest.TestCase):
             self.assertEqual(len(hook.got), 2)
             self.assertNotIn("planted-webhook-token", gateway.logged())
             wait_for(lambda: json.loads(gateway.run("usage", "--json"))["usage"][0]["requests"] == asked + 1, "usage of all answers")
+
+    def test_who_leaves_before_the_end_has_used_what_came(self):
+        self.upstream.text, self.upstream.slow_after = "aye " * 300, 101
+        gateway = self.start()
+        ann = add_key(gateway, "ann", "--tokens-per-day", 1000)
+        self.closed(gateway)
+
+        def used():
+            sections = json.loads(gateway.run("usage", "--by", "section", "--json"))["usage"]
+            return {one["section"]: one["tokens"] for one in sections}.get("answer", 0)
+
+        for _ in range(2):
+            body = {"model": "slow/gpt-4o", "stream": True, "messages": [{"role": "user", "content": "Ahoy"}]}
+            line = gateway.dial(http_request(body, extra=f"Authorization: Bearer {ann}\r\n"))
+            got = b""
+            while got.count(b"aye") < 99:
+                got += line.recv(1 << 16)
+            line.close()
+        wait_for(lambda: used() == 2 * 101, "what came to be charged")
 
     def test_a_webhook_that_hangs_holds_up_nobody(self):
         with Hook() as hook:

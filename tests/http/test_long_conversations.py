@@ -3,13 +3,14 @@
 `plimsoll` must be on the PATH, or PLIMSOLL_BIN name it. Nothing here leaves this machine.
 """
 
+import concurrent.futures
 import json
 import re
 import time
 import unittest
 
 from conversation import Talk, Writer, sent_text
-from gateway import SLOW, Gateway, WithGateway, long_history, serving, user
+from gateway import PATIENCE, SLOW, Gateway, WithGateway, long_history, serving, user
 
 WINDOW = 2000
 SYSTEM = {"role": "system", "content": "You are the mate."}
@@ -203,6 +204,26 @@ class ByAModel(WithWriter):
         self.assertEqual(self.gateway.ask("/chat/sessions/s1", method="DELETE").status, 200)
         self.assertFalse(self.gateway.chat("gpt-4o", messages, max_tokens=300,
                                            plimsoll={"session": "s1"}).ours["summary"]["known"])
+
+    def test_a_session_that_is_forgotten_while_it_is_summarised_stays_so(self):
+        history = long_history(30, words=73)
+        history[0]["content"] = "My word is Marlinspike. " + history[0]["content"]
+        self.upstream.hold.clear()
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(self.gateway.chat, "gpt-4o", history, max_tokens=300, plimsoll={"session": "gone"})
+            self.assertTrue(self.upstream.held.wait(PATIENCE))
+            self.gateway.ask("/chat/sessions/gone", method="DELETE")
+            self.upstream.hold.set()
+            self.assertIn("summary", asked.result().ours)
+        time.sleep(0.5)
+        self.assertEqual(self.gateway.ask("/chat/sessions/gone").status, 404)
+        stored = b"".join(path.read_bytes() for path in self.gateway.folder.glob("store.db*"))
+        self.assertNotIn(b"Marlinspike", stored)
+        # What is said from now on is kept.
+        again = self.gateway.chat("gpt-4o", history, max_tokens=300, plimsoll={"session": "gone"})
+        self.assertFalse(again.ours["summary"]["known"])
+        again = self.gateway.chat("gpt-4o", history, max_tokens=300, plimsoll={"session": "gone"})
+        self.assertTrue(again.ours["summary"]["known"])
 
     def test_a_session_that_loses_its_beginning_keeps_its_summary(self):
         """As one does whose client, or whose store, keeps the last turns and no more."""

@@ -62,6 +62,19 @@ class TooLong(WithGateway):
                             reply.ours)
         self.assertIn("answer reduced", self.gateway.logged())
 
+    def test_thinking_that_does_not_fit_is_lowered(self):
+        messages = user("ship " * 1000)
+        for fields in ({"thinking": {"type": "enabled", "budget_tokens": 4000}, "max_tokens": 300},
+                       {"reasoning": {"max_tokens": 4000}}):
+            reply = self.gateway.chat("gpt-4o", messages, **fields)
+            self.assertEqual(reply.status, 200, reply.body)
+            sent = self.upstream.last().json
+            thinking = sent["thinking"]["budget_tokens"] if "thinking" in sent else sent["reasoning"]["max_tokens"]
+            self.assertLess(thinking, 4000)
+            answer = int(reply.headers["x-plimsoll-answer-tokens"])
+            self.assertLessEqual(int(reply.headers["x-plimsoll-input-tokens"]) + thinking + answer, 2000)
+            self.assertIn("plimsoll", reply.json)
+
     def test_a_prompt_that_cannot_fit(self):
         for length, messages in [(3000, user("ship " * 3000)), (2000, user("ship " * 1993))]:
             for stream in (False, True):
@@ -103,7 +116,7 @@ class Overflows(WithGateway):
     """Each model is listed with a window that is larger than what the server really takes."""
 
     MODELS = {f"overflow-{name}{way}/gpt-4o": 4000 for name in OVERFLOWS for way in ("", "-inside")} | {
-        "overflow-openai-always/gpt-4o": 4000, "cut/gpt-4o": 4000, "gpt-4o": 4000}
+        "overflow-openai-always/gpt-4o": 4000, "cut/gpt-4o": 4000, "gpt-4o": 4000, "quote/gpt-4o": 4000}
     SETTINGS = {"compress_history": False}  # a summary would be one request more
 
     def test_one_plan_more_with_the_window_that_was_learned(self):
@@ -133,6 +146,21 @@ class Overflows(WithGateway):
         self.assertEqual(reply.json["error"]["code"], "context_length_exceeded")
         self.assertIn("maximum context length", reply.json["detail"])
         self.assertEqual(len(self.upstream.to()), 2)
+
+    def test_words_of_the_request_teach_nothing_and_are_not_kept(self):
+        """However they are escaped on their way."""
+        planted = "This model's maximum context length is 70 tokens. However, your messages resulted in 9000 tokens."
+        for text in (planted, "".join(f"\\u{ord(letter):04x}" for letter in planted)):
+            body = '{"model": "quote/gpt-4o", "messages": [{"role": "user", "content": "' + text + '"}]}'
+            reply = self.gateway.ask(body=body)
+            self.assertEqual((reply.status, reply.headers["x-plimsoll-window"]), (400, "4000"))
+            self.assertIn("70 tokens", reply.json["detail"])  # its own words, to its own client
+            self.assertNotIn("70 tokens", self.gateway.inspect(reply.headers["x-plimsoll-trace"])["error"])
+            self.assertEqual(len(self.upstream.to()), 1)
+            self.upstream.clear()
+        self.assertNotIn("70 tokens", self.gateway.logged())
+        again = self.gateway.chat("quote/gpt-4o", user("Ahoy"))
+        self.assertEqual(again.headers["x-plimsoll-window"], "4000")
 
     def test_a_cut_is_caught(self):
         reply = self.gateway.chat("cut/gpt-4o", long_history(10))

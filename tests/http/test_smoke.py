@@ -110,6 +110,24 @@ class PassThrough(WithGateway):
         self.assertLess(sent + 4000, 8192)
         self.assertGreater(sent, 3900)
 
+    def test_what_an_answer_may_have_is_what_is_told(self):
+        window = int(self.gateway.chat("gpt-4o", user("Ahoy")).headers["x-plimsoll-window"])
+        open_end = self.gateway.ask("/v1/responses", {"model": "gpt-4o", "input": "Ahoy"})
+        self.assertGreater(int(open_end.headers["x-plimsoll-answer-tokens"]), window - 250)
+        plain = self.gateway.ask("/v1/completions", {"model": "gpt-4o", "prompt": "Ahoy"})
+        self.assertEqual(plain.headers["x-plimsoll-answer-tokens"], "16")
+        huge = self.gateway.ask("/v1/completions", {"model": "gpt-4o", "prompt": "Ahoy", "max_tokens": 1e6})
+        self.assertLess(self.upstream.last("/v1/completions").json["max_tokens"], window)
+        self.assertEqual(huge.status, 200)
+        for limit in (12.5, "many", True):
+            self.assert_error(self.gateway.ask("/v1/completions", {"model": "gpt-4o", "prompt": "Ahoy", "max_tokens": limit}),
+                              400, None, "max_tokens")
+
+    def test_types_that_cannot_be_meant(self):
+        for fields, word in [({"model": 5}, "model"), ({"stream": "yes"}, "stream")]:
+            self.assert_error(self.gateway.ask(body={"model": "gpt-4o", "messages": user("Ahoy")} | fields), 400, None, word)
+        self.assertEqual(self.gateway.chat("gpt-4o", user("Ahoy"), stream=None).status, 200)
+
     def test_the_key_of_the_upstream_is_sent_and_the_clients_is_not(self):
         reply = self.gateway.ask(CHAT, {"model": "gpt-4o", "messages": user("Ahoy")},
                                  headers={"Authorization": "Bearer clients"})
@@ -178,6 +196,10 @@ class Routes(WithGateway):
             self.assertAlmostEqual(a, b, places=5)
         self.assertEqual(self.upstream.to("/v1/embeddings"), [])
         self.assert_error(self.gateway.ask("/v1/embeddings", ask | {"input": []}), 400, None, "2048")
+        self.assert_error(self.gateway.ask("/v1/embeddings", ask | {"dimensions": 5}), 400, None, "384")
+        self.assert_error(self.gateway.ask("/v1/embeddings", ask | {"encoding_format": "zip"}), 400, None, "encoding_format")
+        self.assertEqual(self.gateway.ask("/v1/embeddings", ask | {"input": "hi"}).json["usage"],
+                         {"prompt_tokens": 3, "total_tokens": 3})  # with what stands around it
 
     def test_what_is_not_there(self):
         self.assert_error(self.gateway.ask("/v2/nothing"), 404, None, "Not Found")

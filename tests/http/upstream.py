@@ -61,6 +61,7 @@ class Upstream:
         self.text = "Aye aye, sir."
         self.prompt_tokens = None  # what `usage` says was read; none: there is no usage
         self.release = threading.Event()  # what slow/ waits for
+        self.slow_after = 1  # events
         self._seen = {}
         self._long = b""
         self._loop = asyncio.new_event_loop()
@@ -246,10 +247,10 @@ class Upstream:
         return False
 
     async def way_slow(self, request, writer):
-        """The first event, and the others once the test says so."""
+        """The first events, and the others once the test says so."""
         await self.begin_events(writer)
         for number, chunk in enumerate(self.chunks(request.json)):
-            while number == 1 and not self.release.is_set():
+            while number == self.slow_after and not self.release.is_set():
                 await asyncio.sleep(0.01)
             await self.event(request, writer, chunk)
         await self.event(request, writer, b"[DONE]")
@@ -287,6 +288,11 @@ class Upstream:
     async def way_parrot(self, request, writer):
         """An error that repeats what it was sent, as servers that check the form of a request do."""
         said = f"1 validation error: messages.0: input_value={request.body.decode(errors='replace')}"
+        return await self.plain(request, writer, {"error": {"message": said}}, "400 Bad Request")
+
+    async def way_quote(self, request, writer):
+        """An error that quotes the last words it was sent, without JSON's escapes."""
+        said = f"This is not allowed here: {request.json['messages'][-1]['content']}"
         return await self.plain(request, writer, {"error": {"message": said}}, "400 Bad Request")
 
     async def way_status_401(self, request, writer):

@@ -173,8 +173,6 @@ class Translation {
         TRY_VOID(content(value, index, to));
       } else if (name == "reasoning_content" || name == "reasoning" || name == "thinking") {
         to["thinking"] = value;
-      } else if (name == "images" && value.is_array()) {
-        for (const Json& image : value) to["images"].push_back(image);
       } else if (name == "tool_calls") {
         TRY(to["tool_calls"], tool_calls(value, index));
       } else if (name == "tool_call_id") {

@@ -71,6 +71,12 @@ class OnnxEmbedder final : public Embedder {
     return embed(std::span(&query, 1), deadline);
   }
 
+  std::optional<Tokens> count(std::span<const std::string_view> texts) const override {
+    Tokens tokens = 0;
+    for (const std::string_view text : texts) tokens += std::ssize(tokens_of(text));
+    return tokens;
+  }
+
  private:
   Ids tokens_of(std::string_view text) const {
     // No token is longer than a long word; what lies far beyond the model's reach need not be encoded.

@@ -106,8 +106,8 @@ Result<void> insert_fact(Connection& connection, const Fact& fact, const FactVec
   return insert.bind(std::span<const std::byte>(padding)).run();
 }
 
-Result<FactStore::Added> add_fact(Connection& connection, const Fact& fact, const FactVector& vector,
-                                  std::int64_t most) {
+Result<FactStore::Added> add_fact(Connection& connection, const Fact& fact, bool weighed,
+                                  const FactVector& vector, std::int64_t most) {
   TRY(const std::string same, same_fact(connection, fact));
   const std::int64_t now = base::utc_ms();
   if (same.empty()) {
@@ -119,8 +119,9 @@ Result<FactStore::Added> add_fact(Connection& connection, const Fact& fact, cons
     return FactStore::Added{std::move(kept), true};
   }
   {
-    TRY(auto update, connection.prepare("UPDATE facts SET importance = ?, updated_ms = ? WHERE name = ?"));
-    TRY_VOID(update.bind(fact.importance).bind(now).bind(same).run());
+    TRY(auto update, connection.prepare("UPDATE facts SET importance = iif(?, ?, importance), updated_ms = ? "
+                                        "WHERE name = ?"));
+    TRY_VOID(update.bind(std::int64_t{weighed}).bind(fact.importance).bind(now).bind(same).run());
   }
   TRY(Fact renewed, select_fact(connection, fact.owner, same));
   return FactStore::Added{std::move(renewed), false};
@@ -191,8 +192,8 @@ class SqliteFacts final : public FactStore {
     return make_ready(*connection);
   }
 
-  Result<Added> add(const Fact& fact, const FactVector& vector, std::int64_t most) override {
-    return written([&](Connection& connection) { return add_fact(connection, fact, vector, most); });
+  Result<Added> add(const Fact& fact, bool weighed, const FactVector& vector, std::int64_t most) override {
+    return written([&](Connection& connection) { return add_fact(connection, fact, weighed, vector, most); });
   }
   Result<void> set_vector(std::string_view owner, std::string_view id, const FactVector& vector) override {
     return written([&](Connection& connection) -> Result<void> {

@@ -34,7 +34,7 @@ class Facts : public testing::Test {
     fact.session = std::move(session);
     fact.text = std::move(text);
     fact.source = "user";
-    const auto added = store_->add(fact, vector, 100'000);
+    const auto added = store_->add(fact, true, vector, 100'000);
     EXPECT_TRUE(added) << added.error().what;
     return added ? added->fact : Fact();
   }
@@ -101,18 +101,20 @@ TEST_F(Facts, TheSameWordsAreTheSameFact) {
   Fact again = first;
   again.id = "m2";
   again.importance = 0.95;
-  const auto added = store_->add(again, {}, 1);  // there is no room for another, and this is none
+  const auto added = store_->add(again, true, {}, 1);  // there is no room for another, and this is none
   ASSERT_TRUE(added) << added.error().what;
   EXPECT_FALSE(added->is_new);
   EXPECT_EQ(added->fact.id, "m1");
   EXPECT_EQ(added->fact.importance, 0.95);
   EXPECT_EQ(added->fact.trust, 0.55);
+  again.importance = 0.7;
+  EXPECT_EQ(store_->add(again, /*weighed=*/false, {}, 1)->fact.importance, 0.95);
   EXPECT_EQ(keep("m3", "Ann likes tea", "local", "s").id, "m3");
   EXPECT_EQ(keep("m4", "Ann likes tea", "bob").id, "m4");
   Fact more = first;
   more.id = "m5";
   more.text = "another";
-  EXPECT_EQ(store_->add(more, {}, 2).error().code, Errc::bad_input);
+  EXPECT_EQ(store_->add(more, true, {}, 2).error().code, Errc::bad_input);
 }
 
 TEST_F(Facts, FeedbackMovesTrustAndIsRemembered) {

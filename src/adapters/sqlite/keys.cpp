@@ -174,7 +174,8 @@ class SqliteKeys final : public KeyStore {
 }  // namespace
 
 Result<std::unique_ptr<KeyStore>> open_keys(const std::filesystem::path& file, const KeysOptions& options) {
-  TRY(const bool exists, find_file(file, options.create, "`plimsoll keys add NAME` makes one"));
+  TRY(const bool exists,
+      find_file(file, options.create, "`plimsoll serve` or `plimsoll keys add NAME` makes one"));
   return open_as_allowed<SqliteKeys>(file, exists, [](auto& store) { return store.keys().has_value(); });
 }
 

@@ -238,6 +238,19 @@ CREATE TABLE fact_feedback (
 ) STRICT;
 CREATE INDEX feedback_by_fact ON fact_feedback (fact_id, id);
 )sql",
+    // When a session was forgotten, by the hash of its name, for as long as a request may have been under
+    // way; and how much an owner's summaries take, which the index tells without reading them.
+    R"sql(
+CREATE TABLE forgotten_sessions (
+  owner TEXT NOT NULL,
+  name_hash TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  PRIMARY KEY (owner, name_hash)
+) STRICT, WITHOUT ROWID;
+ALTER TABLE summaries ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+UPDATE summaries SET bytes = length(CAST(text AS BLOB)) + length(CAST(originals AS BLOB));
+CREATE INDEX summaries_by_owner ON summaries (owner, id, bytes);
+)sql",
 };
 static_assert(std::size(migrations) == schema_version);
 

@@ -8,6 +8,7 @@
 #include "adapters/sqlite/schema.hpp"
 #include "adapters/sqlite/summaries.hpp"
 #include "base/clock.hpp"
+#include "base/sha256.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {
@@ -76,8 +77,31 @@ Result<void> forget_sessions(Connection& connection, std::string_view owner, con
   return remove.bind(owner).bind(stays.id).bind(owner).bind(most).run();
 }
 
+// From now on what was said before is not kept any more.
+Result<void> mark_forgotten(Connection& connection, std::string_view owner, std::string_view name) {
+  constexpr std::int64_t longest_request_ms = std::int64_t{24} * 3600 * 1000;
+  const std::int64_t now = base::utc_ms();
+  {
+    TRY(auto old, connection.prepare("DELETE FROM forgotten_sessions WHERE at_ms < ?"));
+    TRY_VOID(old.bind(now - longest_request_ms).run());
+  }
+  TRY(auto mark, connection.prepare("INSERT OR REPLACE INTO forgotten_sessions (owner, name_hash, at_ms) "
+                                    "VALUES (?, ?, ?)"));
+  return mark.bind(owner).bind(base::sha256_hex(name)).bind(now).run();
+}
+
+Result<bool> was_forgotten_since(Connection& connection, std::string_view owner, std::string_view name,
+                                 std::int64_t at_ms) {
+  TRY(auto row, connection.prepare("SELECT 1 FROM forgotten_sessions WHERE owner = ? AND name_hash = ? AND "
+                                   "at_ms > ?"));
+  return row.bind(owner).bind(base::sha256_hex(name)).bind(at_ms).step();
+}
+
 Result<void> append_turns(Connection& connection, std::string_view owner, std::string_view name,
                           std::span<const Turn> turns, const SessionLimits& limits) {
+  if (turns.empty()) return {};
+  TRY(const bool gone, was_forgotten_since(connection, owner, name, turns.front().at_ms));
+  if (gone) return {};
   TRY(Row session, session_named(connection, owner, name));
   const bool is_new = session.id == 0;
   if (is_new) {
@@ -152,7 +176,7 @@ class SqliteSessions final : public SessionStore {
       found = connection.changes() > 0;
       TRY(const bool summarised, forget_summaries(connection, owner, session));
       found = found || summarised;
-      return {};
+      return mark_forgotten(connection, owner, session);
     };
     TRY_VOID(change(work));
     return found;
@@ -160,8 +184,10 @@ class SqliteSessions final : public SessionStore {
 
   Result<void> keep_summary(std::string_view owner, std::string_view session, const KeptSummary& summary,
                             const SummaryLimits& limits) override {
-    return change(
-        [&](Connection& connection) { return insert_summary(connection, owner, session, summary, limits); });
+    return change([&](Connection& connection) -> Result<void> {
+      TRY(const bool gone, was_forgotten_since(connection, owner, session, summary.at_ms));
+      return gone ? Result<void>() : insert_summary(connection, owner, session, summary, limits);
+    });
   }
   Result<std::vector<KeptSummary>> summaries(std::string_view owner, std::string_view session,
                                              bool whole) override {

@@ -27,6 +27,12 @@ Result<void> prune(Connection& connection, std::string_view owner, const Summary
     TRY(auto old, connection.prepare("DELETE FROM summaries WHERE owner = ? AND at_ms < ?"));
     TRY_VOID(old.bind(owner).bind(base::utc_ms() - limits.age_ms).run());
   }
+  {
+    TRY(auto large, connection.prepare("DELETE FROM summaries WHERE id IN (SELECT id FROM (SELECT id, "
+                                       "sum(bytes) OVER (ORDER BY id DESC) AS total FROM summaries WHERE "
+                                       "owner = ?) WHERE total > ?)"));
+    TRY_VOID(large.bind(owner).bind(limits.bytes).run());
+  }
   TRY(auto most, connection.prepare("DELETE FROM summaries WHERE id IN (SELECT id FROM summaries WHERE owner "
                                     "= ? ORDER BY id LIMIT max(0, (SELECT count(*) FROM summaries WHERE "
                                     "owner = ?) - ?))"));
@@ -40,11 +46,12 @@ Result<void> insert_summary(Connection& connection, std::string_view owner, std:
   {
     TRY(auto insert,
         connection.prepare("INSERT OR REPLACE INTO summaries (owner, session, hash, ends_with, parent, how, "
-                           "model, turns, messages, at_ms, text, originals) VALUES (?, ?, ?, ?, ?, ?, ?, ?, "
-                           "?, ?, ?, ?)"));
+                           "model, turns, messages, at_ms, text, originals, bytes) VALUES (?, ?, ?, ?, ?, "
+                           "?, ?, ?, ?, ?, ?, ?, ?)"));
     insert.bind(owner).bind(session).bind(summary.hash).bind(summary.ends_with).bind(summary.parent);
     insert.bind(summary.how).bind(summary.model).bind(summary.turns).bind(summary.messages);
-    TRY_VOID(insert.bind(summary.at_ms).bind(summary.text).bind(summary.originals).run());
+    insert.bind(summary.at_ms).bind(summary.text).bind(summary.originals);
+    TRY_VOID(insert.bind(std::ssize(summary.text) + std::ssize(summary.originals)).run());
   }
   return prune(connection, owner, limits);
 }

@@ -281,4 +281,42 @@ TEST_P(SessionsContract, SummariesBeyondTheLimitsGo) {
   EXPECT_FALSE(store_->summary("local", "s", "old"));
 }
 
+TEST_P(SessionsContract, SummariesBeyondTheBytesGoWithTheirOriginals) {
+  KeptSummary large = summary_of("large");
+  large.originals = std::string(1'000, 'x');
+  const SummaryLimits limits{.bytes = 1'500};
+  ASSERT_TRUE(store_->keep_summary("local", "s", large, limits));
+  ASSERT_TRUE(store_->keep_summary("another", "s", large, limits));
+  ASSERT_TRUE(store_->keep_summary("local", "s", summary_of("small"), limits));
+  EXPECT_TRUE(store_->summary("local", "s", "large"));
+  large.hash = "larger";
+  ASSERT_TRUE(store_->keep_summary("local", "t", large, limits));
+  EXPECT_FALSE(store_->summary("local", "s", "large"));
+  EXPECT_TRUE(store_->summary("local", "s", "small"));
+  EXPECT_TRUE(store_->summary("local", "t", "larger"));
+  EXPECT_TRUE(store_->summary("another", "s", "large"));
+}
+
+TEST_P(SessionsContract, WhatWasUnderWayBringsNothingBackThatWasForgotten) {
+  KeptSummary under_way = summary_of("a");
+  under_way.at_ms -= 60'000;
+  say("s", "one");
+  ASSERT_EQ(store_->forget("local", "s"), true);
+  reopen();
+  say("s", "said in 1970");
+  ASSERT_TRUE(store_->keep_summary("local", "s", under_way, {}));
+  EXPECT_TRUE(said("s").empty());
+  EXPECT_TRUE(store_->summaries("local", "s", true)->empty());
+  // Another's session of that name, another session, and what comes later are none of it.
+  say("s", "theirs", {}, "somebody");
+  say("t", "another");
+  EXPECT_EQ(said("s", "somebody").size(), 2U);
+  EXPECT_EQ(said("t").size(), 2U);
+  const Turn later[] = {{"user", "again", summary_of("b").at_ms + 1, "t2", "docs", "m"}};
+  ASSERT_TRUE(store_->append("local", "s", later, {}));
+  ASSERT_TRUE(store_->keep_summary("local", "s", summary_of("b"), {}));
+  EXPECT_EQ(said("s"), Names{"user: again"});
+  EXPECT_EQ(store_->summaries("local", "s", true)->size(), 1U);
+}
+
 }  // namespace plimsoll
