@@ -36,7 +36,7 @@ struct Answer {
 
 Awaitable<void> collect(Job& job, Answer& answer) {
   while (answer.finish_reason.empty()) {
-    const auto news = co_await job.news(Deadline::after(std::chrono::minutes(2)));
+    const auto news = co_await job.news(Deadline::after(patience));
     if (!news) {
       answer.error = news.error().what;
       co_return;

@@ -17,7 +17,7 @@ struct Got {
 };
 
 Awaitable<Result<Got>> fetch(UpstreamLink& link, UpstreamRequest request) {
-  const Deadline deadline = Deadline::after(std::chrono::minutes(2));
+  const Deadline deadline = Deadline::after(patience);
   CO_TRY(const auto reply, co_await link.send(std::move(request), deadline));
   Got got{reply->head().status,
           std::string(reply->head().header("content-type")),

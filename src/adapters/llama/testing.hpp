@@ -11,6 +11,13 @@
 
 namespace plimsoll::llama {
 
+// How long a test waits for an answer: an emulator of another processor takes minutes for one.
+#ifdef PLIMSOLL_EMULATED
+constexpr std::chrono::minutes patience{30};
+#else
+constexpr std::chrono::minutes patience{2};
+#endif
+
 inline std::filesystem::path cache() {
   return base::cache_folder(base::current_environment());
 }
