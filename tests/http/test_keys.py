@@ -234,7 +234,10 @@ class Keys(unittest.TestCase):
             ann = add_key(gateway, "ann", "--tokens-per-day", 100)
             self.closed(gateway)
             used, asked = 0, 0
-            while (reply := self.chat(gateway, ann, stream=asked % 2 == 1)).status == 200:
+            while (reply := self.chat(gateway, ann, stream=asked % 2 == 1)).status == 200 or b"under way" in reply.body:
+                if reply.status != 200:  # the answer before this one came a moment ago, and is still reckoned with
+                    time.sleep(0.05)
+                    continue
                 used, asked = used + int(reply.headers["x-plimsoll-input-tokens"]) + 3, asked + 1
                 self.assertLess(asked, 50)
                 self.assertNotIn(b'"usage"', reply.body if asked % 2 == 0 else b"")  # it was we who asked for it
