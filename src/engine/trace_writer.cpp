@@ -109,11 +109,11 @@ void TraceWriter::run() {
     due_.wait_until(lock, written_at + options_.patience, [&] { return is_due(); });
     const bool last = stopping_;
     const std::uint64_t flushing = flush_wanted_;
-    std::vector<Trace> traces = std::exchange(waiting_, {});
+    const std::vector<Trace> traces = std::exchange(waiting_, {});
     waiting_bytes_ = 0;
-    Accounts used = std::exchange(used_, {});
+    const Accounts used = std::exchange(used_, {});
     lock.unlock();
-    write(std::move(traces), std::move(used));
+    write(traces, used);
     complain_of_losses();
     written_at = std::chrono::steady_clock::now();
     lock.lock();
@@ -123,7 +123,7 @@ void TraceWriter::run() {
   }
 }
 
-void TraceWriter::write(std::vector<Trace> traces, Accounts used) {
+void TraceWriter::write(const std::vector<Trace>& traces, const Accounts& used) {
   // What could not be written the last time comes first, so that later news of the same key stand.
   std::vector<DriftHistory> drift = std::exchange(unwritten_drift_, {});
   std::vector<DriftHistory> news = book_.take_changed();

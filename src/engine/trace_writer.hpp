@@ -20,7 +20,7 @@ namespace plimsoll::engine {
 
 struct TraceWriterOptions {
   TraceLimits limits{};
-  std::chrono::milliseconds patience{200};  // how long a trace waits for others
+  std::chrono::milliseconds patience{200};  // between two writes: what comes meanwhile goes together
   std::size_t batch = 256;                  // so many are not kept waiting
   std::size_t most_waiting = 8'192;         // beyond either, traces are dropped and counted
   std::size_t most_waiting_bytes = std::size_t{16} << 20;
@@ -66,7 +66,7 @@ class TraceWriter {
   static std::vector<UsedTokens> listed(const Accounts& accounts);
 
   bool is_due() const { return stopping_ || flush_wanted_ > flushed_ || waiting_.size() >= options_.batch; }
-  void write(std::vector<Trace> traces, Accounts used);
+  void write(const std::vector<Trace>& traces, const Accounts& used);
   void complain_of_losses();
 
   TraceStore& store_;

@@ -51,7 +51,7 @@ class OpenCalls {
 
   // The call that a result answers: by id, by the tool's name, else the oldest. Empty: there is none.
   std::string answered(const Json& message) {
-    const std::string id = text_in(message, "tool_call_id");
+    std::string id = text_in(message, "tool_call_id");
     std::string name = text_in(message, "tool_name");
     if (name.empty()) name = text_in(message, "name");
     auto found = std::ranges::find_if(
