@@ -141,8 +141,8 @@ Result<std::unique_ptr<Conversation>> Conversation::open(const base::Settings& s
                 "there is no model to ask: no Ollama answers here, and the embedded model is not set up. Run "
                 "`tools/setup assets`, or name a server with --upstream URL");
   TRY(state->gateway, ServedGateway::open(settings, std::move(members)));
-  state->gateway->engine().rules.consult.keeps_best =
-      true;  // who names documents here wants them looked into
+  // Who names documents here wants them looked into.
+  state->gateway->engine().rules.consult.keeps_best = true;
   state->gateway->fleet().refresh(state->gateway->for_a_list());
   state->maker = state->gateway->crew_maker();
   state->crew = std::make_unique<gateway::ThreadCrew>(state->maker, state->workers);

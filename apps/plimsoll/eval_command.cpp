@@ -1,10 +1,8 @@
 #include "eval_command.hpp"
-#include "base/temporary_folder.hpp"
 
 #include <memory>
 
-#include <stdlib.h>
-
+#include "base/temporary_folder.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "documents.hpp"

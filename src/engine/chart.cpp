@@ -103,10 +103,7 @@ Result<void> read_request(Engine& engine, Course& course) {
   TRY(course.parts, read_parts(course.ask.body));
   const Json& body = course.parts.body;
   RequestWishes& wishes = course.parts.wishes;
-  const auto model = body.find("model");
-  if (model != body.end() && !model->is_null() && !model->is_string())
-    return fail(Errc::bad_input, "model is not a text: name one that GET /v1/models lists");
-  if (model != body.end() && model->is_string()) course.model = model->get<std::string>();
+  TRY(course.model, model_named(body));
   course.trace.asked_model = course.model;
   course.trace.session = wishes.session;
   const auto stream = body.find("stream");

@@ -101,6 +101,14 @@ bool is_chat(const Course& course) {
   return course.ask.route == "/v1/chat/completions";
 }
 
+Result<std::string> model_named(const Json& body) {
+  const Json& model = member(body, "model");
+  if (model.is_null()) return std::string();
+  if (!model.is_string())
+    return fail(Errc::bad_input, "model is not a text: name one that GET /v1/models lists");
+  return model.get<std::string>();
+}
+
 Json chat_of_response(const Json& body) {
   Json messages = Json::array();
   if (const Json& told = member(body, "instructions"); told.is_string())
@@ -125,10 +133,7 @@ Result<void> read_other(Engine& engine, Course& course) {
   TRY(course.parts.body, count::parse_request(course.ask.body));
   const Json& body = course.parts.body;
   if (!body.is_object()) return fail(Errc::bad_input, "the body of the request is not a JSON object");
-  const Json& model = member(body, "model");
-  if (!model.is_null() && !model.is_string())
-    return fail(Errc::bad_input, "model is not a text: name one that GET /v1/models lists");
-  if (model.is_string()) course.model = model.get<std::string>();
+  TRY(course.model, model_named(body));
   course.trace.asked_model = course.model;
   course.stream = member(body, "stream") == true;
   course.wants_usage = true;  // whatever the upstream says goes on

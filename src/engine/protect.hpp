@@ -7,6 +7,8 @@
 namespace plimsoll::engine {
 
 bool is_chat(const Course& course);
+// The model that a body names; empty: none.
+Result<std::string> model_named(const nlohmann::ordered_json& body);
 Result<void> read_other(Engine& engine, Course& course);
 Result<void> chart_other(Engine& engine, Course& course, const PlanModels& models);
 

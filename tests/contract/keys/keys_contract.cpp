@@ -3,7 +3,6 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 namespace plimsoll {
 namespace {
@@ -24,16 +23,13 @@ ApiKey sample_key(const std::string& name) {
 }  // namespace
 
 void KeysContract::SetUp() {
-  std::string name = (std::filesystem::temp_directory_path() / "plimsoll_keys_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(name.data()), nullptr);
-  folder_ = name;
+  ASSERT_FALSE(folder_.empty());
   reopen();
 }
 
 void KeysContract::TearDown() {
   store_.reset();
   traces_.reset();
-  std::filesystem::remove_all(folder_);
 }
 
 void KeysContract::reopen() {

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/temporary_folder.hpp"
 #include "plimsoll/keys.hpp"
 
 namespace plimsoll {
@@ -29,7 +30,8 @@ class KeysContract : public testing::TestWithParam<KeysMaker> {
   // "group/section tokens requests" of each sum.
   std::vector<std::string> sums(const UsageWish& wish);
 
-  std::filesystem::path folder_;
+  base::TemporaryFolder made_{"keys"};
+  std::filesystem::path folder_ = made_.path();
   std::unique_ptr<KeyStore> store_;
   std::unique_ptr<TraceStore> traces_;
 };

@@ -5,7 +5,6 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 namespace plimsoll {
 namespace {
@@ -15,15 +14,12 @@ using Names = std::vector<std::string>;
 }  // namespace
 
 void SessionsContract::SetUp() {
-  std::string name = (std::filesystem::temp_directory_path() / "plimsoll_sessions_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(name.data()), nullptr);
-  folder_ = name;
+  ASSERT_FALSE(folder_.empty());
   reopen();
 }
 
 void SessionsContract::TearDown() {
   store_.reset();
-  std::filesystem::remove_all(folder_);
 }
 
 void SessionsContract::reopen() {

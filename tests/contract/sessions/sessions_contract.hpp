@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/temporary_folder.hpp"
 #include "plimsoll/sessions.hpp"
 
 namespace plimsoll {
@@ -32,7 +33,8 @@ class SessionsContract : public testing::TestWithParam<SessionsMaker> {
   std::vector<std::string> names(std::string_view owner = "local");
   plimsoll::Run begin(const std::string& id, std::int64_t most = 100);
 
-  std::filesystem::path folder_;
+  base::TemporaryFolder made_{"sessions"};
+  std::filesystem::path folder_ = made_.path();
   std::unique_ptr<SessionStore> store_;
 };
 

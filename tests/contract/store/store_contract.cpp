@@ -6,8 +6,6 @@
 #include <random>
 #include <thread>
 
-#include <stdlib.h>
-
 namespace plimsoll {
 
 DocumentWithVectors sample_document(const std::string& key, const std::vector<std::string>& texts,
@@ -42,15 +40,12 @@ DocumentWithVectors sample_document(const std::string& key, const std::vector<st
 }
 
 void StoreContract::SetUp() {
-  std::string name = (std::filesystem::temp_directory_path() / "plimsoll_store_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(name.data()), nullptr);
-  folder_ = name;
+  ASSERT_FALSE(folder_.empty());
   reopen();
 }
 
 void StoreContract::TearDown() {
   store_.reset();
-  std::filesystem::remove_all(folder_);
 }
 
 void StoreContract::reopen() {

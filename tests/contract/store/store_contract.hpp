@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/temporary_folder.hpp"
 #include "plimsoll/store.hpp"
 
 namespace plimsoll {
@@ -33,7 +34,8 @@ class StoreContract : public testing::TestWithParam<StoreMaker> {
   // As after a restart.
   void reopen();
 
-  std::filesystem::path folder_;
+  base::TemporaryFolder made_{"store"};
+  std::filesystem::path folder_ = made_.path();
   std::unique_ptr<Store> store_;
 };
 

@@ -4,7 +4,6 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 namespace plimsoll {
 namespace {
@@ -41,15 +40,12 @@ Trace sample_trace(const std::string& id, const std::string& session) {
 }
 
 void TracesContract::SetUp() {
-  std::string name = (std::filesystem::temp_directory_path() / "plimsoll_traces_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(name.data()), nullptr);
-  folder_ = name;
+  ASSERT_FALSE(folder_.empty());
   reopen();
 }
 
 void TracesContract::TearDown() {
   store_.reset();
-  std::filesystem::remove_all(folder_);
 }
 
 void TracesContract::reopen() {

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/temporary_folder.hpp"
 #include "plimsoll/trace.hpp"
 
 namespace plimsoll {
@@ -31,7 +32,8 @@ class TracesContract : public testing::TestWithParam<TracesMaker> {
   void keep(const std::vector<Trace>& traces, const TraceLimits& limits = {});
   std::vector<std::string> ids(const TraceStore::Wanted& wanted = {}, std::string_view owner = "local");
 
-  std::filesystem::path folder_;
+  base::TemporaryFolder made_{"traces"};
+  std::filesystem::path folder_ = made_.path();
   std::unique_ptr<TraceStore> store_;
 };
 
