@@ -251,6 +251,7 @@ class Asset:
     purpose: str
     files: tuple[File, ...] = field(default=())
     machine: str = ""  # of a package that differs by processor: "x86_64", "aarch64"
+    group: str = ""  # the only one that fetches it; empty: every group that fetches assets
     # Of a library, which is built when it is unpacked:
     archive_sha256: str = ""
     root: str = ""
@@ -609,7 +610,8 @@ def build_for(asset, machine):
 def missing_of(names, assets, store):
     """What the groups still need: (Debian packages, foreign architecture, assets, Python groups)."""
     groups = [GROUPS[name] for name in names]
-    absent = [asset for asset in assets if not is_there(asset, store)] if any(g.assets for g in groups) else []
+    fetches = any(group.assets for group in groups)
+    absent = [asset for asset in assets if (asset.group in names if asset.group else fetches) and not is_there(asset, store)]
     apt, foreign = [], ""
     if os.environ.get("SETUP_APT", "1") != "0":
         wanted = list(dict.fromkeys(package for group in groups for package in group.apt))

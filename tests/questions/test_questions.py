@@ -1,0 +1,104 @@
+"""Thirty questions as a new user asks them, over .docx, PDF, HTML and Markdown: is what answers them in the window?
+
+`python3 test_questions.py` prints a line for each question.
+"""
+
+import json
+import re
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "http"))
+
+from gateway import Gateway  # noqa: E402
+from library import make_library  # noqa: E402
+from upstream import Upstream  # noqa: E402
+
+QUESTIONS = json.loads((HERE / "questions.json").read_text())
+# How many of the thirty must have all their evidence inside, by budget.
+NEEDED = {250: 22, 500: 26, 1000: 28}
+MOST_MEAN_TOKENS = 2000
+LARGE, SMALL = "gpt-4o", "gpt-4"  # windows of 128,000 and 8,192 tokens
+
+
+def plain(text):
+    """Without marks and line ends, so that a sentence is found however it is set."""
+    text = re.sub(r"[`*_\\|]", "", text.replace("“", '"').replace("”", '"').replace("’", "'"))
+    return " ".join(text.split())
+
+
+def has_evidence(question, text):
+    text = plain(text)
+    return all(plain(one) in text for one in question["evidence"])
+
+
+class Questions(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="plimsoll-questions-")))
+        make_library(folder / "library")
+        cls.upstream = cls.enterClassContext(Upstream({LARGE: 128_000, SMALL: 8_192}))
+        cls.gateway = Gateway(cls.upstream)
+        cls.addClassCleanup(cls.gateway.close)
+        cls.gateway.run("index", "add", "library", folder / "library")
+
+    def asked(self, question, model=LARGE, **ours):
+        """The text that the model was sent, and the tokens of the whole request."""
+        self.upstream.clear()
+        reply = self.gateway.chat(model, [{"role": "user", "content": question["question"]}], index_name="library",
+                                  **({"plimsoll": ours} if ours else {}))
+        self.assertEqual(reply.status, 200, reply.body[:2000])
+        return self.upstream.requests[-1].json["messages"][-1]["content"], reply.ours["input_tokens"]
+
+    def missed(self, **arguments):
+        return [one["question"] for one in QUESTIONS if not has_evidence(one, self.asked(one, **arguments)[0])]
+
+    def test_there_are_thirty_questions_of_every_kind_of_document(self):
+        self.assertEqual(len(QUESTIONS), 30)
+        kinds = {Path(one["document"]).suffix for one in QUESTIONS}
+        self.assertEqual(kinds, {".docx", ".pdf", ".html", ".md"})
+
+    def test_the_evidence_is_inside_a_budget(self):
+        for budget, needed in NEEDED.items():
+            with self.subTest(budget=budget):
+                missed = self.missed(budget=budget)
+                self.assertGreaterEqual(len(QUESTIONS) - len(missed), needed, missed)
+
+    def test_a_search_finds_it_too(self):
+        for budget, needed in NEEDED.items():
+            with self.subTest(budget=budget):
+                missed = []
+                for one in QUESTIONS:
+                    found = json.loads(self.gateway.run("search", "library", one["question"], "--budget", budget, "--json"))
+                    if not has_evidence(one, "\n".join(passage["text"] for passage in found["passages"])):
+                        missed.append(one["question"])
+                self.assertGreaterEqual(len(QUESTIONS) - len(missed), needed, missed)
+
+    def test_by_default_few_tokens_hold_it(self):
+        for model in (LARGE, SMALL):
+            with self.subTest(model=model):
+                sent = [self.asked(one, model) for one in QUESTIONS]
+                missed = [one["question"] for one, (text, _) in zip(QUESTIONS, sent) if not has_evidence(one, text)]
+                mean = sum(tokens for _, tokens in sent) / len(sent)
+                self.assertLessEqual(mean, MOST_MEAN_TOKENS)
+                self.assertGreaterEqual(len(QUESTIONS) - len(missed), NEEDED[1000], missed)
+
+
+def show():
+    """What each budget holds, a line a question."""
+    Questions.setUpClass()
+    case = Questions()
+    try:
+        for one in QUESTIONS:
+            marks = ["+" if has_evidence(one, case.asked(one, budget=budget)[0]) else "-" for budget in NEEDED]
+            text, tokens = case.asked(one)
+            print(*marks, "+" if has_evidence(one, text) else "-", f"{tokens:6}", one["question"], flush=True)
+    finally:
+        Questions.doClassCleanups()
+
+
+if __name__ == "__main__":
+    show()
