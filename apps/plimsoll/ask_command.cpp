@@ -1,6 +1,10 @@
 #include "ask_command.hpp"
 
+#include <array>
+#include <cstdio>
 #include <memory>
+
+#include <fmt/ranges.h>
 
 #include "ask_options.hpp"
 #include "base/text.hpp"
@@ -16,7 +20,8 @@ using Json = nlohmann::ordered_json;
 struct AskCommand {
   std::vector<std::string> words;  // [NAME] QUESTION
   AskOptions options;
-  bool brief = false;
+  bool explain = false;
+  bool brief = false;  // the default; scripts may say it
   bool json = false;
 };
 
@@ -28,19 +33,49 @@ Json answer_json(const Spoken& spoken) {
           {"model", spoken.trace.model},
           {"upstream", spoken.trace.upstream},
           {"finish_reason", spoken.finish_reason},
+          {"without_documents", spoken.without_documents.empty() ? Json() : Json(spoken.without_documents)},
           {"sources", std::move(sources)},
           {"trace", Json::parse(trace_json(spoken.trace), nullptr, false)}};
 }
 
+// The question on standard input, up to 10 MB of it.
+Result<std::string> read_question() {
+  constexpr std::size_t most_bytes = 10'000'000;
+  std::string text;
+  std::array<char, 1 << 16> buffer;
+  while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), stdin)) {
+    text.append(buffer.data(), got);
+    if (text.size() > most_bytes) return fail(Errc::bad_input, "the question has more than 10 MB");
+  }
+  return text;
+}
+
+// The first of several words is an index if there is one of that name. The first of two must be one.
+Result<std::string> question_of(AskCommand& command, Conversation& conversation) {
+  std::vector<std::string>& words = command.words;
+  if (words.size() > 1) {
+    const auto known = conversation.check_index(words.front());
+    if (!known && words.size() == 2) return tl::unexpected(known.error());
+    if (known) {
+      command.options.index = words.front();
+      words.erase(words.begin());
+    }
+  }
+  std::string question = fmt::format("{}", fmt::join(words, " "));
+  if (question == "-") {
+    TRY(question, read_question());
+  }
+  if (base::trim(question).empty()) return fail(Errc::bad_input, "the question is empty");
+  return question;
+}
+
 Result<void> run(const Globals& globals, AskCommand& command) {
-  if (command.words.size() == 2) command.options.index = command.words.front();
-  if (base::trim(command.words.back()).empty()) return fail(Errc::bad_input, "the question is empty");
   TRY(const base::Settings settings, settings_for(globals, command.options));
   TRY(const auto conversation, Conversation::open(settings, command.options.upstreams));
-  if (!command.options.index.empty()) TRY_VOID(conversation->check_index(command.options.index));
+  TRY(const std::string question, question_of(command, *conversation));
   Json request = request_for(command.options, conversation->is_embedded());
   request["messages"] = opening_messages(command.options);
-  request["messages"].push_back({{"role", "user"}, {"content", command.words.back()}});
+  request["messages"].push_back({{"role", "user"}, {"content", question}});
   bool heard = true;
   TRY(const Spoken spoken, conversation->say(std::move(request), [&](std::string_view words) {
     if (!command.json && heard) heard = print_out(words).has_value();
@@ -49,21 +84,24 @@ Result<void> run(const Globals& globals, AskCommand& command) {
     return print_out(answer_json(spoken).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   std::string rest = "\n";
   if (spoken.finish_reason == "length") rest += cut_off_note;
+  rest += without_documents_note(spoken);
   if (!spoken.sources.empty()) rest += "\nSources\n" + sources_text(spoken.sources);
-  if (!command.brief) rest += "\n" + trace_report(spoken.trace, {}, terminal_of_stdout());
+  if (command.explain) rest += "\n" + trace_report(spoken.trace, {}, terminal_of_stdout());
   return print_out(rest);
 }
 
 constexpr const char* examples =
-    "The words come as the model makes them; then the passages they stand on, and the window as it was "
-    "filled.\n"
-    "With no server beside it, the embedded model answers.\n"
+    "Prints the answer while the model writes it, then its sources. --explain draws the window as well.\n"
+    "Without a model server, the embedded model answers. QUESTION may be several words, or - to read it\n"
+    "from standard input.\n"
     "\n"
     "Examples:\n"
     "  plimsoll ask \"What is a Plimsoll line?\"\n"
     "  plimsoll index add manual docs && plimsoll ask manual \"How is the margin chosen?\"\n"
     "  plimsoll ask manual \"How is the margin chosen?\" --upstream http://gpu:8000/v1 --model qwen2.5:7b\n"
-    "  plimsoll ask --model-file llama-3.2-3b.gguf \"Why is the sky blue?\" --brief\n"
+    "  plimsoll ask manual \"How is the margin chosen?\" --explain\n"
+    "  plimsoll ask --model-file llama-3.2-3b.gguf Why is the sky blue\n"
+    "  git diff | plimsoll ask -\n"
     "  plimsoll ask manual \"Which port?\" --json | jq .sources\n"
     "  plimsoll memory add \"The ship is called Aurora\" && plimsoll ask \"What is my ship called?\" "
     "--memory\n";
@@ -75,11 +113,12 @@ void add_ask_command(CLI::App& app, const Globals& globals, int& exit_code) {
   CLI::App* sub = app.add_subcommand("ask", "Answer a question, from your documents if an index is named");
   sub->footer(examples);
   sub->add_option("NAME QUESTION", command->words,
-                  "The index to look into, which may be left out; and the question")
-      ->required()
-      ->expected(1, 2);
+                  "The index to look into, which may be left out; and the question, or - for standard input")
+      ->required();
   add_ask_options(*sub, command->options);
-  sub->add_flag("--brief", command->brief, "The answer and its sources, without the window");
+  sub->add_flag("--explain", command->explain, "Also draw the window and list what went in, and why");
+  sub->add_flag("--brief", command->brief, "The answer and its sources alone (default)")
+      ->excludes("--explain");
   sub->add_flag("--json", command->json, "As JSON, when all is said")->excludes("--brief");
   sub->callback([command, &globals, &exit_code] {
     if (const auto done = run(globals, *command); !done) exit_code = complain(done.error());

@@ -4,14 +4,8 @@
 #include "terminal.hpp"
 
 namespace plimsoll {
-namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr const char* with_documents =
-    "You answer questions briefly, with facts from the text that comes with them.";
-
-}  // namespace
 
 void add_ask_options(CLI::App& command, AskOptions& options) {
   command.add_option("--model", options.model, "Which model (default: the first that there is)")
@@ -31,8 +25,7 @@ void add_ask_options(CLI::App& command, AskOptions& options) {
       ->type_name("TOKENS")
       ->check(CLI::Range(Tokens{1}, Tokens{1'000'000}));
   command
-      .add_option("--budget", options.budget,
-                  "Most tokens of passages (default: what holds the evidence; 250 for the embedded model)")
+      .add_option("--budget", options.budget, "Most tokens of passages (default: what holds the evidence)")
       ->type_name("TOKENS")
       ->check(CLI::Range(Tokens{0}, Tokens{100'000'000}));
   command.add_flag("--memory", options.memory,
@@ -71,19 +64,21 @@ Json request_for(const AskOptions& options, bool small) {
   if (!options.index.empty()) request["index_name"] = options.index;
   if (options.max_tokens) request["max_tokens"] = *options.max_tokens;
   if (options.memory) request["plimsoll"]["memory"] = true;
-  constexpr Tokens for_a_small_model = 250;    // much confuses it
   if (small) request["repeat_penalty"] = 1.1;  // or it says the same again and again
-  if (options.budget || small) request["plimsoll"]["budget"] = options.budget.value_or(for_a_small_model);
+  if (options.budget) request["plimsoll"]["budget"] = *options.budget;
   return request;
 }
 
 Json opening_messages(const AskOptions& options) {
   Json messages = Json::array();
-  const std::string system = !options.system.empty()  ? options.system
-                             : !options.index.empty() ? with_documents
-                                                      : "";
-  if (!system.empty()) messages.push_back({{"role", "system"}, {"content", system}});
+  if (!options.system.empty()) messages.push_back({{"role", "system"}, {"content", options.system}});
   return messages;
+}
+
+std::string without_documents_note(const Spoken& spoken) {
+  if (spoken.without_documents.empty()) return {};
+  return fmt::format("\nWARNING: this answer was made without documents. {}\n",
+                     printable(spoken.without_documents));
 }
 
 std::string sources_text(const std::vector<Source>& sources) {

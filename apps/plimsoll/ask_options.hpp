@@ -35,13 +35,16 @@ std::string as_arguments(const AskOptions& options);
 // The settings with what the options say above them.
 Result<base::Settings> settings_for(Globals globals, const AskOptions& options);
 
-// The request but for its messages. `small`: the model is, and reads slowly; it gets fewer passages.
+// The request but for its messages. `small`: the model is, and repeats itself unless it is told not to.
 nlohmann::ordered_json request_for(const AskOptions& options, bool small);
 // What the model is told first.
 nlohmann::ordered_json opening_messages(const AskOptions& options);
 
 // Stands below an answer that ended for its length alone.
 inline constexpr std::string_view cut_off_note = "(cut off at its length; --max-tokens allows more)\n";
+
+// A line that says so where an index was named and the answer has no passage of it; else empty.
+std::string without_documents_note(const Spoken& spoken);
 
 // "[1] docs/budget.md > Margin", one a line; empty where there are none.
 std::string sources_text(const std::vector<Source>& sources);

@@ -125,10 +125,10 @@ class Chat {
     last_ = *std::move(spoken);
     const Trace& trace = last_->trace;
     const bool cut = last_->finish_reason == "length";
-    return print_out(fmt::format("\n{}[{} of {} tokens{}]\n\n", cut ? cut_off_note : "",
-                                 base::with_thousands(trace.input + last_answer()),
-                                 base::with_thousands(trace.window),
-                                 is_compressed(trace) ? "; the oldest turns as a summary, /why tells" : ""));
+    return print_out(
+        fmt::format("\n{}{}[{} of {} tokens{}]\n\n", cut ? cut_off_note : "", without_documents_note(*last_),
+                    base::with_thousands(trace.input + last_answer()), base::with_thousands(trace.window),
+                    is_compressed(trace) ? "; the oldest turns as a summary, /why tells" : ""));
   }
 
   static bool is_compressed(const Trace& trace) {

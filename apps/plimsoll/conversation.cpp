@@ -69,6 +69,7 @@ class WordSink final : public engine::AnswerSink {
       if (reason.is_string()) spoken_.finish_reason = reason.get<std::string>();
     }
     const Json told = chunk.value("plimsoll", Json::object());
+    spoken_.without_documents = told.value("without_documents", spoken_.without_documents);
     for (const Json& passage : told.value("passages", Json::array()))
       spoken_.sources.push_back({passage.value("number", std::size_t{0}), passage.value("document", ""),
                                  passage.value("path", ""), passage.value("text", "")});

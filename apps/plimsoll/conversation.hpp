@@ -27,7 +27,8 @@ struct Source {
 struct Spoken {
   std::string text;
   std::string finish_reason;
-  std::vector<Source> sources;  // of the passages that went along, in their order
+  std::vector<Source> sources;    // of the passages that went along, in their order
+  std::string without_documents;  // why, where an index was named and no passage of it went along
   Trace trace;
 };
 

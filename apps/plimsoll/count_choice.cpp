@@ -41,10 +41,16 @@ Result<CountChoice> choose_by_model(const TokenizerLibrary& library, const base:
 Result<CountChoice> choose_tokenizer(const TokenizerLibrary& library, const base::Settings& settings,
                                      const CountOptions& options) {
   if (!options.model.empty()) return choose_by_model(library, settings, options);
-  if (options.tokenizer.empty() && options.tokenizer_file.empty())
-    return fail(Errc::bad_input,
-                "say what to count with: --model gpt-4o, --tokenizer o200k_base (`plimsoll tokenizers` lists "
-                "them) or --tokenizer-file FILE");
+  if (options.tokenizer.empty() && options.tokenizer_file.empty()) {
+    TRY(auto usual, library.open("o200k_base"));
+    return CountChoice{std::move(usual),
+                       Specials::plain,
+                       0,
+                       {},
+                       {},
+                       Exactness::exact,
+                       "the default; name a model with --model, or --tokenizer"};
+  }
   TRY(auto tokenizer, options.tokenizer.empty() ? library.open_file(options.tokenizer_file)
                                                 : library.open(options.tokenizer));
   return CountChoice{std::move(tokenizer), Specials::plain, 0, {}, {}, Exactness::exact, {}};

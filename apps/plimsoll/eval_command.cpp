@@ -22,6 +22,7 @@ struct EvalOptions {
   std::string tokenizer = "o200k_base";
   bool no_embedder = false;
   bool no_labels = false;
+  bool cutoff = false;
   bool json = false;
 };
 
@@ -95,6 +96,12 @@ Result<void> run_evidence(const Globals& globals, const EvalOptions& options) {
     SelectOptions select;
     select.budget = budget;
     select.labels = !options.no_labels;
+    if (options.cutoff) {
+      const retrieve::Cutoff cutoff;
+      select.least_relevance = cutoff.sentence;
+      select.least_share = cutoff.share;
+      select.sure = cutoff.sure;
+    }
     Selection selection = select_passages(evidence, tokenizer, select);
     TRY_VOID(engine::locate(searchable.open, selection));
     return selection;
@@ -136,6 +143,8 @@ void add_eval_command(CLI::App& app, const Globals& globals, int& exit_code) {
       ->type_name("T");
   evidence->add_flag("--no-embedder", options->no_embedder, "Search by words alone");
   evidence->add_flag("--no-labels", options->no_labels, "Passages without numbers and names before them");
+  evidence->add_flag("--cutoff", options->cutoff,
+                     "Stop where evidence stops, as requests do that name no budget");
   evidence->add_flag("--json", options->json, "As JSON");
   evidence->callback([options, &globals, &exit_code] {
     if (const auto done = run_evidence(globals, *options); !done) exit_code = complain(done.error());

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "ask_command.hpp"
+#include "base/text.hpp"
 #include "chat_command.hpp"
 #include "config_command.hpp"
 #include "count_command.hpp"
@@ -66,8 +67,14 @@ std::string say_what_is_wrong(const CLI::App* app, const CLI::Error& error) {
   const std::vector<std::string> rest = last->remaining();
   const bool lacks_one = last->get_require_subcommand_min() > 0 && !rest.empty() && !rest[0].starts_with('-');
   if (!lacks_one) return CLI::FailureMessage::simple(app, error);
-  return fmt::format("plimsoll: there is no command `{} {}`; `{} --help` lists them all\n", path,
-                     plimsoll::printable(rest.front(), 40), path);
+  std::vector<std::string> names;
+  for (const CLI::App* command : last->get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const auto near = plimsoll::base::nearest(rest.front(), known);
+  return fmt::format("plimsoll: there is no command `{} {}`; {}`{} --help` lists them all\n", path,
+                     plimsoll::printable(rest.front(), 40),
+                     near ? fmt::format("did you mean `{} {}`? ", path, *near) : "", path);
 }
 
 }  // namespace
@@ -106,6 +113,10 @@ int main(int argc, char** argv) {
   plimsoll::add_doctor_command(app, globals, exit_code);
 
   app.failure_message(say_what_is_wrong);
+  if (argc == 1) {
+    const auto printed = plimsoll::print_out(app.help());
+    return printed ? 0 : plimsoll::complain(printed.error());
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "documents.hpp"
 #include "index_filter.hpp"
@@ -46,6 +47,7 @@ Result<Tokenizer> tokenizer_for(const base::Settings& settings, Documents& docum
 }
 
 Result<void> run(const Globals& globals, const SearchCommandOptions& options) {
+  if (base::trim(options.query).empty()) return fail(Errc::bad_input, "the query is empty");
   TRY(const base::Settings settings, load_settings(globals));
   const auto order = passage_order_named(options.order);
   if (!order)

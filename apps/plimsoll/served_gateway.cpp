@@ -31,9 +31,14 @@ std::size_t threads_of(std::int64_t wanted, std::size_t most) {
 engine::EngineRules rules_of(const base::Settings& settings) {
   engine::EngineRules rules;
   rules.plan = engine::plan_options(settings);
-  rules.consult.similarity_threshold = settings.rag_similarity_threshold;
+  // Its default is RAGEngine's. Unless somebody asks for it, relevance decides instead.
+  if (settings.kaito_compat || settings.origin_of("rag_similarity_threshold") != "default")
+    rules.consult.similarity_threshold = settings.rag_similarity_threshold;
+  rules.consult.passages = settings.passage_tokens;
+  rules.consult.embedded_passages = settings.embedded_passage_tokens;
+  if (settings.passage_instruction != "auto") rules.instruction = settings.passage_instruction;
   rules.consult.node_approximation = settings.rag_document_node_token_approximation;
-  if (settings.rag_context_token_fill_ratio != base::Settings{}.rag_context_token_fill_ratio)
+  if (settings.origin_of("rag_context_token_fill_ratio") != "default")
     rules.context_ratio = settings.rag_context_token_fill_ratio;
   rules.best_last_for_ollama = settings.reverse_context_for_ollama;
   rules.keep_prompts = settings.keep_prompts;

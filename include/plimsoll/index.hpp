@@ -22,6 +22,7 @@ struct Hit {
 struct QueryTerm {
   std::string term;  // folded and stemmed
   float idf = 0;
+  float weight = 1;  // beside the others: words of earlier turns count less than the question's own
 };
 
 // Any thread may search at any time. `only`: ids of documents, ascending, that hits must come from; null:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ struct ScoredSentence {
   Tokens tokens = 0;        // of these bytes alone, by the index's tokenizer
   float score = 0;          // 0 to about 1, within one query
   float meaning = 0;        // cosine of query and sentence; 0 where no vectors are compared
+  float relevance = 1;      // 0 to 1, comparable between queries: by meaning and by the share of words
   std::uint64_t words = 0;  // which of Evidence::words it has, a bit each
   std::uint32_t chunk = 0;  // of Stretch::chunks, which holds all of it
 };
@@ -71,8 +73,18 @@ enum class PassageOrder : std::uint8_t {
 std::string_view name_of(PassageOrder order);
 std::optional<PassageOrder> passage_order_named(std::string_view name);
 
+struct SelectedPassage;
+
 struct SelectOptions {
   Tokens budget = 0;
+  // What is left out even where the budget has room: sentences below this relevance, and once so many tokens
+  // are taken, those below this share of the best score.
+  float least_relevance = 0;
+  float least_share = 0;
+  Tokens sure = 0;
+  // The passage as it stands in the prompt, by its number there (from 1). Counted against the budget.
+  // None: its label, lead and text.
+  std::function<std::string(const SelectedPassage& passage, std::size_t number)> render{};
   PassageOrder order = PassageOrder::document;
   std::optional<std::size_t> most_passages{};
   bool labels = true;         // "[1: guide.md] " before a passage; false: passages alone, a line each
@@ -90,9 +102,10 @@ struct SelectedPassage {
   std::string lead;   // stands between label and text, on a line of its own; or empty
   std::string path;
   std::uint32_t page = 0;
-  Tokens tokens = 0;  // of `text` alone
-  float score = 0;    // of its best sentence
-  float meaning = 0;  // the best of its sentences'
+  Tokens tokens = 0;    // of `text` alone
+  float score = 0;      // of its best sentence
+  float meaning = 0;    // the best of its sentences'
+  float relevance = 0;  // likewise
   std::string reason;
 };
 

@@ -139,6 +139,7 @@ struct Plan {
   FallbackDecision fallback;
   std::int64_t message_count = 0, memory_count = 0;  // that go along
   std::optional<Tokens> requested_answer;
+  std::optional<Tokens> context_limit;  // the most that passages may have, by B1, B4 or plimsoll.budget
   std::vector<PlannedPrice> prices;
   std::vector<std::string> warnings;
   std::string format;      // of the chat: ChatCount::template_used

@@ -41,7 +41,10 @@ struct Settings {
   Tokens rag_document_node_token_approximation = 500;
   double rag_similarity_threshold = 0.85;     // squared distance; farther passages are dropped
   double rag_context_token_fill_ratio = 0.5;  // rule B4, where a request names no ratio
-  Tokens addition_prompt_tokens = 150;        // what rule B4 keeps for its prompt's own words
+  Tokens passage_tokens = 2'000;         // most of passages, where a request names neither budget nor share
+  Tokens embedded_passage_tokens = 500;  // likewise for the embedded model
+  std::string passage_instruction = "auto";  // what a model is told to do with passages; "auto": by policy
+  Tokens addition_prompt_tokens = 150;       // what rule B4 keeps for its prompt's own words
   std::int64_t rag_max_top_k = 300;
 
   // Documents.

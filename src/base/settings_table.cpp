@@ -59,8 +59,14 @@ const std::array table{
     Setting{
         "rag_context_token_fill_ratio", "RAG_CONTEXT_TOKEN_FILL_RATIO",
         Real{&Settings::rag_context_token_fill_ratio, 0.2, 0.8},
-        "Share of the room that passages get by rule B4 when a request names none. At 0.5 such requests are "
-        "negotiated instead."},
+        "Share of the room that passages get by rule B4 when a request names none. Unless it is set, such "
+        "requests are negotiated."},
+    Setting{"passage_tokens", "", Whole{&Settings::passage_tokens, 0, most_tokens},
+            "Most tokens of passages when a request names neither a budget nor a share."},
+    Setting{"embedded_passage_tokens", "", Whole{&Settings::embedded_passage_tokens, 0, most_tokens},
+            "The same for the embedded model, which reads slowly."},
+    Setting{"passage_instruction", "", Text{&Settings::passage_instruction},
+            "What the model is told to do with passages; auto chooses by policy, empty says nothing."},
     Setting{"addition_prompt_tokens", "ADDITION_PROMPT_TOKENS",
             Whole{&Settings::addition_prompt_tokens, 0, most_tokens},
             "Tokens that rule B4 sets aside for the words around the passages."},

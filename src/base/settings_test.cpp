@@ -224,6 +224,12 @@ TEST(Settings, NumbersAreReadWholeOrNotAtAll) {
   EXPECT_EQ(shown(from_file("context_safety_margin = 1"), "context_safety_margin"), "1");
 }
 
+TEST(Settings, ADebugVariableOfAnotherProgramIsIgnored) {
+  const auto settings = from_environment({{"DEBUG", "express:*,app"}});
+  EXPECT_EQ(shown(settings, "debug"), "false");
+  EXPECT_NE(error_of(from_environment({{"PLIMSOLL_DEBUG", "express:*"}})), "");
+}
+
 TEST(Settings, FlagsKnowTheUsualWords) {
   for (const char* yes : {"true", "TRUE", "True", "1", "yes", "on"})
     EXPECT_EQ(shown(from_environment({{"DEBUG", yes}}), "debug"), "true") << yes;

@@ -28,13 +28,16 @@ std::optional<Policy> policy_named(std::string_view name) {
 namespace budget {
 namespace {
 
-// How readily each gives way. A thousand to one is "before the other", within what whole tokens allow.
+// A thousand to one is "before the other", within what whole tokens allow.
+constexpr std::int64_t before = 1'000;
+constexpr std::int64_t grow_first = before;
+
+// How readily each gives way.
 struct Weights {
   std::int64_t memory, history, context, answer;
 };
 
 Weights weights_of(Policy policy) {
-  constexpr std::int64_t before = 1'000;
   switch (policy) {
     case Policy::history: return {before, 1, before, heaviest};
     case Policy::documents: return {before, before, 1, heaviest};
@@ -84,7 +87,7 @@ std::vector<Section> sections_for(const Wants& wants, Policy policy, Tokens wind
   const Tokens passages = bounded_passages(wants);
   Section context = of_pieces(SectionKind::context, passages, weights.context);
   if (policy != Policy::strict && !wants.context_limit) context.basis = std::min(passages, wants.context);
-  context.grow = 1;
+  context.grow = grow_first;  // the answer grows into what passages leave
   Section history = of_pieces(SectionKind::history, wants.turns + wants.summary, weights.history);
   history.min = wants.summary;
   return {fixed(SectionKind::format, wants.format),

@@ -144,6 +144,7 @@ Json summary(const Course& course) {
     json["index"] = trace.index;
     json["strategy"] = name_of(plan.strategy.strategy);
     json["passages"] = passages_json(course);
+    if (!course.without_documents.empty()) json["without_documents"] = course.without_documents;
     if (course.retrieval) json["context_window_optimization"] = retrieval_json(*course.retrieval);
   }
   if (course.recalled && (!course.recalled->facts.empty() || course.parts.wishes.memory))
@@ -204,6 +205,8 @@ AnswerHead answer_head(const Course& course, const ReplyHead& from) {
   head.headers.push_back({"X-Plimsoll-Input-Tokens", std::to_string(trace.input)});
   head.headers.push_back({"X-Plimsoll-Answer-Tokens", std::to_string(trace.answer)});
   head.headers.push_back({"X-Plimsoll-Model", trace.model});
+  if (course.names_index)
+    head.headers.push_back({"X-Plimsoll-Passages", std::to_string(passages_aboard(course).size())});
   if (trace.cut > 0) head.headers.push_back({"X-Plimsoll-Upstream-Cut-Tokens", std::to_string(trace.cut)});
   return head;
 }

@@ -59,6 +59,8 @@ struct EngineRules {
   ConsultRules consult;
   // The share of rule B4 for requests with documents that name none; none: they are negotiated.
   std::optional<double> context_ratio{};
+  // What a model is told to do with passages; none: by policy.
+  std::optional<std::string> instruction{};
   bool best_last_for_ollama = true;
   bool keep_prompts = false;
   bool ask_for_usage = false;

@@ -9,38 +9,23 @@
 namespace plimsoll::engine {
 namespace {
 
-PassageOrder order_for(const Engine& engine, const Course& course) {
-  if (course.parts.wishes.order) return *course.parts.wishes.order;
+// The order that the request or the upstream asks for; none: the documents' own.
+std::optional<PassageOrder> order_for(const Engine& engine, const Course& course) {
+  if (course.parts.wishes.order) return course.parts.wishes.order;
   const bool ollama = engine.models.fleet().kind_of(course.berth.member) == ServerKind::ollama;
-  return ollama && engine.rules.best_last_for_ollama ? PassageOrder::best_last : PassageOrder::document;
+  if (ollama && engine.rules.best_last_for_ollama) return PassageOrder::best_last;
+  return std::nullopt;
 }
 
-// What a passage's document is called in the prompt. The digits of a hash cost more tokens than a sentence,
-// and tell a model nothing: the first of them keep documents apart.
-std::string_view label_of(std::string_view key) {
-  constexpr std::size_t hash_digits = 64, shown_digits = 8;
-  const bool hash =
-      key.size() == hash_digits && key.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-  return hash ? key.substr(0, shown_digits) : key;
-}
-
-void put_aboard(Course& course, const PlanModel& model, std::vector<FoundPassage> found) {
+void put_in(Course& course, const PlanModel& model, std::vector<FoundPassage> found) {
   course.parts.passages.clear();
   course.parts.score.clear();
-  std::size_t harmless = 0;
+  course.defused_in_passages = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    const SelectedPassage& passage = found[i].passage;
-    std::string text = passage.lead.empty() ? passage.text : passage.lead + "\n" + passage.text;
-    harmless += make_harmless(model, text);
-    std::string id = fmt::format("{}: {}{}{}", i + 1, label_of(passage.key),
-                                 passage.path.empty() ? "" : " > ", passage.path);
-    harmless += make_harmless(model, id);
-    course.parts.passages.push_back({std::move(id), std::move(text)});
-    course.parts.score.push_back(static_cast<double>(passage.score));
+    course.parts.passages.push_back(
+        prompt_passage(found[i].passage, i + 1, model, course.defused_in_passages));
+    course.parts.score.push_back(static_cast<double>(found[i].passage.score));
   }
-  if (harmless > 0)
-    course.trace.warnings.push_back(
-        fmt::format("{} spellings of special tokens in passages were made harmless", harmless));
   course.passages = std::move(found);
 }
 
@@ -52,17 +37,83 @@ Tokens dropped_passages(const Plan& plan) {
   return tokens;
 }
 
-Tokens context_grant(const Plan& plan) {
-  return plan.sections[static_cast<std::size_t>(SectionKind::context)].grant;
+// What passages may take: all that nothing else wants, and at least a fair share of a window that history has
+// filled, where the negotiator has the last word. The answer's wish counts; its growth comes after passages.
+Tokens budget_for_passages(const Plan& without) {
+  const PlannedSection& answer = without.sections[static_cast<std::size_t>(SectionKind::answer)];
+  const Tokens growth = std::max<Tokens>(0, without.answer - answer.section.basis);
+  const Tokens fair = std::min<Tokens>(4'000, without.window.tokens / 4);
+  const Tokens room = std::max(without.left + growth, fair);
+  return std::min(room, without.context_limit.value_or(room));
 }
 
-// What the first selection may take: all the room there is, and at least a fair share of a window that
-// history has filled; the negotiator has the last word.
-Tokens first_budget(const Course& course, const Plan& without) {
-  const Tokens fair = std::min<Tokens>(4'000, without.window.tokens / 4);
-  Tokens room = std::max(without.left, fair);
-  if (course.retrieval) room = std::min(room, course.retrieval->room.room);
-  return course.parts.wishes.budget ? std::min(room, *course.parts.wishes.budget) : room;
+// Counted against the budget; a small one is for passages alone.
+std::string instruction_for(const Engine& engine, const Plan& without, const PlanModel& model,
+                            Tokens budget) {
+  std::string instruction =
+      engine.rules.instruction.value_or(std::string(render::instruction_for(without.policy)));
+  constexpr Tokens most_share = 5;
+  if (most_share * model.tokenizer.count(instruction) > budget) instruction.clear();
+  return instruction;
+}
+
+// Whichever rule of the spec bounds the passages of this request.
+ConsultRules rules_for(Engine& engine, Course& course, const Plan& without, const PlanOptions& options) {
+  ConsultRules rules = engine.rules.consult;
+  rules.order = order_for(engine, course);
+  // Who names a share or a budget wants it filled; else passages get what holds the evidence.
+  rules.fills = course.parts.wishes.budget || course.parts.context_ratio;
+  if (engine.models.fleet().is_embedded(course.berth.member)) rules.passages = rules.embedded_passages;
+  if (without.policy != Policy::document_chat || course.parts.context_ratio) return rules;
+  course.retrieval = choose_retrieval(
+      without, options, course.ask.documents ? course.ask.documents->top_k : options.retrieval.max_top_k);
+  rules.most_passages = static_cast<std::size_t>(course.retrieval->used());
+  if (course.plans > 1) return rules;
+  log_retrieval(*course.retrieval, rules.order == PassageOrder::best_last);
+  if (course.retrieval->used() == 0)
+    course.trace.warnings.emplace_back(
+        "there is no room for passages beside the question and the answer (B1)");
+  return rules;
+}
+
+// Chooses passages for the budget and plans with them; with fewer where the plan cannot take them all.
+Result<void> plan_with_passages(Course& course, const PlanOptions& options, const PlanModels& models,
+                                const PlanModel& model, const ConsultRules& rules, Tokens budget) {
+  constexpr int most_selections = 6;
+  for (int round = 0; round < most_selections && budget > 0; ++round) {
+    TRY(Reading reading,
+        read_documents(*course.findings, course.parts, model, course.plan.input, budget, rules));
+    course.plan.strategy = reading.strategy;
+    if (reading.passages.empty()) return {};
+    put_in(course, model, std::move(reading.passages));
+    TRY(course.plan, plan_parts(course.parts, course.model, options, models));
+    course.plan.strategy = std::move(reading.strategy);
+    const Tokens dropped = dropped_passages(course.plan);
+    if (dropped == 0) return {};
+    const PlannedSection& context = course.plan.sections[static_cast<std::size_t>(SectionKind::context)];
+    budget = std::min(budget - 1, context.used + dropped > context.grant
+                                      ? budget - (context.used + dropped - context.grant)
+                                      : context.grant);
+  }
+  // Numbers in the prompt have no gaps.
+  std::vector<FoundPassage> kept;
+  for (const std::size_t place : passages_aboard(course)) kept.push_back(std::move(course.passages[place]));
+  StrategyDecision strategy = std::move(course.plan.strategy);
+  put_in(course, model, std::move(kept));
+  TRY(course.plan, plan_parts(course.parts, course.model, options, models));
+  course.plan.strategy = std::move(strategy);
+  return {};
+}
+
+// What an answer without documents says of itself; empty where it has some.
+std::string why_without(const Course& course, Tokens budget) {
+  if (!passages_aboard(course).empty()) return {};
+  const std::string& index = course.parts.wishes.index;
+  if (course.findings->shelf->tokens == 0) return fmt::format("The index '{}' is empty.", index);
+  if (course.findings->evidence.stretches.empty())
+    return fmt::format("Nothing in the index '{}' is near the question.", index);
+  return fmt::format("No passage of the index '{}' fits into the {} tokens that are left for passages.",
+                     index, std::max<Tokens>(0, budget));
 }
 
 }  // namespace
@@ -70,49 +121,31 @@ Tokens first_budget(const Course& course, const Plan& without) {
 Result<void> plan_with_documents(Engine& engine, Course& course, const PlanOptions& options,
                                  const PlanModels& models, Deadline deadline) {
   const auto begin = Deadline::Clock::now();
-  ConsultRules rules = engine.rules.consult;
-  rules.order = order_for(engine, course);
-  // Who names a share or a budget knows why; else passages get what holds the evidence, and not all there is.
-  if (course.parts.wishes.budget || course.parts.context_ratio) rules.passages = budget::most_tokens;
   course.parts.passages.clear();
   course.parts.score.clear();
+  course.passages.clear();
+  course.without_documents.clear();
   TRY(Plan without, plan_parts(course.parts, course.model, options, models));
   course.plan = std::move(without);
   if (compression_is_due(engine, course)) return {};  // passages are chosen for what it leaves
   without = std::move(course.plan);
-  if (without.policy == Policy::document_chat && !course.parts.context_ratio) {
-    course.retrieval = choose_retrieval(
-        without, options, course.ask.documents ? course.ask.documents->top_k : options.retrieval.max_top_k);
-    rules.most_passages = static_cast<std::size_t>(course.retrieval->used());
-    if (course.plans == 1) log_retrieval(*course.retrieval, rules.order == PassageOrder::best_last);
-    if (course.plans == 1 && course.retrieval->used() == 0)
-      course.trace.warnings.emplace_back(
-          "there is no room for passages beside the question and the answer (B1)");
-  }
+  const ConsultRules rules = rules_for(engine, course, without, options);
   if (!course.findings) {
     TRY(course.findings, find_in_documents(*engine.shelf, course.ask.caller.indexes, course.parts,
                                            without.window.tokens - without.input, rules, deadline));
     for (const std::string& note : course.findings->notes) course.trace.warnings.push_back(note);
   }
   TRY(const PlanModel model, models.open(without.fallback.to.empty() ? course.model : without.fallback.to));
-  constexpr int most_selections = 4;
-  Tokens budget = first_budget(course, without);
+  const Tokens budget = budget_for_passages(without);
+  course.parts.instruction = instruction_for(engine, without, model, budget);
   course.plan = std::move(without);
-  for (int round = 0; round < most_selections && budget > 0; ++round) {
-    TRY(Reading reading,
-        read_documents(*course.findings, course.parts, model, course.plan.input, budget, rules));
-    if (reading.passages.empty()) {
-      course.plan.strategy = std::move(reading.strategy);
-      break;
-    }
-    put_aboard(course, model, std::move(reading.passages));
-    TRY(course.plan, plan_parts(course.parts, course.model, options, models));
-    course.plan.strategy = std::move(reading.strategy);
-    const Tokens dropped = dropped_passages(course.plan);
-    if (dropped == 0) break;
-    budget =
-        std::min(budget - 1, context_grant(course.plan) - std::min(dropped, context_grant(course.plan) / 8));
-  }
+  TRY_VOID(plan_with_passages(course, options, models, model, rules, budget));
+  course.without_documents = why_without(course, budget);
+  if (!course.without_documents.empty())
+    course.plan.warnings.push_back("Answered without documents. " + course.without_documents);
+  else if (course.defused_in_passages > 0)
+    course.plan.warnings.push_back(fmt::format(
+        "{} spellings of special tokens in passages were made harmless", course.defused_in_passages));
   course.trace.retrieve_us +=
       std::chrono::duration_cast<std::chrono::microseconds>(Deadline::Clock::now() - begin).count();
   return {};

@@ -1,12 +1,12 @@
 #include "engine/consult.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <set>
 #include <unordered_map>
 
 #include "base/try.hpp"
 #include "count/chat_request.hpp"
+#include "engine/follow_up.hpp"
+#include "engine/harmless.hpp"
 #include "render/passages.hpp"
 
 namespace plimsoll::engine {
@@ -23,38 +23,57 @@ bool is_filled_list(const Json& body, const char* key) {
   return found != body.end() && found->is_array() && !found->empty();
 }
 
-// A calibrated reading of the threshold: near by meaning, or at least half of the question's own words.
-bool near_enough(const ScoredSentence& sentence, const Evidence& evidence, double threshold) {
-  const auto has = static_cast<std::size_t>(std::popcount(sentence.words));
-  const bool by_words = has > 0 && 2 * has >= evidence.words.size();
-  return by_words || (evidence.by_meaning && distance_of(sentence.meaning) <= threshold);
-}
-
-float best_in(const Stretch& stretch) {
+float best_relevance(const Stretch& stretch) {
   float best = 0;
-  for (const ScoredSentence& sentence : stretch.sentences) best = std::max(best, sentence.score);
+  for (const ScoredSentence& sentence : stretch.sentences) best = std::max(best, sentence.relevance);
   return best;
 }
 
-// A note where that leaves nothing, or one that is far.
+// RAGEngine's threshold: a sentence counts where it, or one beside it, is within the distance.
+void apply_threshold(Evidence& evidence, double threshold) {
+  const auto is_near = [&](const ScoredSentence& sentence) {
+    return distance_of(evidence.by_meaning ? sentence.meaning : sentence.score) <= threshold;
+  };
+  for (Stretch& stretch : evidence.stretches) {
+    std::vector<bool> near;
+    for (const ScoredSentence& sentence : stretch.sentences) near.push_back(is_near(sentence));
+    for (std::size_t i = 0; i < near.size(); ++i) {
+      const bool beside = (i > 0 && near[i - 1]) || (i + 1 < near.size() && near[i + 1]);
+      stretch.sentences[i].relevance = near[i] || beside ? 1 : 0;
+    }
+  }
+}
+
+// Drops the stretches without anything near the question. A note where that leaves nothing, or only what is
+// far.
 std::optional<std::string> drop_far(Evidence& evidence, const ConsultRules& rules, std::string_view index) {
   std::vector<Stretch>& stretches = evidence.stretches;
   if (stretches.empty()) return fmt::format("nothing was found in the index '{}'", index);
-  if (rules.similarity_threshold <= 0) return std::nullopt;
-  const auto is_near = [&](const Stretch& stretch) {
-    return std::ranges::any_of(stretch.sentences, [&](const ScoredSentence& sentence) {
-      return near_enough(sentence, evidence, rules.similarity_threshold);
-    });
-  };
-  if (std::ranges::any_of(stretches, is_near)) {
-    std::erase_if(stretches, [&](const Stretch& stretch) { return !is_near(stretch); });
+  if (rules.similarity_threshold == 0) return std::nullopt;
+  if (rules.similarity_threshold) apply_threshold(evidence, *rules.similarity_threshold);
+  const float least = rules.similarity_threshold ? 1 : retrieve::Cutoff{}.best;
+  const auto best = std::ranges::max_element(stretches, {}, best_relevance);
+  if (best_relevance(*best) >= least) {
+    std::erase_if(stretches, [&](const Stretch& stretch) { return best_relevance(stretch) < least; });
     return std::nullopt;
   }
-  Stretch best = std::move(*std::ranges::max_element(stretches, {}, best_in));
+  Stretch nearest = std::move(*best);
   stretches.clear();
-  if (rules.keeps_best) stretches.push_back(std::move(best));
+  if (rules.keeps_best) stretches.push_back(std::move(nearest));
   return fmt::format("nothing in the index '{}' is near the question{}", index,
                      rules.keeps_best ? "; what is nearest goes along" : ": no passage goes along");
+}
+
+// What stays out although there is room for it.
+void set_cutoff(const ConsultRules& rules, SelectOptions& options) {
+  if (rules.similarity_threshold) {
+    options.least_relevance = *rules.similarity_threshold > 0 ? 1 : 0;
+  } else if (!rules.fills) {
+    const retrieve::Cutoff cutoff;
+    options.least_relevance = rules.keeps_best ? 0 : cutoff.sentence;
+    options.least_share = cutoff.share;
+    options.sure = cutoff.sure;
+  }
 }
 
 // Of the best sentence within a passage; where no vectors were compared, what its score would be as one.
@@ -67,6 +86,7 @@ struct Candidate {
   std::shared_ptr<const DocumentHead> head;
   float score = 0;
   float meaning = -1;
+  float relevance = 0;
 };
 std::vector<Candidate> documents_of(const Evidence& evidence) {
   std::vector<Candidate> found;
@@ -78,46 +98,151 @@ std::vector<Candidate> documents_of(const Evidence& evidence) {
     for (const ScoredSentence& sentence : stretch.sentences) {
       candidate.score = std::max(candidate.score, sentence.score);
       candidate.meaning = std::max(candidate.meaning, sentence.meaning);
+      candidate.relevance = std::max(candidate.relevance, sentence.relevance);
     }
   }
   std::ranges::stable_sort(found, std::greater<>(), &Candidate::score);
   return found;
 }
 
-Result<FoundPassage> whole_document(const Findings& findings, const Candidate& candidate,
-                                    const Tokenizer& tokenizer, const char* reason) {
-  TRY(DocumentWithVectors stored, findings.shelf->open.store.document(candidate.head->id));
-  FoundPassage whole;
-  whole.passage.document = candidate.head->id;
-  whole.passage.key = candidate.head->key;
-  whole.passage.span = {0, stored.document.text.size()};
-  whole.passage.source = whole.passage.span;
-  whole.passage.tokens = tokenizer.count(stored.document.text);
-  whole.passage.text = std::move(stored.document.text);
-  whole.passage.score = candidate.score;
-  whole.passage.meaning = candidate.meaning;
-  whole.passage.reason = reason;
-  whole.distance = distance_within(findings.evidence, whole.passage);
-  whole.metadata = candidate.head->metadata;
-  return whole;
-}
+// Chooses for one model and one budget.
+class Reader {
+ public:
+  Reader(const Findings& findings, const PlanModel& model, const ConsultRules& rules)
+      : findings_(findings), model_(model), rules_(rules) {}
 
-Result<void> add_passages(const Findings& findings, const Evidence& evidence, const Tokenizer& tokenizer,
-                          Tokens budget, std::optional<std::size_t> most, std::vector<FoundPassage>& out) {
-  SelectOptions options{.budget = budget};
-  options.labels = false;  // each stands between marks of its own
-  options.most_passages = most;
-  options.recount = tokenizer.info().name != findings.shelf->open.info.settings.tokenizer;
-  Selection selection = select_passages(evidence, tokenizer, options);
-  TRY_VOID(locate(findings.shelf->open, selection));
-  std::unordered_map<DocumentId, const DocumentHead*> heads;
-  for (const Stretch& stretch : evidence.stretches) heads[stretch.document->id] = stretch.document.get();
-  for (SelectedPassage& passage : selection.passages) {
-    const double distance = distance_within(evidence, passage);
-    const Metadata& metadata = heads.at(passage.document)->metadata;
-    out.push_back({std::move(passage), distance, metadata});
+  // Whole documents in the index's order, if they fit: all of them, or those that something near the question
+  // was found in. False: they do not fit.
+  Result<bool> take_whole(Tokens budget, bool all) {
+    TRY(const auto documents, all ? all_documents(budget) : near_documents());
+    Tokens tokens = 0;
+    for (const Candidate& candidate : documents) tokens += candidate.head->tokens;
+    if (documents.empty() || tokens > budget) return false;
+    std::vector<FoundPassage> whole;
+    tokens = 0;
+    for (const Candidate& candidate : documents) {
+      TRY(FoundPassage found, whole_document(candidate, "pasted whole"));
+      if (is_too_far(found)) continue;
+      tokens += cost_of(found, whole.size() + 1);
+      if (tokens > budget) return false;
+      whole.push_back(std::move(found));
+    }
+    taken_ = std::move(whole);
+    return true;
   }
-  return {};
+
+  // The best document where it takes half of the budget at most.
+  Result<void> take_best_document(Tokens& budget) {
+    const std::vector<Candidate> documents = documents_of(findings_.evidence);
+    if (documents.empty() || documents.front().head->tokens > budget / 2) return {};
+    TRY(FoundPassage whole, whole_document(documents.front(), "the best document, whole"));
+    const Tokens tokens = cost_of(whole, 1);
+    if (tokens > budget / 2 || is_too_far(whole)) return {};
+    budget -= tokens;
+    taken_.push_back(std::move(whole));
+    return {};
+  }
+
+  // Passages of the documents that are not in whole.
+  Result<void> take_passages(Tokens budget) {
+    if (taken_.empty()) return add_passages(findings_.evidence, budget);
+    Evidence rest = findings_.evidence;
+    std::erase_if(rest.stretches, [&](const Stretch& stretch) {
+      return std::ranges::any_of(
+          taken_, [&](const FoundPassage& found) { return found.passage.document == stretch.document->id; });
+    });
+    return add_passages(rest, budget);
+  }
+
+  std::vector<FoundPassage> taken() && { return std::move(taken_); }
+
+ private:
+  Result<std::vector<Candidate>> near_documents() const {
+    std::vector<Candidate> found = documents_of(findings_.evidence);
+    std::ranges::sort(found, {}, [](const Candidate& candidate) { return candidate.head->id; });
+    return found;
+  }
+
+  // Empty where they cannot fit.
+  Result<std::vector<Candidate>> all_documents(Tokens budget) const {
+    const std::vector<Candidate> near = documents_of(findings_.evidence);
+    std::vector<Candidate> found;
+    if (findings_.shelf->tokens > budget) return found;
+    constexpr std::size_t most_documents = 10'000;
+    const OpenIndex& open = findings_.shelf->open;
+    TRY(const auto heads, open.store.documents(open.info.id, {}, 0, most_documents));
+    for (const DocumentHead& head : heads) {
+      const auto known =
+          std::ranges::find(near, head.id, [](const Candidate& candidate) { return candidate.head->id; });
+      if (known != near.end())
+        found.push_back(*known);
+      else
+        found.push_back({.head = std::make_shared<const DocumentHead>(head)});
+    }
+    return found;
+  }
+
+  bool is_too_far(const FoundPassage& found) const {
+    return rules_.similarity_threshold > 0 && found.distance > *rules_.similarity_threshold;
+  }
+
+  Tokens cost_of(const FoundPassage& found, std::size_t number) const {
+    std::size_t defused = 0;
+    return model_.tokenizer.count(
+        render::passage_text(prompt_passage(found.passage, number, model_, defused)));
+  }
+
+  Result<FoundPassage> whole_document(const Candidate& candidate, const char* reason) const {
+    TRY(DocumentWithVectors stored, findings_.shelf->open.store.document(candidate.head->id));
+    FoundPassage whole;
+    whole.passage.document = candidate.head->id;
+    whole.passage.key = candidate.head->key;
+    whole.passage.span = {0, stored.document.text.size()};
+    whole.passage.source = whole.passage.span;
+    whole.passage.tokens = model_.tokenizer.count(stored.document.text);
+    whole.passage.text = std::move(stored.document.text);
+    whole.passage.score = candidate.score;
+    whole.passage.meaning = candidate.meaning;
+    whole.passage.relevance = candidate.relevance;
+    whole.passage.reason = reason;
+    whole.distance = distance_within(findings_.evidence, whole.passage);
+    whole.metadata = candidate.head->metadata;
+    return whole;
+  }
+
+  Result<void> add_passages(const Evidence& evidence, Tokens budget) {
+    SelectOptions options{.budget = budget};
+    options.labels = false;  // each stands between marks of its own
+    set_cutoff(rules_, options);
+    options.most_passages = rules_.most_passages;
+    options.recount = model_.tokenizer.info().name != findings_.shelf->open.info.settings.tokenizer;
+    options.render = [this](const SelectedPassage& passage, std::size_t number) {
+      std::size_t defused = 0;
+      return render::passage_text(prompt_passage(passage, number + taken_.size(), model_, defused));
+    };
+    Selection selection = select_passages(evidence, model_.tokenizer, options);
+    TRY_VOID(locate(findings_.shelf->open, selection));
+    std::unordered_map<DocumentId, const DocumentHead*> heads;
+    for (const Stretch& stretch : evidence.stretches) heads[stretch.document->id] = stretch.document.get();
+    for (SelectedPassage& passage : selection.passages) {
+      const double distance = distance_within(evidence, passage);
+      const Metadata& metadata = heads.at(passage.document)->metadata;
+      FoundPassage found{std::move(passage), distance, metadata};
+      if (!is_too_far(found)) taken_.push_back(std::move(found));
+    }
+    return {};
+  }
+
+  const Findings& findings_;
+  const PlanModel& model_;
+  const ConsultRules& rules_;
+  std::vector<FoundPassage> taken_;
+};
+
+// Whether whole documents are wanted although nothing in them is near the words of the question: "summarize
+// this" is near nothing.
+bool works_on_content(const Task& task) {
+  return task.type == TaskType::stuff_friendly || task.type == TaskType::hybrid;
 }
 
 // Whole documents and passages, in no order yet.
@@ -126,41 +251,27 @@ Result<Reading> chosen(const Findings& findings, const RequestParts& parts, cons
   Reading reading;
   const ContentEstimate content{findings.shelf->tokens, ContentSource::counted, Exactness::calibrated};
   reading.strategy = decide_strategy(classify(parts.query), content, model.window.tokens, used, {});
-  if (findings.evidence.stretches.empty()) return reading;
-  const Strategy strategy = reading.strategy.strategy;
-  if (strategy != Strategy::stuff)
-    budget = std::min({budget, reading.strategy.retrieval_budget_tokens, rules.passages});
+  const StrategyDecision& decided = reading.strategy;
+  const bool stuffs = decided.strategy == Strategy::stuff && !rules.most_passages;
+  const bool is_near = !findings.evidence.stretches.empty();
+  if (!is_near && !(stuffs && !rules.similarity_threshold && works_on_content(decided.task))) return reading;
 
-  if (rules.most_passages) {
-    TRY_VOID(add_passages(findings, findings.evidence, model.tokenizer, std::min(budget, rules.passages),
-                          rules.most_passages, reading.passages));
-    return reading;
+  budget -= model.tokenizer.count(render::passages_frame(parts.instruction));
+  Tokens most = budget;
+  if (!rules.fills && !rules.most_passages)
+    most = std::min({budget, decided.retrieval_budget_tokens, rules.passages});
+  if (stuffs) most = std::min(budget, rules.fills ? budget : rules.passages);
+  Reader reader(findings, model, rules);
+  if (!rules.most_passages) {
+    TRY(reading.is_whole,
+        reader.take_whole(stuffs ? budget : most, stuffs && works_on_content(decided.task)));
   }
-
-  // Whole documents, as far as the strategy and the room go.
-  const std::vector<Candidate> documents = documents_of(findings.evidence);
-  Tokens all = 0;
-  for (const Candidate& candidate : documents) all += candidate.head->tokens;
-  const bool paste = strategy == Strategy::stuff && all <= budget;
-  std::set<DocumentId> whole;
-  if (paste || (strategy == Strategy::hybrid && documents.front().head->tokens <= budget / 2)) {
-    for (const Candidate& candidate : documents) {
-      TRY(FoundPassage found, whole_document(findings, candidate, model.tokenizer,
-                                             paste ? "pasted whole" : "the best document, whole"));
-      budget -= found.passage.tokens;
-      whole.insert(candidate.head->id);
-      reading.passages.push_back(std::move(found));
-      if (!paste) break;
-    }
+  if (!reading.is_whole) {
+    if (decided.strategy == Strategy::hybrid && !rules.most_passages)
+      TRY_VOID(reader.take_best_document(most));
+    TRY_VOID(reader.take_passages(most));
   }
-  if (paste || budget <= 0) return reading;
-  if (whole.empty()) {
-    TRY_VOID(add_passages(findings, findings.evidence, model.tokenizer, budget, {}, reading.passages));
-    return reading;
-  }
-  Evidence rest = findings.evidence;
-  std::erase_if(rest.stretches, [&](const Stretch& stretch) { return whole.contains(stretch.document->id); });
-  TRY_VOID(add_passages(findings, rest, model.tokenizer, budget, {}, reading.passages));
+  reading.passages = std::move(reader).taken();
   return reading;
 }
 
@@ -173,7 +284,26 @@ void put_in_order(std::vector<FoundPassage>& passages, PassageOrder order) {
   passages = std::move(ordered);
 }
 
+// What a passage's document is called in the prompt. The digits of a hash cost more tokens than a sentence
+// and mean nothing to a model: the first of them keep documents apart.
+std::string_view label_of(std::string_view key) {
+  constexpr std::size_t hash_digits = 64, shown_digits = 8;
+  const bool hash =
+      key.size() == hash_digits && key.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return hash ? key.substr(0, shown_digits) : key;
+}
+
 }  // namespace
+
+render::Passage prompt_passage(const SelectedPassage& passage, std::size_t number, const PlanModel& model,
+                               std::size_t& defused) {
+  std::string text = passage.lead.empty() ? passage.text : passage.lead + "\n" + passage.text;
+  defused += make_harmless(model, text);
+  std::string id = fmt::format("{}: {}{}{}", number, label_of(passage.key), passage.path.empty() ? "" : " > ",
+                               passage.path);
+  defused += make_harmless(model, id);
+  return {std::move(id), std::move(text)};
+}
 
 std::string why_not_documents(const Json& body) {
   for (const char* key : {"tools", "functions"})
@@ -200,12 +330,14 @@ Result<Findings> find_in_documents(Shelf& shelf, std::string_view owner, const R
     return fail(Errc::bad_input, "There must be a user prompt since the latest assistant message.");
   retrieve::GatherOptions options;
   // K3 where the request names a share or a budget; else as many as searching for so much takes.
-  const bool bounded = rules.passages < budget::most_tokens;
   constexpr Tokens least_candidates = 100, most_candidates = 1'000;
   options.candidates =
-      bounded ? retrieve::candidates_for(rules.passages, findings.shelf->open.info.settings.chunk_tokens)
-              : static_cast<std::size_t>(std::clamp(room / std::max<Tokens>(1, rules.node_approximation),
-                                                    least_candidates, most_candidates));
+      rules.fills ? static_cast<std::size_t>(std::clamp(room / std::max<Tokens>(1, rules.node_approximation),
+                                                        least_candidates, most_candidates))
+                  : retrieve::candidates_for(rules.passages, findings.shelf->open.info.settings.chunk_tokens);
+  FollowUp before = earlier_words(parts);
+  options.context = std::move(before.context);
+  options.context_weight = before.weight;
   TRY(findings.evidence, find_evidence(findings.shelf->open, parts.query, options, deadline));
   findings.candidates = findings.evidence.candidates;
   findings.notes = findings.shelf->notes;
@@ -218,7 +350,9 @@ Result<Findings> find_in_documents(Shelf& shelf, std::string_view owner, const R
 Result<Reading> read_documents(const Findings& findings, const RequestParts& parts, const PlanModel& model,
                                Tokens used, Tokens budget, const ConsultRules& rules) {
   TRY(Reading reading, chosen(findings, parts, model, used, budget, rules));
-  put_in_order(reading.passages, rules.order.value_or(PassageOrder::document));
+  // Whole documents stay in the index's order unless another was asked for.
+  if (rules.order || !reading.is_whole)
+    put_in_order(reading.passages, rules.order.value_or(PassageOrder::document));
   return reading;
 }
 

@@ -13,11 +13,16 @@
 namespace plimsoll::engine {
 
 struct ConsultRules {
-  double similarity_threshold = 0.85;  // squared distance; 0: everything is near enough
-  Tokens node_approximation = 500;     // K3: what a candidate is taken to cost
-  Tokens passages = 4'000;             // what passages may have where the request does not say
-  std::optional<PassageOrder> order;   // none: by the request, else the documents' own
-  bool keeps_best = false;             // where nothing is near enough, what is nearest
+  // Squared distance beyond which a passage is dropped, as RAGEngine defines it; 0 drops none. Not set: what
+  // is not relevant enough is dropped (docs/search.md).
+  std::optional<double> similarity_threshold;
+  Tokens node_approximation = 500;  // K3: what a candidate is taken to cost
+  // Most tokens of passages where the request names neither a budget nor a share.
+  Tokens passages = 2'000;
+  Tokens embedded_passages = 500;     // likewise for the embedded model, which reads slowly
+  bool fills = false;                 // the request names a budget or a share, and gets it filled
+  std::optional<PassageOrder> order;  // none: by the request, else the documents' own
+  bool keeps_best = false;            // where nothing is near enough, what is nearest
   // So many at most, and then no document is pasted whole.
   std::optional<std::size_t> most_passages;
 };
@@ -47,10 +52,16 @@ struct FoundPassage {
 struct Reading {
   StrategyDecision strategy;
   std::vector<FoundPassage> passages;  // as they go into the request
+  bool is_whole = false;               // whole documents alone, in the index's order
 };
 
-// What of the findings goes to a model that has `budget` tokens for them: whole documents where they are
-// small enough to be pasted, the best document and passages, or passages.
+// A passage as it stands in the prompt under this number, its special tokens defused; `defused` counts them.
+render::Passage prompt_passage(const SelectedPassage& passage, std::size_t number, const PlanModel& model,
+                               std::size_t& defused);
+
+// What of the findings goes to a model that has `budget` tokens for them, all that stands around them
+// included: whole documents where they are small enough to be pasted, the best document and passages, or
+// passages.
 Result<Reading> read_documents(const Findings& findings, const RequestParts& parts, const PlanModel& model,
                                Tokens used, Tokens budget, const ConsultRules& rules);
 

@@ -35,7 +35,9 @@ struct Course {
   std::optional<Findings> findings;
   std::optional<RetrievalChoice> retrieval;  // where rule B1 decides
   std::vector<FoundPassage> passages;
-  std::optional<Recalled> recalled;  // where memories were wanted
+  std::size_t defused_in_passages = 0;  // spellings of special tokens
+  std::string without_documents;        // why, where an index was named and no passage of it is in the plan
+  std::optional<Recalled> recalled;     // where memories were wanted
   Plan plan;
   Berth berth;
   std::string body;              // what goes out, where that is not ask.body

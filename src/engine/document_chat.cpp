@@ -1,7 +1,6 @@
 #include "engine/document_chat.hpp"
 
 #include "base/log.hpp"
-#include "engine/draft.hpp"
 
 namespace plimsoll::engine {
 
@@ -11,10 +10,10 @@ RetrievalChoice choose_retrieval(const Plan& without, const PlanOptions& options
     return place < without.sections.size() ? without.sections[place].section.basis : Tokens{0};
   };
   const Tokens window = without.window.tokens;
-  return {without.model, window, top_k,
-          budget::retrieval_room(window, wanted(SectionKind::system) + wanted(SectionKind::tools),
-                                 wanted(SectionKind::question),
-                                 history_counted(wanted(SectionKind::history), window), options.retrieval)};
+  return {
+      without.model, window, top_k,
+      budget::retrieval_room(window, wanted(SectionKind::system) + wanted(SectionKind::tools),
+                             wanted(SectionKind::question), wanted(SectionKind::history), options.retrieval)};
 }
 
 void log_retrieval(const RetrievalChoice& choice, bool best_last) {

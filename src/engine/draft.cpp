@@ -25,7 +25,7 @@ void count_additions(const RequestParts& parts, const PlanModel& model, Draft& d
   for (std::size_t i = 0; i < parts.passages.size(); ++i)
     draft.load.passages.push_back({tokens(passage_text(parts.passages[i])), parts.score[i]});
   if (!parts.facts.empty()) draft.load.facts_frame = tokens(render::facts_frame(parts.facts));
-  if (!parts.passages.empty()) draft.load.passages_frame = tokens(render::passages_frame());
+  if (!parts.passages.empty()) draft.load.passages_frame = tokens(render::passages_frame(parts.instruction));
   if (const render::Summary* summary = summary_of(parts)) draft.load.summary = tokens(summary_text(*summary));
 }
 
@@ -35,28 +35,32 @@ Tokens whole_message(const ChatCount& counted, std::size_t message) {
   return counted.messages[message] + counted.message_images[message] + counted.frames[message];
 }
 
-Tokens history_counted(Tokens turns, Tokens window) {
-  return std::min(turns, window / 4);
+Result<ContextBounds> context_bounds(const Draft& draft, const RequestParts& parts, Tokens window,
+                                     const PlanOptions& options) {
+  const budget::Wants& wants = draft.wants;
+  ContextBounds bounds;
+  if (parts.context_ratio) {
+    TRY(bounds.limit, budget::context_budget(window, wants.question, wants.answer, *parts.context_ratio,
+                                             options.prompt_overhead));
+  } else if (draft.policy == Policy::document_chat) {
+    const budget::RetrievalRoom room = budget::retrieval_room(
+        window, wants.system + wants.tools, wants.question, wants.turns + wants.summary, options.retrieval);
+    bounds.limit = room.room;
+    bounds.most_passages = room.top_k;
+  }
+  bounds.most_passages = std::min(bounds.most_passages, options.most_passages.value_or(bounds.most_passages));
+  if (parts.wishes.budget)
+    bounds.limit = std::min(*parts.wishes.budget, bounds.limit.value_or(*parts.wishes.budget));
+  return bounds;
 }
 
-// Rules B1 and B4 are bounds of the context.
 Result<Load> load_for(const Draft& draft, const RequestParts& parts, Tokens window,
                       const PlanOptions& options) {
   budget::Wants wants = draft.wants;
   Load load = draft.load;
-  if (parts.context_ratio) {
-    TRY(wants.context_limit, budget::context_budget(window, wants.question, wants.answer,
-                                                    *parts.context_ratio, options.prompt_overhead));
-  } else if (draft.policy == Policy::document_chat) {
-    const budget::RetrievalRoom room =
-        budget::retrieval_room(window, wants.system + wants.tools, wants.question,
-                               history_counted(wants.turns, window), options.retrieval);
-    wants.context_limit = room.room;
-    load.most_passages = room.top_k;
-  }
-  load.most_passages = std::min(load.most_passages, options.most_passages.value_or(load.most_passages));
-  if (parts.wishes.budget)
-    wants.context_limit = std::min(*parts.wishes.budget, wants.context_limit.value_or(*parts.wishes.budget));
+  TRY(const ContextBounds bounds, context_bounds(draft, parts, window, options));
+  wants.context_limit = bounds.limit;
+  load.most_passages = bounds.most_passages;
   load.sections = budget::sections_for(wants, draft.policy, window);
   return load;
 }

@@ -28,7 +28,9 @@ std::vector<std::vector<float>> query_vectors(const OpenIndex& open, std::string
 Result<Evidence> find_evidence(const OpenIndex& open, std::string_view query,
                                const retrieve::GatherOptions& options, Deadline deadline) {
   std::vector<std::string> notes;
-  const auto vectors = query_vectors(open, query, deadline, notes);
+  const std::string in_context =
+      options.context_weight > 0 ? options.context + "\n" + std::string(query) : std::string(query);
+  const auto vectors = query_vectors(open, in_context, deadline, notes);
   TRY(auto evidence,
       retrieve::gather(open.store, open.chunks, open.info, open.index, query, vectors, options));
   evidence.notes.insert(evidence.notes.end(), notes.begin(), notes.end());

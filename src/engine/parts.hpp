@@ -62,6 +62,7 @@ struct RequestParts {
   std::vector<double> importance;  // of each fact
   std::vector<render::Passage> passages;
   std::vector<double> score;  // of each passage
+  std::string instruction;    // what the model is told to do with the passages; or empty
   std::optional<Tokens> max_tokens;
   Tokens thinking = 0;
   std::optional<double> context_ratio;

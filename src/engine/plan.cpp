@@ -33,6 +33,7 @@ render::Assembly assembly_of(const RequestParts& parts, const budget::Stowage& s
     if (stowage.facts[i] == Fate::kept) assembly.facts.push_back(parts.facts[i]);
   for (std::size_t i = 0; i < parts.passages.size(); ++i)
     if (stowage.passages[i] == Fate::kept) assembly.passages.push_back(parts.passages[i]);
+  assembly.instruction = parts.instruction;
   if (const render::Summary* summary = summary_of(parts)) assembly.summary = *summary;
   return assembly;
 }
@@ -304,6 +305,8 @@ Result<Plan> plan_parts(const RequestParts& parts, std::string_view model_name, 
   plan.why = model.exactness > draft.counted.exactness ? model.why : draft.counted.why;
   plan.format = draft.counted.template_used;
   plan.requested_answer = draft.wants.answer;
+  TRY(const ContextBounds bounds, context_bounds(draft, parts, model.window.tokens, options));
+  plan.context_limit = bounds.limit;
   TRY_VOID(settle(plan, parts, model, draft, options));
   advise(plan, parts, draft, options);
   if (!options.brief) plan.hash = hash_of(plan, parts.text);

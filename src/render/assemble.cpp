@@ -53,11 +53,16 @@ std::string facts_block(const std::vector<Fact>& facts) {
   return block;
 }
 
-std::string passages_block(const std::vector<Passage>& passages) {
-  if (passages.empty()) return {};
+std::string instruction_paragraph(std::string_view instruction) {
+  return instruction.empty() ? std::string() : fmt::format("{}\n\n", instruction);
+}
+
+std::string passages_block(const Assembly& assembly) {
+  if (assembly.passages.empty()) return {};
   std::string block(passages_open);
-  for (const Passage& passage : passages) block += passage_text(passage);
+  for (const Passage& passage : assembly.passages) block += passage_text(passage);
   block += passages_close;
+  block += instruction_paragraph(assembly.instruction);
   return block;
 }
 
@@ -69,6 +74,21 @@ std::string quoted(std::string id) {
 }
 
 }  // namespace
+
+std::string_view instruction_for(Policy policy) {
+  switch (policy) {
+    case Policy::documents:
+    case Policy::strict:
+      return "Answer only from the passages above and cite them like [1]. If they do not contain the answer, "
+             "say so.";
+    case Policy::balanced:
+    case Policy::history:
+    case Policy::answer:
+    case Policy::document_chat: break;
+  }
+  return "Use the passages above to answer and cite them like [1]. If they do not contain the answer, say "
+         "so.";
+}
 
 std::string fact_text(const Fact& fact) {
   return fmt::format("- {}\n", fact.text);
@@ -99,8 +119,8 @@ std::string facts_frame(std::span<const Fact> facts) {
   return frame + "\n";
 }
 
-std::string passages_frame() {
-  return fmt::format("{}{}", passages_open, passages_close);
+std::string passages_frame(std::string_view instruction) {
+  return fmt::format("{}{}{}", passages_open, passages_close, instruction_paragraph(instruction));
 }
 
 Json assemble(const Json& body, const Assembly& assembly) {
@@ -123,7 +143,7 @@ Json assemble(const Json& body, const Assembly& assembly) {
     }
     if (i == assembly.question) {
       const std::string front = facts_wait ? facts + "\n" : "";
-      const std::string block = front + passages_block(assembly.passages);
+      const std::string block = front + passages_block(assembly);
       if (!block.empty()) add_text(message, block, true);
       facts_wait = false;
     }

@@ -15,6 +15,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "plimsoll/budget.hpp"
+
 namespace plimsoll::render {
 
 struct Fact {
@@ -34,13 +36,16 @@ struct Summary {
   std::size_t messages = 0;  // that it replaces
 };
 
+// What a model is told to do with passages, where nobody says otherwise.
+std::string_view instruction_for(Policy policy);
+
 // What one of them costs in its place, to be counted.
 std::string fact_text(const Fact& fact);
 std::string passage_text(const Passage& passage);
 std::string summary_text(const Summary& summary);
 // What stands around all of them.
 std::string facts_frame(std::span<const Fact> facts);
-std::string passages_frame();
+std::string passages_frame(std::string_view instruction);
 
 struct Assembly {
   std::vector<bool> keep;    // by message
@@ -48,6 +53,7 @@ struct Assembly {
   std::vector<Fact> facts;
   std::vector<Passage> passages;
   std::optional<Summary> summary;
+  std::string instruction{};  // what to do with the passages: between them and the question; or empty
 };
 
 // The message that the summary stands in: the system message that the others follow, else the first one of

@@ -44,6 +44,27 @@ TEST(Assemble, PutsFactsBehindTheSystemPromptAndPassagesBeforeTheQuestion) {
             "<passages>\n<passage id=\"p_1\">\nLoad line.\n</passage>\n</passages>\n\nthree?");
 }
 
+TEST(Assemble, PutsTheInstructionBetweenThePassagesAndTheQuestion) {
+  Assembly assembly = all_of(chat);
+  assembly.instruction = "Answer from these.";
+  EXPECT_EQ(assemble(chat, assembly)["messages"][3]["content"], "three?") << "there are no passages";
+  assembly.passages = {{"1", "Load line."}};
+  EXPECT_EQ(assemble(chat, assembly)["messages"][3]["content"],
+            "<passages>\n<passage id=\"1\">\nLoad line.\n</passage>\n</passages>\n\nAnswer from "
+            "these.\n\nthree?");
+  EXPECT_EQ(passages_frame("Answer from these."), "<passages>\n</passages>\n\nAnswer from these.\n\n");
+}
+
+TEST(Assemble, EveryPolicyHasAnInstructionThatAsksForCitationsAndAdmitsIgnorance) {
+  for (const Policy policy : {Policy::balanced, Policy::history, Policy::documents, Policy::answer,
+                              Policy::strict, Policy::document_chat}) {
+    const std::string_view instruction = instruction_for(policy);
+    EXPECT_NE(instruction.find("[1]"), std::string_view::npos) << instruction;
+    EXPECT_NE(instruction.find("say so"), std::string_view::npos) << instruction;
+  }
+  EXPECT_NE(instruction_for(Policy::documents), instruction_for(Policy::balanced));
+}
+
 TEST(Assemble, PutsFactsIntoTheQuestionWhereThereIsNoSystemPrompt) {
   const Json body =
       Json::parse(R"({"messages": [{"role": "user", "content": [{"type": "text", "text": "Hm?"}]}]})");

@@ -59,6 +59,7 @@ std::vector<Draft> joined(const Evidence& evidence, const Aboard& aboard) {
       draft.passage.score = std::max(draft.passage.score, sentence.score);
       draft.words |= sentence.words;
       draft.passage.meaning = std::max(draft.passage.meaning, sentence.meaning);
+      draft.passage.relevance = std::max(draft.passage.relevance, sentence.relevance);
       goes_on = true;
     }
   }
@@ -132,7 +133,13 @@ Selection write_passages(const Evidence& evidence, const Aboard& aboard, const T
   for (const std::size_t place : in_order(found, options.order))
     out.passages.push_back(std::move(drafts[place].passage));
   if (options.labels) label(out.passages, tokenizer, names);
+  std::size_t number = 0;
   for (const SelectedPassage& passage : out.passages) {
+    ++number;
+    if (options.render) {
+      out.text += options.render(passage, number);
+      continue;
+    }
     if (!out.text.empty()) out.text += '\n';
     out.text += passage.label;
     if (!passage.lead.empty()) out.text += passage.lead + '\n';

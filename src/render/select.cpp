@@ -110,16 +110,40 @@ class Selector {
   // In the lists of all sentences.
   std::size_t at(const Place& place) const { return first_[place.stretch] + place.sentence; }
 
+  const ScoredSentence& sentence_at(const Place& place) const {
+    return evidence_.stretches[place.stretch].sentences[place.sentence];
+  }
+
   std::string_view text_of(const Place& place) const {
+    return evidence_.stretches[place.stretch].text_of(sentence_at(place));
+  }
+
+  // Whether it stays out although there is room.
+  bool is_weak(const Place& place) const {
+    if (sentence_at(place).relevance < options_.least_relevance) return true;
+    return taken_ >= options_.sure && place.score < options_.least_share * order_.front().score;
+  }
+
+  // What a passage that begins here costs beside its text.
+  Tokens apart(const Place& place) {
+    if (!options_.render) return apart_;
     const Stretch& stretch = evidence_.stretches[place.stretch];
-    return stretch.text_of(stretch.sentences[place.sentence]);
+    const StoredChunk& chunk = *stretch.chunks[sentence_at(place).chunk];
+    const auto [known, is_new] = frames_.try_emplace({stretch.document->id, chunk.path}, 0);
+    if (is_new) {
+      SelectedPassage empty;
+      empty.document = stretch.document->id;
+      empty.key = stretch.document->key;
+      empty.path = chunk.path;
+      known->second = tokenizer_.count(options_.render(empty, 12));
+    }
+    return known->second;
   }
 
   Tokens tokens_of(const Place& place) {
     Tokens& known = tokens_[at(place)];
     if (known < 0) {
-      known = options_.recount ? tokenizer_.count(text_of(place))
-                               : evidence_.stretches[place.stretch].sentences[place.sentence].tokens;
+      known = options_.recount ? tokenizer_.count(text_of(place)) : sentence_at(place).tokens;
     }
     return known;
   }
@@ -135,11 +159,14 @@ class Selector {
       const bool right =
           place.sentence + 1 < evidence_.stretches[place.stretch].sentences.size() && aboard_[here + 1];
       if (!left && !right && options_.most_passages && runs_ >= *options_.most_passages) continue;
-      Tokens cost = tokens_of(place) + apart_ * (1 - (left ? 1 : 0) - (right ? 1 : 0));
+      Tokens cost = tokens_of(place) + apart(place) * (1 - (left ? 1 : 0) - (right ? 1 : 0));
+      // A weak sentence between two that are in may be cheaper to keep than a second passage.
+      if (cost > 0 && is_weak(place)) continue;
       if (!left) cost += lead_tokens(place);
       if (cost > room || repeats(place)) continue;
       aboard_[here] = true;
       room -= cost;
+      taken_ += cost;
       runs_ = runs_ + 1 - (left ? 1 : 0) - (right ? 1 : 0);
       came = true;
     }
@@ -160,7 +187,7 @@ class Selector {
   // What stands before a passage that begins here: a table's header, a definition's first line.
   Tokens lead_tokens(const Place& place) {
     const Stretch& stretch = evidence_.stretches[place.stretch];
-    const std::string& lead = stretch.chunks[stretch.sentences[place.sentence].chunk]->chunk.lead;
+    const std::string& lead = stretch.chunks[sentence_at(place).chunk]->chunk.lead;
     if (lead.empty()) return 0;
     const auto [known, is_new] = leads_.try_emplace(lead, 0);
     if (is_new) known->second = tokenizer_.count(lead) + 1;
@@ -211,6 +238,7 @@ class Selector {
   Aboard aboard_;
   Aboard given_up_;  // did not fit after all
   std::map<std::string_view, Tokens> leads_;
+  std::map<std::pair<DocumentId, std::string_view>, Tokens> frames_;
   std::vector<Place> order_;  // by score
   struct Said {
     std::size_t at;  // of the sentence
@@ -218,6 +246,7 @@ class Selector {
   };
   std::vector<Said> said_;
   std::size_t runs_ = 0;
+  Tokens taken_ = 0;  // by all that was taken, about
   Tokens apart_ = 0;  // what a passage costs that stands by itself
 };
 

@@ -93,6 +93,34 @@ TEST(Select, SpansPointAtTheText) {
   EXPECT_EQ(chosen.passages[0].text, evidence.stretches[0].chunks[0]->text);
 }
 
+TEST(Select, LeavesOutWhatIsNotRelevantAlthoughThereIsRoom) {
+  Evidence evidence = harbour();
+  for (Stretch& stretch : evidence.stretches)
+    for (ScoredSentence& sentence : stretch.sentences) sentence.relevance = sentence.score / 2;
+  const auto chosen = select_passages(evidence, tokenizer(), {.budget = 1'000, .least_relevance = 0.4F});
+  EXPECT_EQ(texts(chosen),
+            (std::vector<std::string>{"Her cargo was grain from Odessa. The hold was full to the line."}));
+  EXPECT_FLOAT_EQ(chosen.passages[0].relevance, 0.45F);
+  EXPECT_TRUE(
+      select_passages(evidence, tokenizer(), {.budget = 1'000, .least_relevance = 0.9F}).passages.empty());
+}
+
+TEST(Select, WhatStandsAroundAPassageInThePromptCountsAgainstTheBudget) {
+  SelectOptions options{.budget = 60, .labels = false};
+  options.render = [](const SelectedPassage& passage, std::size_t number) {
+    return "<passage id=\"" + std::to_string(number) + ": " + passage.key + "\">\n" + passage.text +
+           "\n</passage>\n";
+  };
+  const auto chosen = select_passages(harbour(), tokenizer(), options);
+  ASSERT_FALSE(chosen.passages.empty());
+  std::string prompt;
+  for (std::size_t i = 0; i < chosen.passages.size(); ++i)
+    prompt += options.render(chosen.passages[i], i + 1);
+  EXPECT_EQ(chosen.text, prompt);
+  EXPECT_EQ(chosen.tokens, tokenizer().count(prompt));
+  EXPECT_LE(chosen.tokens, 60);
+}
+
 TEST(Select, OrdersAsItIsTold) {
   const auto order = [](PassageOrder wanted) {
     std::vector<float> scores;

@@ -100,6 +100,18 @@ Stretch stretch_of(Loaded loaded, std::vector<ScoredSentence> sentences) {
   return out;
 }
 
+// The words of the conversation that the query does not have itself.
+void add_context(const Index& index, const GatherOptions& options, std::vector<QueryTerm>& terms) {
+  const std::size_t own = terms.size();
+  for (QueryTerm& term : index.terms(options.context)) {
+    if (terms.size() == most_terms) return;
+    const auto end = terms.begin() + static_cast<std::ptrdiff_t>(own);
+    if (std::ranges::find(terms.begin(), end, term.term, &QueryTerm::term) != end) continue;
+    term.weight = options.context_weight;
+    terms.push_back(std::move(term));
+  }
+}
+
 }  // namespace
 
 Result<Evidence> gather(Store& store, ChunkCache& cache, const IndexInfo& info, const Index& index,
@@ -122,6 +134,10 @@ Result<Evidence> gather(Store& store, ChunkCache& cache, const IndexInfo& info, 
   out.lexical = index.lexical(query, options.candidates, only);
   Candidates candidates;
   candidates.add(out.lexical);
+  if (options.context_weight > 0) {
+    add_context(index, options, input.terms);
+    candidates.add(index.lexical(options.context + " " + std::string(query), options.candidates, only));
+  }
   for (std::size_t e = 0; e < query_vectors.size() && e < info.settings.embedders.size(); ++e) {
     if (query_vectors[e].size() != info.settings.embedders[e].dimensions) continue;
     input.embedders.push_back(e);

@@ -18,6 +18,9 @@ struct GatherOptions {
   std::size_t neighbours = 1;   // chunks before and after a candidate that are read with it
   Filter filter{};
   Weights weights{};
+  // What the query leaves unsaid, from the conversation before it; its words count `context_weight` each.
+  std::string context{};
+  float context_weight = 0;
 };
 
 // Chunks to take from each index for a budget: twice what fills it, so that the selector has a choice, and

@@ -4,6 +4,7 @@
 #include <array>
 #include <bitset>
 #include <cmath>
+#include <numeric>
 #include <unordered_map>
 
 #include "retrieve/chunk_cache.hpp"
@@ -43,10 +44,12 @@ struct Parts {
         near_meaning(sentences),
         far_meaning(sentences),
         chunk_meaning(sentences),
+        coverage(sentences),
         words(sentences) {}
 
   std::vector<float> nearby_words, own_words, chunk_words;
   std::vector<float> own_meaning, near_meaning, far_meaning, chunk_meaning;
+  std::vector<float> coverage;       // by words in and around the sentence, 0 to 1
   std::vector<std::uint64_t> words;  // which of the query's, a bit each
 };
 
@@ -208,10 +211,11 @@ TermWeights term_weights(const QueryInput& query) {
   TermWeights out;
   const auto chunks = static_cast<float>(query.index_chunks);
   for (const QueryTerm& term : query.terms) {
-    out.by_chunk.push_back(term.idf);
+    out.by_chunk.push_back(term.weight * term.idf);
     // idf = ln((chunks + 1) / (frequency + .5)), solved for the frequency.
     const float frequency = std::max(0.0F, (chunks + 1) / std::exp(term.idf) - 0.5F);
-    out.by_sentence.push_back(std::log((chunks * sentences_per_chunk + 1) / (frequency + 0.5F)));
+    out.by_sentence.push_back(term.weight *
+                              std::log((chunks * sentences_per_chunk + 1) / (frequency + 0.5F)));
   }
   return out;
 }
@@ -222,20 +226,23 @@ void score_words(const QueryInput& query, std::span<const StretchInput> stretche
   const TermWeights weight = term_weights(query);
   const WordCounts counts = count_words(stretches, row.size(), terms);
   const Matrix nearby = smoothed(counts.by_term, row.fades(weights.words_reach), weights.word_after);
+  const float all_words = std::accumulate(weight.by_sentence.begin(), weight.by_sentence.end(), 0.0F);
   Matrix by_chunk(row.chunks, terms.size());
   std::vector<float> chunk_length(row.chunks);
   for (std::size_t i = 0; i < row.size(); ++i) {
     const float *near = nearby.row(i), *own = counts.by_term.row(i);
     float* of_chunk = by_chunk.row(row.chunk_of[i]);
-    float sum = 0;
+    float sum = 0, covered = 0;
     std::uint64_t has = 0;
     for (std::size_t t = 0; t < terms.size(); ++t) {
       sum += weight.by_sentence[t] * near[t] * (1 + nearby_k) / (near[t] + nearby_k);
+      covered += weight.by_sentence[t] * std::min(near[t], 1.0F);
       of_chunk[t] += own[t];
       if (own[t] > 0) has |= std::uint64_t{1} << t;
     }
     chunk_length[row.chunk_of[i]] += counts.length[i];
     parts.nearby_words[i] = sum;
+    parts.coverage[i] = all_words > 0 ? covered / all_words : 0;
     parts.words[i] = has;
     parts.own_words[i] =
         bm25(own, weight.by_sentence, counts.length[i], query.average_words / sentences_per_chunk);
@@ -322,6 +329,13 @@ void add_scaled(std::vector<float>& scores, const std::vector<float>& part, floa
   for (std::size_t i = 0; i < part.size(); ++i) scores[i] += weight * (part[i] - least) / (most - least);
 }
 
+// Not scaled within the query, so that one question's best can be compared with another's.
+float relevance_of(const Parts& parts, std::size_t i, bool by_meaning) {
+  const float covered = std::min(parts.coverage[i], 1.0F);
+  if (!by_meaning) return covered;
+  return std::clamp((std::max(parts.own_meaning[i], parts.near_meaning[i]) + covered) / 2, 0.0F, 1.0F);
+}
+
 // A sentence gains from good neighbours; the sum is brought back to 0 .. 1.
 void share_with_neighbours(std::vector<ScoredSentence>& sentences, float share, float scale) {
   float before = 0;
@@ -399,6 +413,7 @@ std::vector<std::vector<ScoredSentence>> score_sentences(const QueryInput& query
                              .tokens = sentence.tokens,
                              .score = sums[i],
                              .meaning = parts.own_meaning[i],
+                             .relevance = relevance_of(parts, i, !query.vectors.empty()),
                              .words = parts.words[i],
                              .chunk = c});
         ++i;

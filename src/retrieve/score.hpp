@@ -32,6 +32,14 @@ struct Weights {
   bool operator==(const Weights&) const = default;
 };
 
+// Where evidence stops, for requests that name no budget; docs/search.md has the curve behind the numbers.
+struct Cutoff {
+  float best = 0.3F;       // nothing goes along where no sentence is as relevant as this
+  float sentence = 0.25F;  // a sentence below this stays out
+  float share = 0.6F;      // once `sure` tokens are taken: so does one below this share of the best score
+  Tokens sure = 600;
+};
+
 // Consecutive chunks of a document, as they are scored.
 struct StretchInput {
   std::span<const std::shared_ptr<const ReadChunk>> chunks;

@@ -31,19 +31,32 @@ class Asking(unittest.TestCase):
     EMBEDDED = ("--upstream", "embedded", "--window", "1024")
 
     def test_a_question(self):
-        said = self.run_it("ask", "What is the capital of France? Answer in one word.", *self.EMBEDDED, "--max-tokens", "8")
+        said = self.run_it("ask", "What is the capital of France? Answer in one word.", *self.EMBEDDED, "--max-tokens", "8",
+                           "--explain")
         self.assertIn("Paris", said)
         self.assertIn("smollm2:135m", said)
         self.assertIn("1,024", said)
         self.assertNotIn("Sources", said)
 
     def test_a_question_about_documents_has_its_sources_and_the_window(self):
-        said = self.run_it("ask", "ship", "What is the cook of the Aurora called?", *self.EMBEDDED, "--max-tokens", "24")
+        said = self.run_it("ask", "ship", "What is the cook of the Aurora called?", *self.EMBEDDED, "--max-tokens", "24",
+                           "--explain")
         self.assertIn("Bertil", said.split("Sources")[0])
         self.assertIn("[1] log.md", said)
-        brief = self.run_it("ask", "ship", "What is the cook of the Aurora called?", *self.EMBEDDED, "--max-tokens", "24", "--brief")
+        brief = self.run_it("ask", "ship", "What is the cook of the Aurora called?", *self.EMBEDDED, "--max-tokens", "24")
         self.assertTrue(said.startswith(brief.split("\n\nSources")[0]))
         self.assertNotIn("1,024", brief)
+
+    def test_a_question_in_several_words_or_from_standard_input(self):
+        once = self.run_it("ask", "What is the capital of France?", *self.EMBEDDED, "--max-tokens", "8")
+        self.assertEqual(self.run_it("ask", "What", "is", "the", "capital", "of", "France?", *self.EMBEDDED, "--max-tokens", "8"), once)
+        self.assertEqual(self.run_it("ask", "-", *self.EMBEDDED, "--max-tokens", "8", told="What is the capital of France?"), once)
+        words = self.run_it("ask", "ship", "What", "is", "the", "cook", "called?", *self.EMBEDDED, "--max-tokens", "8")
+        self.assertIn("[1] log.md", words)
+
+    def test_an_answer_without_documents_says_so(self):
+        told = self.run_it("ask", "ship", "zzyzx qwpt 83812", *self.EMBEDDED, "--max-tokens", "4", "--budget", "0")
+        self.assertIn("WARNING: this answer was made without documents.", told)
 
     def test_json(self):
         told = json.loads(self.run_it("ask", "ship", "What is the cook called?", *self.EMBEDDED, "--max-tokens", "12", "--json"))
@@ -58,6 +71,8 @@ class Asking(unittest.TestCase):
         self.assertIn("the question is empty", self.run_it("ask", " ", *self.EMBEDDED, status=2))
         self.assertIn("no index is called 'nope'", self.run_it("chat", "nope", *self.EMBEDDED, status=2))
         self.assertIn("there is no command `plimsoll nope`; `plimsoll --help`", self.run_it("nope", status=2))
+        self.assertIn("did you mean `plimsoll search`?", self.run_it("serch", status=2))
+        self.assertIn("Examples:", self.run_it())
         self.assertIn("there is no command `plimsoll memory nope`", self.run_it("memory", "nope", status=2))
 
     def test_what_is_remembered_comes_along_where_it_is_wanted(self):

@@ -10,7 +10,8 @@ import http.client
 import json
 import unittest
 
-from gateway import WithGateway, user
+from gateway import WithGateway, serving, user
+from upstream import Upstream
 
 CATS = "Cats are small furry animals."
 TOWER = "The Eiffel Tower is in Paris."
@@ -255,6 +256,114 @@ class Budgets(WithDocuments):
         self.assertEqual(places["best-first"], sorted(places["best-first"], reverse=True))
         self.assertEqual(places["best-last"], sorted(places["best-last"]))
         self.assert_error(self.rag(plimsoll={"order": "sideways"}), 400, None, "sideways", "best-last")
+
+
+class Grants(WithDocuments):
+    """How much of the window documents get."""
+
+    MODELS = {"gpt-4o": 128_000, "gpt-4": 8_192}
+    HANDBOOK = ("# Handbook\n\n## Leave\n\nFull-time employees get 27 days of annual leave a year.\n\n## Sick leave\n\n"
+                "A doctor's note is needed from the third day of illness.\n\n## Expenses\n\n"
+                + "".join(f"Expenses of kind {n} are paid within {n + 3} weeks if the receipt names the buyer. " for n in range(12)))
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.index("handbook", {"handbook.md": cls.HANDBOOK})
+        cls.index("six", {f"part{n}.md": f"# Part {n}\n\n" + "".join(
+            f"Item {n}-{k} of the inventory is kept in room {k % 17} and was counted by clerk {k % 5} of hall {n}. "
+            for k in range(90)) for n in range(6)})
+        cls.index("many", {f"note{n}.md": f"# Note {n}\n\n" + "".join(
+            f"Due to the weather ferry {n} was late on trip {k}, and its crew waited at pier {k % 7} for the tide. "
+            for k in range(40))
+            + ("The invoice is due 30 days after its date." if n == 17 else "") for n in range(60)})
+
+    def test_a_document_larger_than_the_budget_is_trimmed_to_its_best_sentences(self):
+        for budget in (120, 200, 250):
+            reply = self.rag("How many days of annual leave do I get?", "gpt-4", "handbook", plimsoll={"budget": budget})
+            self.assertIn("27 days", self.upstream.last().json["messages"][-1]["content"], budget)
+            self.assertGreater(len(reply.ours["passages"]), 0)
+
+    def test_a_small_index_goes_in_whole(self):
+        reply = self.rag("How many days of annual leave do I get?", "gpt-4", "handbook")
+        self.assertIn("paid within 14 weeks", self.upstream.last().json["messages"][-1]["content"])
+        self.assertNotIn("without_documents", reply.ours)
+
+    def test_stuff_pastes_every_document_whole_and_in_order(self):
+        reply = self.rag("Summarize this inventory", index="six")
+        self.assertEqual(reply.ours["strategy"], "STUFF")
+        text = self.upstream.last().json["messages"][-1]["content"]
+        places = [text.index(f"Item {n}-0 of") for n in range(6)]
+        self.assertEqual(places, sorted(places))
+        for n in range(6):
+            self.assertIn(f"Item {n}-89 of", text)
+        self.assertEqual(len(reply.ours["passages"]), 6)
+
+    def test_the_share_holds_without_max_tokens(self):
+        def read(**fields):
+            reply = self.rag("Which items are kept in room 3 of hall 2?", "gpt-4", "six", **fields)
+            self.assertEqual(reply.status, 200, reply.body)
+            return sum(passage["tokens"] for passage in reply.ours["passages"])
+
+        few, many = read(context_token_ratio=0.2), read(context_token_ratio=0.8)
+        self.assertLessEqual(few, 1_640)
+        self.assertGreater(few, 1_200)
+        self.assertGreater(many, 4_800)
+        self.assertLessEqual(many, 6_500)
+
+    def test_a_budget_is_filled(self):
+        reply = self.rag("Which items are kept in room 3 of hall 2?", "gpt-4", "six", plimsoll={"budget": 6000})
+        context = next(section for section in self.gateway.inspect(reply.headers["x-plimsoll-trace"])["plan"]["sections"]
+                       if section["name"] == "context")
+        self.assertGreater(context["used"], 5_700)
+        self.assertLessEqual(context["used"], 6_000)
+
+    def test_noise_is_left_out(self):
+        reply = self.rag("When is the invoice due?", index="many")
+        self.assertIn("The invoice is due 30 days", self.upstream.last().json["messages"][-1]["content"])
+        self.assertLess(reply.ours["input_tokens"], 1_300)
+
+    def test_an_answer_without_documents_says_so(self):
+        reply = self.rag("zzyzx qwpt 83812", index="many")
+        self.assertIn("Nothing in the index 'many' is near", reply.ours["without_documents"])
+        self.assertTrue(any("without documents" in one for one in reply.ours["warnings"]))
+        self.assertEqual(reply.headers["x-plimsoll-passages"], "0")
+        trace = self.gateway.inspect(reply.headers["x-plimsoll-trace"])
+        self.assertTrue(any("without documents" in one for one in trace["warnings"]))
+
+    def test_the_model_is_told_to_answer_from_the_passages_and_to_cite(self):
+        self.rag("How many days of annual leave do I get?", "gpt-4", "handbook")
+        told = self.upstream.last().json["messages"][-1]["content"]
+        block, _, rest = told.rpartition("</passages>\n\n")
+        self.assertIn('<passage id="1: ', block)
+        self.assertEqual(rest, "Use the passages above to answer and cite them like [1]. If they do not contain the answer, "
+                               "say so.\n\nHow many days of annual leave do I get?")
+
+    def test_a_follow_up_is_searched_for_with_what_was_said_before(self):
+        said = [*user("When is the invoice due?"), {"role": "assistant", "content": "I will look."}, *user("Tell me more about it")]
+        self.rag(messages=said, index="many")
+        self.assertIn("The invoice is due 30 days", self.upstream.last().json["messages"][-1]["content"])
+
+
+class Thresholds(unittest.TestCase):
+    def test_what_is_set_holds(self):
+        with Upstream({"gpt-4o": 8192}) as upstream:
+            for threshold, kept in ((0.01, 0), (0.3, 1)):
+                with serving(upstream, rag_similarity_threshold=threshold) as gateway:
+                    gateway.ask("/index", {"index_name": "IDX", "documents": [{"text": text} for text in (CATS, TOWER, PLANTS)]})
+                    reply = gateway.chat("gpt-4o", user("In which city is the Eiffel Tower?"), index_name="IDX")
+                    nodes = reply.json["source_nodes"] or []
+                    self.assertEqual(len(nodes), kept, nodes)
+                    for node in nodes:
+                        self.assertLessEqual(node["score"], threshold)
+
+    def test_the_instruction_is_a_setting(self):
+        with Upstream({"gpt-4o": 8192}) as upstream:
+            for words, expected in (("Answer in rhyme.", "Answer in rhyme.\n\n" + TOWER), ("", TOWER)):
+                with serving(upstream, passage_instruction=words) as gateway:
+                    gateway.ask("/index", {"index_name": "IDX", "documents": [{"text": TOWER}]})
+                    gateway.chat("gpt-4o", user(TOWER), index_name="IDX")
+                    self.assertTrue(upstream.last().json["messages"][-1]["content"].endswith("</passages>\n\n" + expected))
 
 
 class Planted(WithDocuments):
