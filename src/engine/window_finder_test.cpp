@@ -415,7 +415,8 @@ TEST(FinderList, HasEveryModelWithWhatTheServerSaysOfIt) {
   EXPECT_EQ(told, (std::vector<std::string>{"0/2 llama3.2:3b", "1/2 gemma3:1b"}));
   EXPECT_EQ(c.http.asked.size(), 4U);  // the list, the loaded ones once, and each model
   ASSERT_TRUE(finder.list(upstream, Deadline::after(5s)));
-  EXPECT_EQ(c.http.asked.size(), 7U);  // the list again, and for the model that has only a default, its questions
+  EXPECT_EQ(c.http.asked.size(),
+            7U);  // the list again, and for the model that has only a default, its questions
 }
 
 TEST(FinderList, AppliesWhatTheUserSet) {

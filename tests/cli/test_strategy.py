@@ -151,7 +151,7 @@ class Strategy(unittest.TestCase):
         counted = self.advice("Fix it", "--chars", "4000", "--files", gone)
         self.assertEqual((counted["content_tokens"], counted["content_source"]), (1000, "char_count"))
         status, _, err = run("Fix it", "--files", gone)
-        self.assertEqual(status, 1, err)
+        self.assertEqual(status, 2, err)
         self.assertIn("no file could be read", err)
 
     def test_the_least_trust_is_a_setting(self):
