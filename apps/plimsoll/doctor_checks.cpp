@@ -205,7 +205,7 @@ Diagnoses check_upstreams(const base::Settings& settings, const std::vector<std:
   if (members->empty())
     return {{"upstreams", Health::doubtful, "none: no Ollama answers on this machine",
              "start one, or name a server with the setting upstreams"}};
-  FoundWindows windows(settings, *catalogue, /*refresh=*/true);
+  FoundWindows windows(settings, *catalogue, EarlierRuns::forgotten);
   engine::Fleet fleet(*std::move(members), windows.finder());
   fleet.refresh(windows.for_a_list());
   const auto models = fleet.models();

@@ -67,21 +67,21 @@ std::string trusted_certificates() {
   return std::string(base::value_of(base::current_environment(), "SSL_CERT_FILE"));
 }
 
-FoundWindows::FoundWindows(const base::Settings& settings, const ModelCatalogue& catalogue, bool refresh,
-                           std::optional<Seconds> timeout)
+FoundWindows::FoundWindows(const base::Settings& settings, const ModelCatalogue& catalogue,
+                           EarlierRuns earlier, std::optional<Seconds> timeout)
     : file_(base::cache_folder(base::current_environment()) / "windows.json"),
       patience_(patience_of(settings, timeout)),
       begin_(Deadline::Clock::now()),
       http_("plimsoll/" PLIMSOLL_VERSION, trusted_certificates()),
       finder_(http_, catalogue, rules_of(settings, patience_)) {
-  if (!refresh) load();
+  if (earlier != EarlierRuns::forgotten) load(earlier == EarlierRuns::confirmed);
 }
 
 FoundWindows::~FoundWindows() {
   save();
 }
 
-void FoundWindows::load() {
+void FoundWindows::load(bool confirm) {
   if (std::error_code none; !std::filesystem::exists(file_, none)) return;
   const auto text = base::read_file(file_, largest_file);
   auto windows = text ? engine::read_windows(*text) : tl::unexpected(text.error());
@@ -96,9 +96,12 @@ void FoundWindows::load() {
     kept.report.window.tried.insert(
         kept.report.window.tried.begin(),
         {"earlier run", fmt::format("asked {} s ago", base::with_thousands(age))});
-    finder_.cache().put(kept.upstream, kept.model,
-                        std::make_shared<const engine::ModelReport>(std::move(kept.report)),
-                        std::chrono::seconds(age));
+    auto report = std::make_shared<const engine::ModelReport>(std::move(kept.report));
+    if (confirm)
+      finder_.cache().put_unconfirmed(kept.upstream, kept.model, std::move(report),
+                                      std::chrono::seconds(age));
+    else
+      finder_.cache().put(kept.upstream, kept.model, std::move(report), std::chrono::seconds(age));
   }
 }
 
@@ -128,7 +131,7 @@ Result<Window> find_window(const base::Settings& settings, const ModelCatalogue&
                            const std::string& model, std::string_view upstream, std::string_view kind,
                            bool refresh) {
   TRY(const auto server, upstream_for(settings, upstream, kind));
-  FoundWindows windows(settings, catalogue, refresh);
+  FoundWindows windows(settings, catalogue, refresh ? EarlierRuns::forgotten : EarlierRuns::believed);
   return windows.finder().find(model, server ? &*server : nullptr, windows.for_one_model())->window;
 }
 

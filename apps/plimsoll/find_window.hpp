@@ -25,13 +25,19 @@ Result<std::optional<engine::Upstream>> upstream_for(const base::Settings& setti
 // The file of authorities that SSL_CERT_FILE names, or empty for the system's own.
 std::string trusted_certificates();
 
+// What the file of earlier runs is good for.
+enum class EarlierRuns : std::uint8_t {
+  believed,   // for cache_ttl_seconds: a command that ends at once need not ask again
+  confirmed,  // the server is asked again at once; what the file says is used while it does not answer
+  forgotten,
+};
+
 class FoundWindows {
  public:
   using Seconds = std::chrono::duration<double>;
 
-  // `refresh`: what earlier runs found is forgotten. The settings and the catalogue outlive it. What this run
-  // finds is in the file when it ends.
-  FoundWindows(const base::Settings& settings, const ModelCatalogue& catalogue, bool refresh,
+  // The settings and the catalogue outlive it. What this run finds is in the file when it ends.
+  FoundWindows(const base::Settings& settings, const ModelCatalogue& catalogue, EarlierRuns earlier,
                std::optional<Seconds> timeout = {});
   FoundWindows(const FoundWindows&) = delete;
   FoundWindows& operator=(const FoundWindows&) = delete;
@@ -42,7 +48,7 @@ class FoundWindows {
   Deadline for_a_list() const { return Deadline::after(6 * patience_); }
 
  private:
-  void load();
+  void load(bool confirm);
   void save();
 
   std::filesystem::path file_;

@@ -12,6 +12,7 @@
 #include "adapters/sqlite/facts.hpp"
 #include "base/log.hpp"
 #include "base/try.hpp"
+#include "configured_servers.hpp"
 #include "engine/plan_options.hpp"
 #include "gateway/mcp_lines.hpp"
 #include "gateway/mcp_tools.hpp"
@@ -109,6 +110,32 @@ class LateMemories {
   std::unique_ptr<engine::Memories> memories_;
 };
 
+// And the model servers, asked when a model is named.
+class LateServers {
+ public:
+  LateServers(const base::Settings& settings, const ModelCatalogue& catalogue,
+              const TokenizerLibrary& tokenizers)
+      : settings_(settings), catalogue_(catalogue), tokenizers_(tokenizers) {}
+
+  std::optional<PlanModel> model(std::string_view name) {
+    if (!servers_) {
+      auto opened = ConfiguredServers::open(settings_, catalogue_, tokenizers_);
+      if (!opened) {
+        log::warning("model servers not asked", {{"why", opened.error().what}});
+        return std::nullopt;
+      }
+      servers_ = *std::move(opened);
+    }
+    return servers_->model(name);
+  }
+
+ private:
+  const base::Settings& settings_;
+  const ModelCatalogue& catalogue_;
+  const TokenizerLibrary& tokenizers_;
+  std::unique_ptr<ConfiguredServers> servers_;
+};
+
 Result<void> run(const Globals& globals, const Options& options) {
   TRY(const base::Settings settings, load_settings(globals));
   TRY(const ModelCatalogue catalogue, known_models(settings));
@@ -117,11 +144,13 @@ Result<void> run(const Globals& globals, const Options& options) {
   log::debug("mcp server started", {{"root", files.root().string()}});
   LateShelf shelf(settings);
   LateMemories memories(settings);
-  const gateway::McpServer server =
-      gateway::make_mcp_server({&catalogue, &tokenizers, std::move(files), settings.llm_context_window,
-                                settings.default_context_window, engine::plan_options(settings),
-                                [&shelf] { return shelf.open(); }, [&memories] { return memories.open(); }},
-                               PLIMSOLL_VERSION);
+  LateServers servers(settings, catalogue, tokenizers);
+  const gateway::McpServer server = gateway::make_mcp_server(
+      {&catalogue, &tokenizers, std::move(files), settings.llm_context_window,
+       settings.default_context_window, engine::plan_options(settings), [&shelf] { return shelf.open(); },
+       [&memories] { return memories.open(); },
+       [&servers](std::string_view model) { return servers.model(model); }, settings.base_min_trust},
+      PLIMSOLL_VERSION);
   (void)std::signal(SIGPIPE, SIG_IGN);  // a client that went away is an error to report, not a death
   return serve(server);
 }

@@ -12,6 +12,7 @@
 #include "find_window.hpp"
 #include "known_models.hpp"
 #include "models_report.hpp"
+#include "serve_upstreams.hpp"
 #include "terminal.hpp"
 
 namespace plimsoll {
@@ -23,6 +24,7 @@ struct ModelsOptions {
   std::string kind;
   std::optional<double> timeout;
   bool refresh = false;
+  bool catalogue = false;
   bool json = false;
 };
 
@@ -80,11 +82,44 @@ Result<void> show_catalogue(const ModelCatalogue& catalogue, const ModelsOptions
   return print_out(options.json ? catalogue_json(cards) : catalogue_table(cards, terminal_of_stdout()));
 }
 
+std::optional<FoundWindows::Seconds> timeout_of(const ModelsOptions& options) {
+  return options.timeout ? std::optional(FoundWindows::Seconds(*options.timeout)) : std::nullopt;
+}
+
+EarlierRuns earlier_runs(const ModelsOptions& options) {
+  return options.refresh ? EarlierRuns::forgotten : EarlierRuns::believed;
+}
+
+// What the servers of the settings list, as the gateway would; with names, those that have one of them in
+// theirs. Nothing: there is no server, none answered, or none lists such a model.
+Result<std::vector<ServerModels>> configured_models(const base::Settings& settings,
+                                                    const ModelCatalogue& catalogue,
+                                                    const ModelsOptions& options) {
+  TRY(const auto members, configured_members(settings));
+  std::vector<ServerModels> all;
+  if (members.empty()) return all;
+  FoundWindows windows(settings, catalogue, earlier_runs(options), timeout_of(options));
+  for (const engine::FleetMember& member : members) {
+    const Waiting waiting("asking " + member.server.shown);
+    auto listed = windows.finder().list(member.server, windows.for_a_list());
+    if (!listed) {
+      fmt::print(stderr, "plimsoll: {}\n", printable(listed.error().what));
+      continue;
+    }
+    std::erase_if(*listed, [&](const engine::ListedModel& model) {
+      const std::string name = base::to_lower_ascii(model.name);
+      return !options.names.empty() && std::ranges::none_of(options.names, [&](const std::string& part) {
+        return name.find(base::to_lower_ascii(part)) != std::string::npos;
+      });
+    });
+    if (!listed->empty()) all.push_back({member.name, member.server.shown, *std::move(listed)});
+  }
+  return all;
+}
+
 Result<void> show_served(const base::Settings& settings, const ModelCatalogue& catalogue,
                          const ModelsOptions& options, const engine::Upstream* upstream) {
-  std::optional<FoundWindows::Seconds> timeout;
-  if (options.timeout) timeout = FoundWindows::Seconds(*options.timeout);
-  FoundWindows windows(settings, catalogue, options.refresh, timeout);
+  FoundWindows windows(settings, catalogue, earlier_runs(options), timeout_of(options));
   std::vector<engine::ListedModel> models;
   {
     const Waiting waiting(upstream == nullptr ? "reading" : "asking " + upstream->shown);
@@ -112,13 +147,21 @@ Result<void> run(const Globals& globals, const ModelsOptions& options) {
         return fail(Errc::not_found, "there is no file '{}'", name);
     return show_served(settings, catalogue, options, nullptr);
   }
+  if (!options.catalogue) {
+    TRY(const auto servers, configured_models(settings, catalogue, options));
+    if (!servers.empty())
+      return print_out(options.json ? servers_json(servers, catalogue)
+                                    : servers_table(servers, catalogue, terminal_of_stdout()));
+  }
   return show_catalogue(catalogue, options);
 }
 
 constexpr const char* examples =
     "Examples:\n"
-    "  plimsoll models                                 the catalogue: what is known by name\n"
+    "  plimsoll models                                 what the configured servers serve; without any, the\n"
+    "                                                  catalogue\n"
     "  plimsoll models qwen3                           those with qwen3 in their names\n"
+    "  plimsoll models --catalogue                     what is known by name, whatever is served\n"
     "  plimsoll models --kind ollama                   what the Ollama of this machine really serves\n"
     "  plimsoll models --upstream http://gpu-box:8000  what any server serves; its kind is found out\n"
     "  plimsoll models llama3.2:3b --kind ollama       one model\n"
@@ -132,13 +175,14 @@ void add_models_command(CLI::App& app, const Globals& globals, int& exit_code) {
       "models", "Show windows: of the models known by name, or as a server really serves them");
   command->footer(examples);
   command->add_option("NAME", options->names,
-                      "Parts of names in the catalogue; models of the server; or .gguf files");
+                      "Parts of names; with --upstream or --kind, models of that server; or .gguf files");
   command->add_option("--upstream", options->upstream, "Address of a server of models")->type_name("URL");
   command
       ->add_option("--kind", options->kind,
                    "ollama, llama.cpp, vllm, kaito, openrouter, lmstudio, tgi, gemini, anthropic or openai "
                    "(default: found out)")
       ->type_name("KIND");
+  command->add_flag("--catalogue", options->catalogue, "Show the catalogue, and ask no server");
   command->add_flag("--refresh", options->refresh, "Forget what earlier runs found, and ask again");
   command
       ->add_option(

@@ -44,7 +44,6 @@ Known known_of(const engine::ListedModel& model, const ModelCatalogue& catalogue
       name_of(relative ? worse(match->card->exactness, Exactness::estimated) : match->card->exactness);
   if (relative) return known;
   if (known.maximum == 0) known.maximum = match->card->window;
-  if (known.max_output == 0) known.max_output = match->card->max_output;
   return known;
 }
 
@@ -117,8 +116,11 @@ std::string served_table(const std::vector<engine::ListedModel>& models, const M
   return draw(table, terminal) + explanations;
 }
 
-std::string served_json(const std::vector<engine::ListedModel>& models, const ModelCatalogue& catalogue,
-                        const engine::Upstream* upstream) {
+namespace {
+
+// The list of models, and the kind of their server.
+std::pair<Json, Json> listed_json(const std::vector<engine::ListedModel>& models,
+                                  const ModelCatalogue& catalogue) {
   Json list = Json::array();
   Json kind;
   for (const engine::ListedModel& model : models) {
@@ -143,6 +145,35 @@ std::string served_json(const std::vector<engine::ListedModel>& models, const Mo
                     {"quantization", or_null(served.quantization)},
                     {"family", or_null(served.family)}});
   }
+  return {std::move(list), std::move(kind)};
+}
+
+}  // namespace
+
+std::string servers_table(const std::vector<ServerModels>& servers, const ModelCatalogue& catalogue,
+                          const Terminal& terminal) {
+  std::string text;
+  for (const ServerModels& server : servers)
+    text += fmt::format("{}{}  {}\n{}", text.empty() ? "" : "\n", printable(server.name),
+                        printable(server.shown), served_table(server.models, catalogue, terminal));
+  return text;
+}
+
+std::string servers_json(const std::vector<ServerModels>& servers, const ModelCatalogue& catalogue) {
+  Json all = Json::array();
+  for (const ServerModels& server : servers) {
+    auto [list, kind] = listed_json(server.models, catalogue);
+    all.push_back({{"name", server.name},
+                   {"upstream", server.shown},
+                   {"kind", std::move(kind)},
+                   {"models", std::move(list)}});
+  }
+  return dumped({{"schema", 1}, {"servers", std::move(all)}});
+}
+
+std::string served_json(const std::vector<engine::ListedModel>& models, const ModelCatalogue& catalogue,
+                        const engine::Upstream* upstream) {
+  auto [list, kind] = listed_json(models, catalogue);
   Json whole{{"schema", 1}};
   if (upstream != nullptr) {
     whole["upstream"] = upstream->shown;

@@ -20,4 +20,14 @@ std::string served_table(const std::vector<engine::ListedModel>& models, const M
 std::string served_json(const std::vector<engine::ListedModel>& models, const ModelCatalogue& catalogue,
                         const engine::Upstream* upstream);
 
+// The models of one of several servers.
+struct ServerModels {
+  std::string name;   // "ollama"
+  std::string shown;  // its address
+  std::vector<engine::ListedModel> models;
+};
+std::string servers_table(const std::vector<ServerModels>& servers, const ModelCatalogue& catalogue,
+                          const Terminal& terminal);
+std::string servers_json(const std::vector<ServerModels>& servers, const ModelCatalogue& catalogue);
+
 }  // namespace plimsoll

@@ -93,17 +93,22 @@ Result<Watch> begin(const Globals& globals, const Options& options, const Listen
 // Until somebody wants an end, or other settings: the signal that said so. Servers that did not answer are
 // asked again meanwhile.
 int wait_for_a_signal(ServedGateway& gateway, const sigset_t& signals) {
-  constexpr std::chrono::seconds for_the_silent{15}, for_all{300};
-  auto asked = std::chrono::steady_clock::now();
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::seconds for_the_silent{2}, for_all{300};
+  auto asked = Clock::now(), asked_all = asked;
   while (true) {
     const timespec second{1, 0};
     if (const int signal = sigtimedwait(&signals, nullptr, &second); signal > 0) return signal;
     const auto models = gateway.fleet().models();
     const bool silent =
         std::ranges::any_of(*models, [](const auto& member) { return !member.problem.empty(); });
-    if (std::chrono::steady_clock::now() - asked < (silent ? for_the_silent : for_all)) continue;
-    gateway.fleet().refresh(gateway.for_a_list());
-    asked = std::chrono::steady_clock::now();
+    if (Clock::now() - asked_all >= for_all) {
+      gateway.fleet().refresh(gateway.for_a_list());
+      asked_all = asked = Clock::now();
+    } else if (silent && Clock::now() - asked >= for_the_silent) {
+      gateway.fleet().refresh_silent(gateway.for_a_list());
+      asked = Clock::now();
+    }
   }
 }
 

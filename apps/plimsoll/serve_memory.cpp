@@ -67,6 +67,7 @@ ServedMemory::ServedMemory(const base::Settings& settings, Documents& documents,
     : store_(std::move(store)),
       memories_(*store_, memory_embedder(settings, documents), settings.max_memories) {
   recall_.always = settings.recall_memories;
+  recall_.base_min_trust = settings.base_min_trust;
   recall_.filter.above_importance = settings.memory_min_importance;
   recall_.filter.oldest_ms = settings.memory_max_age_days * 24 * 3600 * 1000;
   // Ours is at hand; its first question may have to wait for the embedder.

@@ -71,22 +71,25 @@ bool answers(const std::string& url) {
 
 }  // namespace
 
-Result<std::vector<engine::FleetMember>> gateway_upstreams(const base::Settings& settings,
-                                                           const std::vector<std::string>& named) {
+namespace {
+
+// The addresses of the servers, in the order in which they are asked.
+std::vector<std::string> wanted_servers(const base::Settings& settings,
+                                        const std::vector<std::string>& named) {
   std::vector<std::string> wanted = named.empty() ? settings.upstreams : named;
-  if (wanted.empty() && !settings.llm_inference_url.empty()) wanted.push_back(settings.llm_inference_url);
+  if (!wanted.empty()) return wanted;
   const bool ollama_set = settings.origin_of("ollama_llm_base_url") != "default";
-  if (wanted.empty() && (ollama_set || answers(settings.ollama_llm_base_url)))
+  const std::string& url = settings.llm_inference_url;
+  if (!url.empty()) wanted.push_back(url);
+  const bool same = !url.empty() && engine::origin_of(url) == engine::origin_of(settings.ollama_llm_base_url);
+  if (!same && (ollama_set || (url.empty() && answers(settings.ollama_llm_base_url))))
     wanted.push_back(settings.ollama_llm_base_url);
+  return wanted;
+}
+
+Result<std::vector<engine::FleetMember>> members_of(const base::Settings& settings,
+                                                    const std::vector<std::string>& wanted) {
   std::vector<engine::FleetMember> members;
-  if (wanted.empty() && settings.embedded_model) {
-    auto embedded = member_of(settings, embedded_upstream);
-    if (!embedded && !settings.embedded_model_file.empty()) return tl::unexpected(embedded.error());
-    if (embedded)
-      members.push_back(*std::move(embedded));
-    else
-      log::warning("no embedded model", {{"why", embedded.error().what}});
-  }
   for (const std::string& text : wanted) {
     TRY(engine::FleetMember member, member_of(settings, text));
     const std::string name = member.name;
@@ -96,6 +99,30 @@ Result<std::vector<engine::FleetMember>> gateway_upstreams(const base::Settings&
     };
     for (int number = 2; taken(member.name); ++number) member.name = fmt::format("{}-{}", name, number);
     members.push_back(std::move(member));
+  }
+  return members;
+}
+
+}  // namespace
+
+Result<std::vector<engine::FleetMember>> configured_members(const base::Settings& settings,
+                                                            const std::vector<std::string>& named) {
+  std::vector<std::string> wanted = wanted_servers(settings, named);
+  std::erase(wanted, std::string(embedded_upstream));
+  return members_of(settings, wanted);
+}
+
+Result<std::vector<engine::FleetMember>> gateway_upstreams(const base::Settings& settings,
+                                                           const std::vector<std::string>& named) {
+  const std::vector<std::string> wanted = wanted_servers(settings, named);
+  TRY(std::vector<engine::FleetMember> members, members_of(settings, wanted));
+  if (wanted.empty() && settings.embedded_model) {
+    auto embedded = member_of(settings, embedded_upstream);
+    if (!embedded && !settings.embedded_model_file.empty()) return tl::unexpected(embedded.error());
+    if (embedded)
+      members.push_back(*std::move(embedded));
+    else
+      log::warning("no embedded model", {{"why", embedded.error().what}});
   }
   return members;
 }

@@ -9,11 +9,17 @@
 
 namespace plimsoll {
 
-// Those that are named, as [NAME=]URL; else those of the settings; else an Ollama, if one answers at its
-// usual place. The key of a server that was given a name is NAME_API_KEY of the environment; the key of the
+// Those that are named, as [NAME=]URL; else those of the settings (upstreams; else llm_inference_url and
+// ollama_llm_base_url, one or both); else an Ollama, if one answers at its usual place; else the embedded
+// model. The key of a server that was given a name is NAME_API_KEY of the environment; the key of the
 // settings goes to the server of llm_inference_url.
 Result<std::vector<engine::FleetMember>> gateway_upstreams(const base::Settings& settings,
                                                            const std::vector<std::string>& named);
+
+// The same without the embedded model: the servers that a command may ask. None where none is set and no
+// Ollama answers.
+Result<std::vector<engine::FleetMember>> configured_members(const base::Settings& settings,
+                                                            const std::vector<std::string>& named = {});
 
 struct ListenAddress {
   std::string host;

@@ -8,6 +8,7 @@
 #include "adapters/sqlite/sessions.hpp"
 #include "adapters/sqlite/traces.hpp"
 #include "base/try.hpp"
+#include "configured_servers.hpp"
 #include "engine/plan_options.hpp"
 #include "gateway/cors.hpp"
 #include "gateway/mcp_tools.hpp"
@@ -159,7 +160,7 @@ ServedGateway::ServedGateway(const base::Settings& settings, ModelCatalogue cata
       traces_(std::move(traces)),
       doorkeeper_(std::move(doorkeeper)),
       origins_(std::move(origins)),
-      windows_(settings, catalogue_, /*refresh=*/false),
+      windows_(settings, catalogue_, EarlierRuns::confirmed),
       fleet_(std::move(members), windows_.finder()),
       embedded_(embedded_of(settings, fleet_)),
       models_(fleet_, windows_.finder(), catalogue_, documents_->tokenizers(), drift_,
@@ -204,7 +205,9 @@ gateway::ApiContext ServedGateway::context() {
                              settings_.default_context_window,
                              engine::plan_options(settings_),
                              [this] { return Result<engine::Shelf*>(&shelf_); },
-                             [this] { return Result<engine::Memories*>(&memory_->memories()); }};
+                             [this] { return Result<engine::Memories*>(&memory_->memories()); },
+                             [this](std::string_view model) { return served_model(models_, model); },
+                             settings_.base_min_trust};
   gateway::ApiContext context{
       engine_, fleet_, windows_.finder(), gateway::make_mcp_server(std::move(tools), PLIMSOLL_VERSION),
       {},      {}};

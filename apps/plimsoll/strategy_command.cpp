@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "configured_servers.hpp"
 #include "count_choice.hpp"
 #include "count_input.hpp"
 #include "known_models.hpp"
@@ -60,6 +61,17 @@ Result<void> find_window(const base::Settings& settings, const Options& options,
   found.window_source = "default";
   if (!options.model.empty()) {
     TRY(const ModelCatalogue catalogue, known_models(settings));
+    const bool decided = options.window > 0 || settings.llm_context_window;  // nobody has to be asked
+    const TokenizerLibrary library = library_of(settings);
+    if (!decided) {
+      TRY(const auto servers, ConfiguredServers::open(settings, catalogue, library));
+      if (const auto served = servers->model(options.model)) {
+        found.model = served->name;
+        ask.model_context_length = served->window.tokens;
+        found.window_source = name_of(served->window.source);
+        return {};
+      }
+    }
     const auto match = catalogue.find(options.model);
     if (!match)
       return fail(
@@ -126,7 +138,8 @@ Result<void> weigh_files(const base::Settings& settings, const Options& options,
     ask.counted = ask.counted.value_or(0) + input->tokens;
     found.files.push_back({path, static_cast<std::int64_t>(input->bytes), input->tokens, true});
   }
-  if (found.files.empty())
+  const bool size_known = ask.char_count || ask.content_size_hint;
+  if (found.files.empty() && !size_known)
     return fail(Errc::not_found, "no file could be read: {}", found.skipped.front().why);
   if (chosen && ask.counted) {
     found.tokenizer = chosen->tokenizer.info().name;
@@ -158,6 +171,7 @@ Result<void> run(const Globals& globals, const Options& options) {
   const Tokens threshold = ask.model_context_length / 100 * settings.memory_compression_threshold_pct +
                            ask.model_context_length % 100 * settings.memory_compression_threshold_pct / 100;
   found.pressure = {ask.model_context_length, ask.used_tokens, threshold, true};
+  found.base_min_trust = settings.base_min_trust;
   found.prefetch_wanted = should_prefetch(found.pressure, options.query);
   return print_out(options.json ? strategy_json(found) : strategy_report(found, terminal_of_stdout()));
 }

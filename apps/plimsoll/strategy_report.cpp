@@ -122,7 +122,7 @@ std::string content_line(const StrategyFindings& findings) {
 }
 
 std::string memory_line(const StrategyFindings& findings) {
-  const Prefetch fetch = prefetch(findings.pressure);
+  const Prefetch fetch = prefetch(findings.pressure, 5, findings.base_min_trust);
   const std::string pressure =
       fmt::format("pressure {:.1f}%, {}", findings.pressure.pressure() * 100, name_of(fetch.level));
   if (fetch.skip) return pressure + ": fetch none beforehand";
@@ -192,7 +192,7 @@ std::string strategy_json(const StrategyFindings& findings) {
   for (const SkippedFile& file : findings.skipped)
     skipped.push_back({{"file", file.path}, {"why", file.why}});
   all["skipped"] = std::move(skipped);
-  const Prefetch fetch = prefetch(findings.pressure);
+  const Prefetch fetch = prefetch(findings.pressure, 5, findings.base_min_trust);
   all["prefetch"] = {{"pressure", findings.pressure.pressure()},
                      {"threshold_tokens", findings.pressure.threshold_tokens},
                      {"level", name_of(fetch.level)},

@@ -29,6 +29,7 @@ struct StrategyFindings {
   std::string not_counted;    // why files were estimated
   std::string window_source;  // "given", "configured", "catalogue", "default"
   ContextBudget pressure;
+  double base_min_trust = 0.3;
   bool prefetch_wanted = true;  // rule S3, for the query
 };
 

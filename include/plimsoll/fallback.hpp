@@ -35,7 +35,7 @@ struct FallbackCandidate {
 
 struct FallbackDecision {
   std::string from;
-  std::string to;                // empty: the model stays
+  std::string to;                // as its server lists it; empty: the model stays
   bool needed = false;           // total > threshold
   bool compression_due = false;  // total > compress_above_pct of the window: history should be compressed
   Tokens total = 0;
@@ -43,13 +43,18 @@ struct FallbackDecision {
   Tokens required = 0;                        // floor(1.1 * total); 0 where no fallback is needed
   std::vector<FallbackCandidate> considered;  // with the one that was taken, up to it
   std::string reason;                         // a sentence with the numbers
+  Tokens from_window = 0;
+  Tokens to_window = 0;  // of the one that was taken
 };
 
 // `window_of`: what is known of a candidate's window; nothing for an unknown one. `same` tells whether two
-// names mean one model.
+// names mean one model. `served_as`: the name that a server lists a candidate under, or nothing where none
+// does; left out, every candidate is taken to be served.
 using WindowOf = std::function<std::optional<Tokens>(std::string_view model)>;
 using SameModel = std::function<bool(std::string_view a, std::string_view b)>;
-FallbackDecision choose_fallback(const FallbackAsk& ask, const WindowOf& window_of, const SameModel& same);
+using ServedAs = std::function<std::optional<std::string>(std::string_view model)>;
+FallbackDecision choose_fallback(const FallbackAsk& ask, const WindowOf& window_of, const SameModel& same,
+                                 const ServedAs& served_as = {});
 
 // By the catalogue alone; names match as D3 has it.
 FallbackDecision choose_fallback(const FallbackAsk& ask, const ModelCatalogue& catalogue);

@@ -27,7 +27,9 @@ namespace plimsoll {
 struct PlanModel {
   std::string name;
   Window window;
-  Tokens max_output = 0;  // 0: not known
+  Tokens max_output = 0;  // what its server allows, and lowers max_tokens to; 0: not known
+  // What the model gives elsewhere, by the catalogue: the longest answer where nobody asks for a length.
+  Tokens usual_output = 0;
   Tokenizer tokenizer;
   ChatOptions chat;
   Exactness exactness = Exactness::exact;  // of the tokenizer
@@ -39,8 +41,12 @@ class PlanModels {
  public:
   virtual ~PlanModels() = default;
   virtual Result<PlanModel> open(std::string_view model) const = 0;
-  virtual std::optional<Tokens> window_of(std::string_view model) const = 0;  // of a fallback candidate
-  virtual bool same(std::string_view a, std::string_view b) const = 0;        // two names of one model
+  // Of a model that may answer in another's place: the name that a server lists it under, or none; then its
+  // window by that name, and the model. An override of the asked model's window does not apply to it.
+  virtual std::optional<std::string> served_as(std::string_view model) const { return std::string(model); }
+  virtual std::optional<Tokens> window_of(std::string_view model) const = 0;
+  virtual Result<PlanModel> open_fallback(std::string_view model) const { return open(model); }
+  virtual bool same(std::string_view a, std::string_view b) const = 0;  // two names of one model
 };
 
 // What the catalogue knows. A model that it does not know is counted with o200k_base, as an estimate, in a

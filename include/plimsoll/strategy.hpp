@@ -41,13 +41,14 @@ struct Prefetch {
   PressureLevel level = PressureLevel::selective;
   bool skip = true;  // pressure above 0.95: the conversation needs the room
 };
-Prefetch prefetch(const ContextBudget& budget, std::int64_t base_limit = 5);
+// `base_min_trust`: the least trust at the middle level.
+Prefetch prefetch(const ContextBudget& budget, std::int64_t base_limit = 5, double base_min_trust = 0.3);
 
 // Whether to look into memory at all for this query.
 bool should_prefetch(const ContextBudget& budget, std::string_view query);
 
 // Several lines for people, without a line end after the last.
-std::string pressure_report(const ContextBudget& budget);
+std::string pressure_report(const ContextBudget& budget, double base_min_trust = 0.3);
 
 // ---- What is asked for (S7) ----
 

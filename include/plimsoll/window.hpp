@@ -16,13 +16,14 @@ namespace plimsoll {
 
 // From the surest to the least sure.
 enum class WindowSource : std::uint8_t {
-  configured,  // the user set it
-  served,      // the server said what it really serves
-  declared,    // the server or the model's file said what the model could do
-  catalogue,   // known by the model's name
-  assumed,     // nobody knew: DEFAULT_CONTEXT_WINDOW
+  configured,   // the user set it
+  served,       // the server said what it really serves
+  requestable,  // the server can be asked to load the model with so much (Ollama's num_ctx)
+  declared,     // the server or the model's file said what the model could do
+  catalogue,    // known by the model's name
+  assumed,      // nobody knew: DEFAULT_CONTEXT_WINDOW
 };
-// "configured", "served", "declared", "catalogue", "default".
+// "configured", "served", "requestable", "declared", "catalogue", "default".
 std::string_view name_of(WindowSource source);
 
 enum class Confidence : std::uint8_t { high, medium, low };
@@ -39,6 +40,8 @@ struct Window {
   WindowSource source = WindowSource::assumed;
   Confidence confidence = Confidence::low;
   std::vector<WindowAttempt> tried;
+  // Of a requestable one: what the server serves now, before anybody asks for more; 0: it did not say.
+  Tokens served_now = 0;
 };
 
 // A figure above this is a mistake or a lie; so is one below 1.

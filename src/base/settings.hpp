@@ -117,6 +117,7 @@ struct Settings {
   std::vector<std::string> memory_providers;  // "NAME=URL": who else remembers
   double memory_timeout_seconds = 2;          // for each of them
   double memory_min_importance = 0.6;         // facts come in above it
+  double base_min_trust = 0.3;                // and with this trust, while the window is filling (S2)
   std::int64_t memory_max_age_days = 7;       // 0: of any age
   std::int64_t max_memories = 10'000;         // of one owner
   bool extract_memories = false;              // from conversations, by the model

@@ -193,6 +193,8 @@ const std::array table{
             "Who else remembers, as NAME=URL; all are asked at once (docs/memory.md)."},
     Setting{"memory_timeout_seconds", "", Real{&Settings::memory_timeout_seconds, 0.05, 60},
             "Seconds that each of them has to answer."},
+    Setting{"base_min_trust", "", Real{&Settings::base_min_trust, 0.0, 1.0},
+            "Least trust of memories while the window is filling; 0.2 with much room, 0.5 with little."},
     Setting{"memory_min_importance", "", Real{&Settings::memory_min_importance, 0.0, 1.0},
             "Own memories come into a request where their importance is above it."},
     Setting{

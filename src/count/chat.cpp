@@ -195,11 +195,18 @@ Result<void> count_images(const Format& format, const ChatRequest& request, cons
   if (rule == nullptr)
     return fail(Errc::not_found, "no image rule is called '{}'; there are {}", name,
                 fmt::join(image_rules(), ", "));
-  std::size_t unseen = 0;
+  // The server may read a format that we do not; the most that a rule allows would refuse it for nothing.
+  constexpr count::ImageSize usual{1024, 1024};
+  std::size_t unseen = 0, undecoded = 0;
   for (const count::ChatImage& image : request.images) {
-    const auto size = count::data_url_image_size(image.url);
+    auto size = count::data_url_image_size(image.url);
     const count::Detail detail = detail_of(image.detail);
-    unseen += size || rule->method == count::ImageMethod::flat ? 0 : 1;
+    const bool flat = rule->method == count::ImageMethod::flat;
+    if (!size && image.url.starts_with("data:")) {
+      size = usual;
+      undecoded += flat ? 0 : 1;
+    }
+    unseen += size || flat ? 0 : 1;
     const Tokens tokens =
         rule->wrapper + (size ? image_tokens(*rule, *size, detail) : most_image_tokens(*rule, detail));
     counted.images += tokens;
@@ -210,6 +217,10 @@ Result<void> count_images(const Format& format, const ChatRequest& request, cons
            "no image rule is known for this format; 768 tokens an image were taken");
   else
     weaken(counted, rule->exactness, "images by the rule " + std::string(rule->name));
+  if (undecoded > 0)
+    weaken(counted, Exactness::estimated,
+           fmt::format("{} of {} images cannot be decoded here; each was counted as {} x {} pixels",
+                       undecoded, request.images.size(), usual.width, usual.height));
   if (unseen > 0)
     weaken(counted, Exactness::estimated,
            fmt::format("the size of {} of {} images cannot be seen; the most was taken", unseen,

@@ -285,6 +285,24 @@ TEST(CountChat, CountsImagesByTheirSizeOrTheMost) {
   EXPECT_NE(unseen->why.find("cannot be seen"), std::string::npos);
 }
 
+// Its server may read it; the most that the rule allows would fill many a window.
+TEST(CountChat, CountsAnImageThatItCannotDecodeAsAUsualOne) {
+  OPEN_OR_SKIP(tokenizer, "qwen2.5");
+  ChatOptions options;
+  options.images = "qwen2-vl";
+  const auto counted =
+      count_chat(*tokenizer,
+                 chat({{{"role", "user"},
+                        {"content",
+                         {{{"type", "image_url"},
+                           {"image_url", {{"url", "data:image/heic;base64,AAAAGGZ0eXBoZWlj"}}}}}}}}),
+                 options);
+  ASSERT_TRUE(counted) << counted.error().what;
+  EXPECT_EQ(counted->images, 37 * 37 + 2);
+  EXPECT_EQ(counted->exactness, Exactness::estimated);
+  EXPECT_NE(counted->why.find("cannot be decoded"), std::string::npos) << counted->why;
+}
+
 // ---- What goes wrong ----
 
 TEST(CountChat, SaysWhatIsWrongWithARequest) {

@@ -1,28 +1,83 @@
 #include "count/defuse.hpp"
 
+#include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "count/tokenizer_impl.hpp"
 
 namespace plimsoll::count {
 namespace {
 
-// Openings and closings of turns in the families that are served most.
-constexpr std::array<std::string_view, 18> well_known{"<|im_start|>",      "<|im_end|>",
-                                                      "<|endoftext|>",     "<|begin_of_text|>",
-                                                      "<|end_of_text|>",   "<|eot_id|>",
-                                                      "<|eom_id|>",        "<|start_header_id|>",
-                                                      "<|end_header_id|>", "<|system|>",
-                                                      "<|user|>",          "<|assistant|>",
-                                                      "<|end|>",           "<start_of_turn>",
-                                                      "<end_of_turn>",     "[INST]",
-                                                      "[/INST]",           "</s>"};
+// What chat formats are written with, besides names between bars.
+constexpr std::array<std::string_view, 27> well_known{"<start_of_turn>",
+                                                      "<end_of_turn>",
+                                                      "<start_of_image>",
+                                                      "<end_of_image>",
+                                                      "<tool_call>",
+                                                      "</tool_call>",
+                                                      "<tool_response>",
+                                                      "</tool_response>",
+                                                      "<tools>",
+                                                      "</tools>",
+                                                      "<think>",
+                                                      "</think>",
+                                                      "<<SYS>>",
+                                                      "<</SYS>>",
+                                                      "</s>",
+                                                      "[INST]",
+                                                      "[/INST]",
+                                                      "[AVAILABLE_TOOLS]",
+                                                      "[/AVAILABLE_TOOLS]",
+                                                      "[TOOL_CALLS]",
+                                                      "[/TOOL_CALLS]",
+                                                      "[TOOL_RESULTS]",
+                                                      "[/TOOL_RESULTS]",
+                                                      "[TOOL_CONTENT]",
+                                                      "[/TOOL_CONTENT]",
+                                                      "[SYSTEM_PROMPT]",
+                                                      "[/SYSTEM_PROMPT]"};
 
-std::size_t well_known_at(std::string_view text, std::size_t at) {
-  if (text[at] != '<' && text[at] != '[') return 0;
-  for (const std::string_view spelling : well_known)
-    if (text.substr(at).starts_with(spelling)) return spelling.size();
+// Some vocabularies hold these as tokens of their own. To a model they are text, and documents are full of
+// them.
+constexpr std::array<std::string_view, 41> html{
+    "a",  "b",     "bbox", "blockquote", "body", "caption", "code",   "div",    "em",  "footer", "h1",
+    "h2", "h3",    "h4",   "h5",         "h6",   "html",    "i",      "iframe", "img", "li",     "mask",
+    "ol", "p",     "pre",  "s",          "span", "strike",  "strong", "sub",    "sup", "table",  "tbody",
+    "td", "tfoot", "th",   "thead",      "tr",   "u",       "ul",     "2mass"};
+
+// "<|im_end|>", "<｜User｜>": the length, or 0. Every family writes some of its structure so, and none of
+// them is a word of any language.
+std::size_t barred_at(std::string_view text) {
+  constexpr std::size_t longest = 64;
+  for (const std::string_view bar : {"|", "｜"}) {
+    if (!text.substr(1).starts_with(bar)) continue;
+    const std::size_t begin = 1 + bar.size();
+    const std::string close = std::string(bar) + ">";
+    const std::size_t end = text.substr(0, begin + longest).find(close, begin);
+    if (end == std::string_view::npos || end == begin) continue;
+    const std::string_view name = text.substr(begin, end - begin);
+    if (name.find_first_of(" \t\r\n<>|") == std::string_view::npos) return end + close.size();
+  }
   return 0;
+}
+
+bool is_structure_at(std::string_view text) {
+  if (text[0] == '<' && barred_at(text) > 0) return true;
+  return std::ranges::any_of(well_known,
+                             [&](std::string_view spelling) { return text.starts_with(spelling); });
+}
+
+// An added token that a tokenizer does not call special, and that has the shape of structure all the same:
+// Qwen3's <tool_call>, DeepSeek's <｜User｜>. Not a line break, and not a tag of HTML.
+bool is_marker(std::string_view token) {
+  token = base::trim(token);
+  const bool tag = token.starts_with('<') && token.ends_with('>');
+  const bool bracketed = token.starts_with('[') && token.ends_with(']');
+  if (token.size() < 3 || (!tag && !bracketed)) return false;
+  std::string_view name = token.substr(1, token.size() - 2);
+  if (name.starts_with('/')) name.remove_prefix(1);
+  return bracketed || std::ranges::find(html, name) == html.end();
 }
 
 // Copies the text from `from` to `to` with the well-known spellings broken up.
@@ -33,7 +88,7 @@ void copy_plain(std::string_view text, std::size_t from, std::size_t to, Defused
     at = next;
     if (at == to) return;
     out.text += text[at];
-    if (well_known_at(text, at) > 0) {
+    if (is_structure_at(text.substr(at))) {
       out.text += ' ';
       ++out.found;
     }
@@ -48,8 +103,10 @@ Defused defuse(const Tokenizer& tokenizer, std::string_view text) {
   Defused out;
   out.text.reserve(text.size() + 16);
   impl.each_segment(text, Specials::parsed, [&](const Tokenizer::Impl::Segment& segment) {
-    const bool special = segment.added != no_token && impl.compiled.added[segment.added].special != 0;
-    if (!special) {
+    const bool structure =
+        segment.added != no_token && (impl.compiled.added[segment.added].special != 0 ||
+                                      is_marker(text.substr(segment.begin, segment.end - segment.begin)));
+    if (!structure) {
       copy_plain(text, segment.begin, segment.end, out);
       return true;
     }

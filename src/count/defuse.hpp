@@ -14,8 +14,10 @@ struct Defused {
   std::size_t found = 0;  // spellings that a space now stands in
 };
 
-// The same text with a space behind the first character of each spelling of a special token: of those of this
-// tokenizer, and of the well-known ones of others, for models whose own are not known.
+// The same text with a space behind the first character of each spelling that a model takes for structure:
+// the special tokens of this tokenizer, its other added tokens that mark turns or tools, and what the known
+// chat formats are written with, because a model may be served with another tokenizer than the catalogue
+// says.
 Defused defuse(const Tokenizer& tokenizer, std::string_view text);
 
 }  // namespace plimsoll::count

@@ -223,6 +223,11 @@ std::string annotation(const Course& course) {
   return fields;
 }
 
+Error ragengine_failure(std::string_view said) {
+  return {Errc::io_failed,
+          fmt::format("Chat completion failed: 500: An unexpected error occurred: {}", said)};
+}
+
 std::string said_in_error(std::string_view body) {
   constexpr std::size_t longest = 2'000;  // a server may repeat the whole prompt
   const Json json = Json::parse(body, nullptr, false);

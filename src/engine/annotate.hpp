@@ -15,6 +15,9 @@ AnswerHead answer_head(const Course& course, const ReplyHead& from);
 std::string annotation(const Course& course);
 
 // The message of an error in OpenAI's form, in FastAPI's, or in Ollama's; else the text itself, shortened.
+// An upstream's failure in RAGEngine's words, whatever its status: what it says of a chat with documents.
+Error ragengine_failure(std::string_view said);
+
 std::string said_in_error(std::string_view body);
 // K6: an error that has `error` has `detail` too.
 std::string with_detail(std::string body, std::string_view said);

@@ -1,14 +1,14 @@
 #include "engine/answer.hpp"
 
 #include "base/try.hpp"
+#include "engine/annotate.hpp"
 #include "engine/compress.hpp"
 #include "engine/course.hpp"
 #include "engine/served_format.hpp"
+#include "engine/stand_in.hpp"
 
 namespace plimsoll::engine {
 namespace {
-
-constexpr int most_sent = 3;  // the first, and one each after an overflow and after a cut
 
 // Count, window, strategy, retrieve, budget, render: here where it is quick, else on a worker.
 Awaitable<Result<void>> charted_once(Engine& engine, Crew& crew, Course& course, Deadline deadline) {
@@ -47,8 +47,15 @@ Awaitable<Result<void>> sail(Engine& engine, Crew& crew, Course& course, AnswerS
                              Deadline deadline) {
   while (true) {
     CO_TRY_VOID(co_await planned(engine, crew, course, /*may_ask=*/true, deadline));
-    CO_TRY(const auto reply, co_await dispatch(engine, crew, course, deadline));
-    CO_TRY(const bool answered, co_await relay(engine, course, *reply, client, deadline));
+    const auto reply = co_await dispatch(engine, crew, course, deadline);
+    if (!reply) {
+      const bool gone = co_await client_is_gone();
+      if (!gone && is_unavailable(reply.error()) && take_stand_in(engine, course, reply.error().what))
+        continue;
+      const bool ragengine = engine.rules.kaito_compat && !course.trace.index.empty() && !gone;
+      co_return tl::unexpected(ragengine ? ragengine_failure(reply.error().what) : reply.error());
+    }
+    CO_TRY(const bool answered, co_await relay(engine, course, **reply, client, deadline));
     if (answered || course.sent >= most_sent) co_return Result<void>();
   }
 }

@@ -114,6 +114,7 @@ Result<std::string> ServerTalk::send(const ServerAsk& ask) {
     return tl::unexpected(error);
   }
   late_ = 0;
+  answered_ = answered_ || reply->status < 500;
   if (reply->status != 200)
     return tl::unexpected(Error{reply->status == 404 ? Errc::not_found : Errc::upstream_failed,
                                 complaint_of(*reply, upstream_.key)});

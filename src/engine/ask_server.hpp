@@ -39,6 +39,9 @@ class ServerTalk {
   // Every question since the last call and what came of it, in order.
   std::vector<WindowAttempt> take_tried() { return std::exchange(tried_, {}); }
 
+  // Whether any question got a reply. A server error (5xx) is none: servers give it while they start.
+  bool answered() const { return answered_; }
+
  private:
   Result<std::string> ask(const ServerAsk& ask);
   Result<std::string> send(const ServerAsk& ask);
@@ -54,7 +57,8 @@ class ServerTalk {
   bool looked_ = false;                                 // for the kind
   std::map<std::string, Result<std::string>> replies_;  // by method and path, of questions without a body
   std::optional<Error> gone_;                           // why it makes no sense to ask on
-  int late_ = 0;                                        // questions in a row without a reply in time
+  bool answered_ = false;
+  int late_ = 0;  // questions in a row without a reply in time
   std::vector<WindowAttempt> tried_;
 };
 

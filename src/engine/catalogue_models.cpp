@@ -33,7 +33,8 @@ Result<PlanModel> CatalogueModels::open_known(std::string_view model, const Mode
                   .chat = {},
                   .why = card.why,
                   .drift = {}};
-  known.max_output = card.max_output;
+  known.usual_output = card.max_output;
+  if (card.origin != "built in") known.max_output = card.max_output;  // set by the user, for their server
   known.exactness = card.exactness;
   known.chat.chat_template = card.chat_template;
   known.chat.specials = card.specials;

@@ -8,6 +8,7 @@
 #include "engine/harmless.hpp"
 #include "engine/plan.hpp"
 #include "engine/protect.hpp"
+#include "engine/stand_in.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -62,33 +63,53 @@ Result<void> refuse(const Course& course) {
   const Plan& plan = course.plan;
   return fail(
       Errc::over_budget,
-      "Prompt length exceeds context window. {} tokens are the least that this request needs (input {}, "
+      "Prompt length exceeds context window. {} {} tokens are the least that this request needs (input {}, "
       "thinking {}, answer {}, margin {}), and {} has {} ({}). Shorten the request, lower max_tokens, "
       "choose a model with a larger window, or allow a fallback (llm_fallback_enabled).",
+      overflow_in_openais_words(plan.window.tokens, plan.input, plan.thinking + plan.answer),
       with_thousands(plan.least), with_thousands(plan.input), with_thousands(plan.thinking),
       with_thousands(plan.answer), with_thousands(plan.margin), plan.model,
       with_thousands(plan.window.tokens), name_of(plan.window.source));
 }
 
-void log_plan(const Course& course) {
+// The figures behind max_tokens: a warning where it was lowered.
+void log_budget(const Course& course) {
   const Plan& plan = course.plan;
-  if (plan.requested_answer && plan.answer < *plan.requested_answer)
-    log::warning("answer reduced", {{"trace", course.trace.id},
-                                    {"window", plan.window.tokens},
-                                    {"input", plan.input},
-                                    {"requested", *plan.requested_answer},
-                                    {"adjusted", plan.answer},
-                                    {"mark", "REDUCED"}});
-  if (!plan.fallback.needed) return;
-  if (!plan.fallback.to.empty())
-    log::info("falling back", {{"trace", course.trace.id},
-                               {"from", plan.fallback.from},
-                               {"to", plan.fallback.to},
-                               {"total", plan.fallback.total},
-                               {"threshold", plan.fallback.threshold},
-                               {"window", plan.window.tokens}});
-  else
-    log::warning("no fallback", {{"trace", course.trace.id}, {"why", plan.fallback.reason}});
+  if (!plan.requested_answer) return;
+  const bool reduced = plan.answer < *plan.requested_answer;
+  log::write(reduced ? log::Level::warning : log::Level::debug,
+             reduced ? "answer reduced" : "answer as asked",
+             {{"trace", course.trace.id},
+              {"window", plan.window.tokens},
+              {"input", plan.input},
+              {"available", plan.window.tokens - plan.input - plan.thinking - plan.margin},
+              {"requested", *plan.requested_answer},
+              {"adjusted", plan.answer},
+              {"mark", reduced ? "REDUCED" : "-"}});
+}
+
+// `enabled`: a larger model was looked for.
+void log_fallback(const Course& course, bool enabled) {
+  const FallbackDecision& fallback = course.plan.fallback;
+  if (!fallback.needed) return;
+  log::write(enabled ? log::Level::info : log::Level::debug, "fallback threshold exceeded",
+             {{"trace", course.trace.id},
+              {"model", fallback.from},
+              {"total", fallback.total},
+              {"threshold", fallback.threshold},
+              {"window", fallback.from_window}});
+  if (!enabled) return;
+  if (fallback.to.empty())
+    return log::error("no fallback found", {{"trace", course.trace.id},
+                                            {"model", fallback.from},
+                                            {"window", fallback.from_window},
+                                            {"required", fallback.required},
+                                            {"why", fallback.reason}});
+  log::info(fmt::format("falling back from {} to {}", fallback.from, fallback.to),
+            {{"trace", course.trace.id},
+             {"from_window", fallback.from_window},
+             {"to_window", fallback.to_window},
+             {"required", fallback.required}});
 }
 
 }  // namespace
@@ -122,9 +143,8 @@ Result<void> read_request(Engine& engine, Course& course) {
   if (wishes.index.empty() && plus != std::string::npos && engine.shelf != nullptr) {
     const std::string index = course.model.substr(plus + 1), plain = course.model.substr(0, plus);
     if (fleet.has(plain) || engine.shelf->has(course.ask.caller.indexes, index)) {
-      wishes.index = index;
+      TRY(course.parts, read_parts(course.ask.body, index));  // K2 as for a request with index_name
       course.model = plain;
-      course.parts.altered = true;
     }
   }
   course.names_index = !wishes.index.empty();
@@ -156,7 +176,8 @@ bool is_quickly_charted(const Engine& engine, const Course& course) {
 }
 
 Result<void> chart(Engine& engine, Course& course, Deadline deadline) {
-  const RequestModels models(engine.models, deadline, course.ask.window_wish);
+  const RequestModels models(engine.models, deadline, course.ask.window_wish,
+                             /*with_override=*/!course.stand_in);
   ++course.plans;
   if (!is_chat(course)) return chart_other(engine, course, models);
   PlanOptions options = options_for(engine, course);
@@ -193,11 +214,18 @@ Result<void> chart(Engine& engine, Course& course, Deadline deadline) {
   trace.answer = plan.answer;
   trace.margin = plan.margin;
   trace.exactness = plan.exactness;
-  log_plan(course);
+  tell_stand_in(course);
+  log_budget(course);
+  log_fallback(course, falls_back);
   if (!plan.fits) return refuse(course);
   TRY(course.berth, engine.models.fleet().find(plan.fallback.to.empty() ? course.model : plan.fallback.to));
   trace.model = course.berth.model;
   trace.upstream = engine.models.fleet().members()[course.berth.member].name;
+  if (!plan.fallback.to.empty())
+    log::info("request made for the fallback model", {{"trace", trace.id},
+                                                      {"model", trace.model},
+                                                      {"upstream", trace.upstream},
+                                                      {"window", trace.window}});
   course.body = plan.untouched ? std::string() : plan.request;
   trace.changed = !plan.untouched;
   ask_for_usage(engine, course);

@@ -12,6 +12,15 @@
 
 namespace plimsoll::engine {
 
+constexpr int most_sent = 3;  // the first, and one each after an overflow, a cut or a server that is down
+
+// The model whose server did not answer, where another one stands in for it.
+struct StandIn {
+  std::string from;
+  Tokens from_window = 0;
+  std::string reason;
+};
+
 struct Course {
   Course(Ask asked, std::string trace_id);
   Course(const Course&) = delete;
@@ -48,7 +57,8 @@ struct Course {
   bool compression_due = false;  // the plan is to be made anew with a shorter one
   Tokens summary_used = 0;       // read and written by the model that wrote a summary
   Tokens streamed = 0;           // of an answer, about, as far as it has come
-  bool left = false;             // the client went away while the upstream was at it
+  std::optional<StandIn> stand_in{};
+  bool left = false;  // the client went away while the upstream was at it
 
   std::string_view outgoing() const {
     return body.empty() ? std::string_view(ask.body) : std::string_view(body);

@@ -93,10 +93,12 @@ Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& cr
     if (course.left) co_return nobody_waits();  // which is not the server's fault
     const bool broken =
         reply ? is_out_of_service((*reply)->head().status) : reply.error().code != Errc::bad_input;
-    if (broken)
+    if (broken) {
       engine.breakers.failed(course.berth.member, Breakers::Clock::now());
-    else
+    } else {
       engine.breakers.succeeded(course.berth.member);
+      engine.models.heard_from(course.berth);
+    }
     const auto pause = pause_after(reply, tries);
     if (!pause || tries == most_tries || deadline.left() <= *pause) co_return reply;
     ++engine.counters.retries;

@@ -4,21 +4,41 @@
 
 namespace plimsoll::engine {
 
+bool is_detected(const Window& window) {
+  const bool only_assumed =
+      window.source == WindowSource::requestable && window.confidence == Confidence::low;
+  return window.source != WindowSource::assumed && !only_assumed;
+}
+
+RetrievalChoice choice_for(std::string model, const Window& window, std::int64_t top_k) {
+  RetrievalChoice choice;
+  choice.model = std::move(model);
+  if (is_detected(window)) choice.window = window.tokens;
+  choice.window_source = name_of(window.source);
+  choice.served_now = window.source == WindowSource::requestable ? window.served_now : window.tokens;
+  choice.original_top_k = top_k;
+  return choice;
+}
+
 RetrievalChoice choose_retrieval(const Plan& without, const PlanOptions& options, std::int64_t top_k) {
   const auto wanted = [&](SectionKind kind) {
     const auto place = static_cast<std::size_t>(kind);
     return place < without.sections.size() ? without.sections[place].section.basis : Tokens{0};
   };
   const Tokens window = without.window.tokens;
-  return {
-      without.model, window, top_k,
-      budget::retrieval_room(window, wanted(SectionKind::system) + wanted(SectionKind::tools),
-                             wanted(SectionKind::question), wanted(SectionKind::history), options.retrieval)};
+  RetrievalChoice choice = choice_for(without.model, without.window, top_k);
+  choice.room = budget::retrieval_room(
+      window, wanted(SectionKind::system) + wanted(SectionKind::tools), wanted(SectionKind::question),
+      wanted(SectionKind::history), options.retrieval);
+  return choice;
 }
 
 void log_retrieval(const RetrievalChoice& choice, bool best_last) {
   const Tokens window = choice.window.value_or(0);
   const std::int64_t used = choice.used();
+  if (!choice.window)
+    return log::warning("no window was detected: top_k stays as requested",
+                        {{"model", choice.model}, {"top_k", used}});
   if (used == choice.original_top_k)
     log::info("top_k stays", {{"model", choice.model}, {"window", window}, {"top_k", used}});
   else
@@ -34,8 +54,11 @@ void log_retrieval(const RetrievalChoice& choice, bool best_last) {
 nlohmann::ordered_json retrieval_json(const RetrievalChoice& choice) {
   using Json = nlohmann::ordered_json;
   const bool enabled = choice.window.has_value();
+  const bool told = enabled && choice.served_now > 0;
   return {{"model_name", choice.model},
           {"context_window", enabled ? Json(*choice.window) : Json()},
+          {"context_window_source", enabled ? Json(choice.window_source) : Json()},
+          {"context_window_served", told ? Json(choice.served_now) : Json()},
           {"original_top_k", choice.original_top_k},
           {"calculated_top_k", enabled ? choice.room.top_k : choice.original_top_k},
           {"max_chunk_tokens", enabled ? Json(choice.room.max_chunk_tokens) : Json()},

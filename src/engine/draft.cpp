@@ -91,7 +91,7 @@ Result<Draft> draft_plan(const RequestParts& parts, const PlanModel& model, cons
   wants.passages = budget::sum_of(draft.load.passages) + draft.load.passages_frame;
   wants.answer = options.max_tokens ? options.max_tokens : parts.max_tokens;
   wants.answer_by_default = options.retrieval.generation_buffer;
-  wants.most_answer = model.max_output;
+  wants.most_answer = wants.answer || model.max_output > 0 ? model.max_output : model.usual_output;
   wants.thinking = parts.thinking;
   wants.margin = budget::margin_for(model.drift) + options.kept_free;
   draft.load.most_turns = options.max_history_turns.value_or(draft.load.most_turns);

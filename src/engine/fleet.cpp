@@ -52,21 +52,33 @@ std::shared_ptr<const Fleet::Models> Fleet::models() const {
 }
 
 void Fleet::refresh(Deadline deadline) {
+  refresh_where([](const MemberModels&) { return true; }, deadline);
+}
+
+void Fleet::refresh_silent(Deadline deadline) {
+  refresh_where([](const MemberModels& member) { return !member.problem.empty(); }, deadline);
+}
+
+void Fleet::refresh_where(const std::function<bool(const MemberModels&)>& wanted, Deadline deadline) {
   Models now = *models();
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    if (members_[i].embedded) continue;
     MemberModels& member = now[i];
+    if (members_[i].embedded || !wanted(member)) continue;
     member.asked = true;
     auto listed = finder_.list(members_[i].server, deadline);
     if (!listed) {
+      if (member.problem.empty())  // once, however often it is asked
+        log::warning("no models from upstream",
+                     {{"upstream", members_[i].name}, {"why", listed.error().what}});
       member.problem = listed.error().what;
-      log::warning("no models from upstream", {{"upstream", members_[i].name}, {"why", member.problem}});
       continue;
     }
+    if (!member.problem.empty())
+      log::info("upstream answers",
+                {{"upstream", members_[i].name}, {"models", static_cast<std::int64_t>(listed->size())}});
     member.problem.clear();
     member.models = *std::move(listed);
-    for (const ListedModel& model : member.models)
-      if (model.report->kind) member.kind = *model.report->kind;
+    if (const auto kind = finder_.known_kind(members_[i].server)) member.kind = *kind;
   }
   auto made = std::make_shared<const Models>(std::move(now));
   const std::lock_guard lock(mutex_);
@@ -83,6 +95,14 @@ std::optional<Berth> Fleet::listed(std::string_view model, const Models& models)
     if (!model.empty() && lists(member, model)) return Berth{i, std::string(model)};
   }
   return std::nullopt;
+}
+
+std::optional<Berth> Fleet::listed_exactly(std::string_view model) const {
+  const std::shared_ptr<const Models> models = this->models();
+  auto berth = model.empty() ? std::nullopt : listed(model, *models);
+  if (!berth) return std::nullopt;
+  const MemberModels& member = (*models)[berth->member];
+  return member.models.empty() || lists(member, berth->model) ? berth : std::nullopt;
 }
 
 bool Fleet::has(std::string_view model) const {

@@ -2,6 +2,7 @@
 // one goes.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -45,6 +46,8 @@ class Fleet {
 
   // Asks every server for its models. One that does not answer keeps the models that it had.
   void refresh(Deadline deadline);
+  // The same, of those that did not answer last time.
+  void refresh_silent(Deadline deadline);
 
   using Models = std::vector<MemberModels>;  // by member
   std::shared_ptr<const Models> models() const;
@@ -59,6 +62,9 @@ class Fleet {
   // could have it. An empty name is the first model of the first server that has one. unknown_model names
   // the nearest.
   Result<Berth> find(std::string_view model) const;
+  // The server that lists exactly this name, or is named in front of one that it lists; also where that
+  // server gave no list.
+  std::optional<Berth> listed_exactly(std::string_view model) const;
   // Whether a server lists it, or is named in front of it.
   bool has(std::string_view model) const;
   // Where the index of MODEL+INDEX is named: the last '+' behind a model that a server lists, else the last
@@ -66,6 +72,7 @@ class Fleet {
   std::size_t plus_in(std::string_view model) const;
 
  private:
+  void refresh_where(const std::function<bool(const MemberModels&)>& wanted, Deadline deadline);
   std::optional<Berth> listed(std::string_view model, const Models& models) const;
   Result<Berth> unknown(std::string_view model, const Models& models) const;
 

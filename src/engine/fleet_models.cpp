@@ -5,11 +5,19 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "window/names.hpp"
+#include "window/providers.hpp"
 
 namespace plimsoll::engine {
 namespace {
 
 constexpr std::size_t most_models = 10'000;  // names come from clients
+
+// The name without provider, tag, date and the like.
+std::string bare_key(std::string_view model) {
+  const auto spellings = window::barer_and_barer(window::without_provider(model));
+  return spellings.empty() ? std::string() : window::key_of(spellings.back());
+}
 
 }  // namespace
 
@@ -30,6 +38,7 @@ FleetModels::FleetModels(const Fleet& fleet, WindowFinder& finder, const ModelCa
                          const TokenizerLibrary& tokenizers, const ledger::DriftBook& drift, FleetRules rules)
     : fleet_(fleet),
       finder_(finder),
+      catalogue_(catalogue),
       catalogue_models_(catalogue, tokenizers, rules.default_window),
       drift_(drift),
       rules_(rules) {}
@@ -43,7 +52,15 @@ bool FleetModels::is_known(const Berth& berth) const {
 Result<PlanModel> FleetModels::make(const Berth& berth, const ModelReport& report) const {
   TRY(PlanModel model, catalogue_models_.open(berth.model));
   model.window = report.window;
-  if (report.served.max_output > 0) model.max_output = report.served.max_output;
+  // A figure that another provider set for the same model is no limit of this server.
+  const Upstream& server = fleet_.members()[berth.member].server;
+  const auto match = catalogue_.find(berth.model);
+  const bool own_figure = match && match->kind != MatchKind::partial &&
+                          window::provider_of(*match->card) == window::provider_at(server.root);
+  if (report.served.max_output > 0)
+    model.max_output = report.served.max_output;
+  else if (own_figure)
+    model.max_output = match->card->max_output;
   const bool ours_to_choose =
       fleet_.kind_of(berth.member) == ServerKind::ollama && report.window.source != WindowSource::configured;
   if (ours_to_choose) {
@@ -51,8 +68,12 @@ Result<PlanModel> FleetModels::make(const Berth& berth, const ModelReport& repor
     model.window.tried.push_back(
         {"num_ctx", fmt::format("up to {} is asked for as needed", base::with_thousands(reach))});
     model.window.tokens = reach;
-    model.window.source = WindowSource::served;
-    model.window.confidence = report.served.maximum > 0 ? Confidence::high : Confidence::medium;
+    model.window.served_now = report.window.source == WindowSource::served ? report.window.tokens : 0;
+    // What is served already needs no request for more.
+    if (reach != model.window.served_now) {
+      model.window.source = WindowSource::requestable;
+      model.window.confidence = report.served.maximum > 0 ? Confidence::medium : Confidence::low;
+    }
   }
   const std::shared_lock lock(mutex_);
   const auto format = formats_.find(key_of(berth));
@@ -61,7 +82,45 @@ Result<PlanModel> FleetModels::make(const Berth& berth, const ModelReport& repor
   return model;
 }
 
-Result<PlanModel> FleetModels::open(const Berth& berth, Deadline deadline) const {
+std::optional<Berth> FleetModels::served_as(std::string_view model) const {
+  if (model.empty()) return std::nullopt;
+  if (const auto exact = fleet_.listed_exactly(model)) return exact;
+  const std::string key = bare_key(model);
+  const auto card_of = [&](std::string_view name) -> const ModelCard* {
+    const auto match = catalogue_.find(name);
+    return match ? match->card : nullptr;
+  };
+  const ModelCard* card = card_of(model);
+  std::optional<Berth> same_card;
+  const auto models = fleet_.models();
+  for (std::size_t i = 0; i < models->size(); ++i)
+    for (const ListedModel& listed : (*models)[i].models) {
+      if (bare_key(listed.name) == key) return Berth{i, listed.name};
+      if (!same_card && card != nullptr && card_of(listed.name) == card) same_card = Berth{i, listed.name};
+    }
+  return same_card;
+}
+
+std::optional<Tokens> FleetModels::listed_window(const Berth& berth) const {
+  const auto models = fleet_.models();
+  const MemberModels& member = (*models)[berth.member];
+  const auto is_it = [&](const ListedModel& one) {
+    return one.name == berth.model || one.name == berth.model + ":latest";  // as an Ollama completes it
+  };
+  const auto listed = std::ranges::find_if(member.models, is_it);
+  if (listed == member.models.end()) return std::nullopt;
+  const ModelReport& report = *listed->report;
+  if (member.kind != ServerKind::ollama || report.window.source == WindowSource::configured)
+    return report.window.tokens;
+  return ollama_reach(report.window.tokens, report.served.maximum, rules_.ollama_num_ctx_max);
+}
+
+void FleetModels::heard_from(const Berth& berth) const {
+  if (fleet_.is_embedded(berth.member)) return;
+  finder_.cache().forget_silence(fleet_.members()[berth.member].server.cache_key, berth.model);
+}
+
+Result<PlanModel> FleetModels::open(const Berth& berth, Deadline deadline, bool with_override) const {
   if (const auto& embedded = fleet_.members()[berth.member].embedded) {
     if (berth.model != embedded->name)
       return fail(Errc::unknown_model, "the embedded model is '{}', and not '{}'", embedded->name,
@@ -69,7 +128,7 @@ Result<PlanModel> FleetModels::open(const Berth& berth, Deadline deadline) const
     return *embedded;
   }
   const Upstream& server = fleet_.members()[berth.member].server;
-  const WindowCache::Found found = finder_.find(berth.model, &server, deadline);
+  const WindowCache::Found found = finder_.find(berth.model, &server, deadline, with_override);
   std::shared_ptr<const Known> known = this->known(berth);
   if (!known || known->found != found) {
     TRY(PlanModel made, make(berth, *found));
@@ -162,8 +221,25 @@ bool FleetModels::raise_window(const Berth& berth) {
 }
 
 Result<PlanModel> RequestModels::open(std::string_view model) const {
+  return open(model, with_override_);
+}
+
+Result<PlanModel> RequestModels::open_fallback(std::string_view model) const {
+  return open(model, /*with_override=*/false);
+}
+
+std::optional<std::string> RequestModels::served_as(std::string_view model) const {
+  const auto berth = models_.served_as(model);
+  if (!berth) return std::nullopt;
+  // With the server's name in front, where another server lists the same name before it.
+  const auto plain = models_.fleet().find(berth->model);
+  if (plain && plain->member == berth->member) return berth->model;
+  return models_.fleet().members()[berth->member].name + "/" + berth->model;
+}
+
+Result<PlanModel> RequestModels::open(std::string_view model, bool with_override) const {
   TRY(const Berth berth, models_.fleet().find(model));
-  TRY(PlanModel opened, models_.open(berth, deadline_));
+  TRY(PlanModel opened, models_.open(berth, deadline_, with_override));
   if (most_ && *most_ < opened.window.tokens) {
     opened.window.tried.push_back({"the request's own wish", base::with_thousands(*most_) + " tokens"});
     opened.window.tokens = *most_;
@@ -173,7 +249,7 @@ Result<PlanModel> RequestModels::open(std::string_view model) const {
 }
 
 std::optional<Tokens> RequestModels::window_of(std::string_view model) const {
-  const auto opened = open(model);
+  const auto opened = open_fallback(model);
   if (!opened || opened->window.source == WindowSource::assumed) return std::nullopt;
   return opened->window.tokens;
 }

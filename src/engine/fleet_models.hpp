@@ -39,7 +39,17 @@ class FleetModels {
 
   // Whether the window of this model is known without asking anybody.
   bool is_known(const Berth& berth) const;
-  Result<PlanModel> open(const Berth& berth, Deadline deadline) const;
+  // `with_override`: whether LLM_CONTEXT_WINDOW decides, see WindowFinder.
+  Result<PlanModel> open(const Berth& berth, Deadline deadline, bool with_override = true) const;
+  // The model that a server lists under this name: by exactly that name, else by the same name without
+  // provider, tag and the like, else the same model of the catalogue (D3). None: no server lists it. A model
+  // behind the name of a server that gave no list is taken to be there.
+  std::optional<Berth> served_as(std::string_view model) const;
+  // Its window as the server listed it, or can be asked to make it; nobody is asked. None: no server lists
+  // it.
+  std::optional<Tokens> listed_window(const Berth& berth) const;
+  // The server has answered a request: if its window is not known yet, it is asked for at the next one.
+  void heard_from(const Berth& berth) const;
   bool same(std::string_view a, std::string_view b) const { return catalogue_models_.same(a, b); }
   const Fleet& fleet() const { return fleet_; }
 
@@ -78,6 +88,7 @@ class FleetModels {
 
   const Fleet& fleet_;
   WindowFinder& finder_;
+  const ModelCatalogue& catalogue_;
   CatalogueModels catalogue_models_;
   const ledger::DriftBook& drift_;
   FleetRules rules_;
@@ -90,16 +101,23 @@ class FleetModels {
 // The same as PlanModels, for one request and its patience. `most`: windows are taken to be no larger.
 class RequestModels final : public PlanModels {
  public:
-  RequestModels(const FleetModels& models, Deadline deadline, std::optional<Tokens> most = {})
-      : models_(models), deadline_(deadline), most_(most) {}
+  // `with_override`: whether LLM_CONTEXT_WINDOW decides the window of a model that is opened.
+  RequestModels(const FleetModels& models, Deadline deadline, std::optional<Tokens> most = {},
+                bool with_override = true)
+      : models_(models), deadline_(deadline), most_(most), with_override_(with_override) {}
   Result<PlanModel> open(std::string_view model) const override;
+  Result<PlanModel> open_fallback(std::string_view model) const override;
+  std::optional<std::string> served_as(std::string_view model) const override;
   std::optional<Tokens> window_of(std::string_view model) const override;
   bool same(std::string_view a, std::string_view b) const override { return models_.same(a, b); }
 
  private:
+  Result<PlanModel> open(std::string_view model, bool with_override) const;
+
   const FleetModels& models_;
   Deadline deadline_;
   std::optional<Tokens> most_;
+  bool with_override_;
 };
 
 }  // namespace plimsoll::engine

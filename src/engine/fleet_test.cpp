@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/settings.hpp"
 #include "engine/breaker.hpp"
 #include "engine/fleet_models.hpp"
 
@@ -72,6 +73,85 @@ TEST(Fleet, ARequestGoesToTheServerThatIsNamedOrThatListsTheModel) {
   EXPECT_EQ(fleet.find("unheard-of")->member, 0U);  // the only one that has no list
   EXPECT_TRUE(fleet.has("two/anything"));
   EXPECT_FALSE(fleet.has("unheard-of"));
+}
+
+// Two servers with lists of their own; OpenAI's own host among them.
+class TwoLists final : public HttpClient {
+ public:
+  Result<HttpReply> send(const HttpRequest& request, Deadline /*deadline*/) override {
+    if (!request.url.ends_with("/v1/models")) return HttpReply{404, {}, "{}"};
+    const bool openai = request.url.find("api.openai.com") != std::string::npos;
+    return HttpReply{
+        200,
+        {},
+        openai
+            ? R"({"object":"list","data":[{"id":"gpt-3.5-turbo","object":"model"},{"id":"gpt-4","object":"model"}]})"
+            : R"({"object":"list","data":[
+                   {"id":"Qwen/Qwen2.5-7B-Instruct","object":"model","owned_by":"vllm","max_model_len":32768},
+                   {"id":"gpt-3.5-turbo","object":"model","owned_by":"vllm","max_model_len":9000},
+                   {"id":"gemma3:12b","object":"model","owned_by":"vllm","max_model_len":60000}]})"};
+  }
+};
+
+struct TwoServers {
+  TwoLists http;
+  ModelCatalogue catalogue = *ModelCatalogue::built_in();
+  TokenizerLibrary tokenizers = [] {
+    const auto settings = base::load_settings({}, {});
+    return TokenizerLibrary(settings->assets_dir, settings->tokenizer_dir);
+  }();
+  ledger::DriftBook drift;
+  WindowFinder finder;
+  Fleet fleet;
+  FleetModels models;
+
+  explicit TwoServers(FinderRules rules = {})
+      : finder(http, catalogue, rules),
+        fleet(servers(), finder),
+        models(fleet, finder, catalogue, tokenizers, drift, {}) {
+    fleet.refresh(Deadline::after(std::chrono::seconds(5)));
+  }
+  static std::vector<FleetMember> servers() {
+    std::vector<FleetMember> members;
+    members.push_back({"vllm", *make_upstream("http://gpu.test/v1", std::nullopt)});
+    members.push_back({"openai", *make_upstream("https://api.openai.com/v1", std::nullopt)});
+    return members;
+  }
+  std::string served(std::string_view name) const {
+    const auto berth = models.served_as(name);
+    return berth ? fleet.members()[berth->member].name + ": " + berth->model : "none";
+  }
+  PlanModel open(std::string_view name, bool with_override = true) const {
+    return *models.open(*models.served_as(name), Deadline::after(std::chrono::seconds(5)), with_override);
+  }
+};
+
+TEST(FleetModels, FindAModelByTheNameThatAServerLists) {
+  const TwoServers two;
+  EXPECT_EQ(two.served("qwen2.5:7b"), "vllm: Qwen/Qwen2.5-7B-Instruct");
+  EXPECT_EQ(two.served("Qwen2.5-7B-Instruct"), "vllm: Qwen/Qwen2.5-7B-Instruct");
+  EXPECT_EQ(two.served("gpt-3.5-turbo"), "vllm: gpt-3.5-turbo");
+  EXPECT_EQ(two.served("openai/gpt-3.5-turbo"), "openai: gpt-3.5-turbo");
+  EXPECT_EQ(two.served("gpt-4-0613"), "openai: gpt-4");
+  EXPECT_EQ(two.served("gpt-4o"), "none");
+  EXPECT_EQ(two.served("gemini-2.5-flash"), "none");
+  EXPECT_EQ(two.served(""), "none");
+}
+
+TEST(FleetModels, OnlyTheProviderItselfLimitsTheAnswer) {
+  const TwoServers two;
+  EXPECT_EQ(two.open("gemma3:12b").max_output, 0);          // the catalogue's figure is novita's
+  EXPECT_EQ(two.open("vllm/gpt-3.5-turbo").max_output, 0);  // and OpenAI's, at another host
+  EXPECT_EQ(two.open("openai/gpt-3.5-turbo").max_output, 4096);
+  EXPECT_EQ(two.open("openai/gpt-4").max_output, 0);  // Azure's
+}
+
+TEST(FleetModels, AnOverrideIsForTheModelThatIsAsked) {
+  FinderRules rules;
+  rules.configured = 2000;
+  const TwoServers two(rules);
+  EXPECT_EQ(two.open("gemma3:12b").window.tokens, 2000);
+  EXPECT_EQ(two.open("gemma3:12b", /*with_override=*/false).window.tokens, 60'000);
 }
 
 TEST(Fleet, WithoutServersItSaysHowToGetOne) {

@@ -9,8 +9,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The APIs of OpenAI and Anthropic take every text as text. All other formats are run by servers that may
+// read structure out of it, whatever a card says of its maker's own service.
+bool may_read_structure(const ChatOptions& chat) {
+  const bool closed = chat.chat_template.starts_with("openai") || chat.chat_template == "anthropic";
+  return !closed || chat.specials == Specials::parsed;
+}
+
 std::size_t defuse_text(const PlanModel& model, std::string& text) {
-  if (model.chat.specials != Specials::parsed) return 0;
+  if (!may_read_structure(model.chat)) return 0;
   count::Defused defused = count::defuse(model.tokenizer, text);
   if (defused.found > 0) text = std::move(defused.text);
   return defused.found;

@@ -111,6 +111,10 @@ Result<std::optional<Tokens>> tokens_of(const Json& object, const char* key, con
 
 Result<void> read_reserves(RequestParts& parts) {
   for (const char* key : {"max_tokens", "max_completion_tokens"}) {
+    if (member(parts.body, key) == -1) {  // clients of llama.cpp and LM Studio mean: no limit
+      parts.body.erase(key);
+      parts.altered = true;
+    }
     TRY(const auto tokens, tokens_of(parts.body, key, key, 1));
     if (tokens) parts.max_tokens = tokens;
   }
@@ -247,11 +251,13 @@ const render::Summary* summary_of(const RequestParts& parts) {
   return parts.compressed && !parts.compressed->is_dropped ? &parts.compressed->summary : nullptr;
 }
 
-Result<RequestParts> read_parts(std::string_view request) {
+Result<RequestParts> read_parts(std::string_view request, std::string_view index) {
   RequestParts parts;
   parts.text = request;
   TRY(parts.body, count::parse_request(request));
+  if (!index.empty() && parts.body.is_object()) parts.body["index_name"] = index;
   TRY(parts.altered, join_asked_messages(parts.body));
+  parts.altered = parts.altered || !index.empty();
   TRY_VOID(count::read_chat_request(parts.body));
   if (parts.body.is_array()) parts.body = Json{{"messages", std::move(parts.body)}};
   if (parts.body["messages"].empty()) return fail(Errc::bad_input, "the request has no messages");

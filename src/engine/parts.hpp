@@ -73,7 +73,8 @@ struct RequestParts {
   bool altered = false;               // the body is no longer what was given
 };
 
-Result<RequestParts> read_parts(std::string_view request);
+// `index`: of a request that names it in its model (MODEL+INDEX), read as if it were in index_name.
+Result<RequestParts> read_parts(std::string_view request, std::string_view index = {});
 
 // "messages[3]": what a message of the body is called, by where it stood in the request as it was given.
 std::string message_id(const RequestParts& parts, std::size_t index);

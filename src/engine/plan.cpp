@@ -261,7 +261,8 @@ FallbackDecision fallback_for(const PlanModel& model, const Draft& draft, const 
        .allowed = options.fallback_models,
        .compress_above_pct = options.compress_above_pct},
       [&](std::string_view name) { return models.window_of(name); },
-      [&](std::string_view a, std::string_view b) { return models.same(a, b); });
+      [&](std::string_view a, std::string_view b) { return models.same(a, b); },
+      [&](std::string_view name) { return models.served_as(name); });
 }
 
 void advise(Plan& plan, const RequestParts& parts, const Draft& draft, const PlanOptions& options) {
@@ -295,7 +296,7 @@ Result<Plan> plan_parts(const RequestParts& parts, std::string_view model_name, 
   Plan plan;
   plan.fallback = fallback_for(model, draft, options, models);
   if (!plan.fallback.to.empty()) {
-    TRY(model, models.open(plan.fallback.to));  // another tokenizer, template and window: all is counted anew
+    TRY(model, models.open_fallback(plan.fallback.to));  // its tokenizer, template and window
     TRY(draft, draft_plan(parts, model, options));
   }
   plan.model = model.name;

@@ -82,10 +82,11 @@ class Writer {
 void write_window(Writer& writer, const Window& window) {
   writer.field("tokens", window.tokens)
       .field("source", name_of(window.source))
-      .field("confidence", name_of(window.confidence))
-      .objects("tried", window.tried, [](Writer& one, const WindowAttempt& attempt) {
-        one.field("way", attempt.way).field("result", attempt.result);
-      });
+      .field("confidence", name_of(window.confidence));
+  if (window.source == WindowSource::requestable) writer.field("served_now", window.served_now);
+  writer.objects("tried", window.tried, [](Writer& one, const WindowAttempt& attempt) {
+    one.field("way", attempt.way).field("result", attempt.result);
+  });
 }
 
 // The most of them, and all numbers: in one go.

@@ -403,8 +403,10 @@ TEST(PlanRequest, NamesWhatIsWrongWithARequest) {
   };
   Json request = conversation(0, 0);
   EXPECT_EQ(error_of(request), "fine");
-  request["max_tokens"] = -1;
-  EXPECT_EQ(error_of(request), "max_tokens is -1, not a whole number from 1 to 1,000,000,000,000");
+  request["max_tokens"] = -1;  // no limit
+  EXPECT_EQ(error_of(request), "fine");
+  request["max_tokens"] = -2;
+  EXPECT_EQ(error_of(request), "max_tokens is -2, not a whole number from 1 to 1,000,000,000,000");
   request["max_tokens"] = "many";
   EXPECT_NE(error_of(request), "fine");
   request["max_tokens"] = nullptr;

@@ -53,14 +53,20 @@ const char* limit_field(const Course& course) {
   return course.ask.route == "/v1/responses" ? "max_output_tokens" : "max_tokens";
 }
 
-// None where the request leaves it open; what is below 0 is for the server to understand.
+// What clients of llama.cpp and LM Studio send for "no limit".
+constexpr double no_limit = -1;
+
+// None where the request leaves it open. No limit means all the room there is.
 Result<std::optional<Tokens>> asked_limit(const Course& course) {
   const Json& asked = member(course.parts.body, limit_field(course));
   if (asked.is_null()) return std::nullopt;
   const double number = asked.is_number() ? asked.get<double>() : 0.5;
   if (std::floor(number) != number)
     return fail(Errc::bad_input, "{} is not a whole number", limit_field(course));
-  if (number < 0) return std::nullopt;
+  if (number == no_limit) return budget::most_tokens;
+  if (number < 0)
+    return fail(Errc::bad_input, "{} is {}; it must be 0 or more, or -1 for no limit", limit_field(course),
+                static_cast<std::int64_t>(std::max(number, -1e15)));
   return static_cast<Tokens>(std::min(number, static_cast<double>(budget::most_tokens)));
 }
 
@@ -96,6 +102,14 @@ Json message_of(const Json& item) {
 }
 
 }  // namespace
+
+std::string overflow_in_openais_words(Tokens window, Tokens messages, Tokens completion) {
+  return fmt::format(
+      "This model's maximum context length is {} tokens. However, you requested {} tokens ({} in the "
+      "messages, "
+      "{} in the completion).",
+      window, messages + completion, messages, completion);
+}
 
 bool is_chat(const Course& course) {
   return course.ask.route == "/v1/chat/completions";
@@ -160,16 +174,18 @@ Result<void> chart_other(Engine& engine, Course& course, const PlanModels& model
   trace.margin = budget::margin_for(model.drift);
   const Tokens room = trace.window - trace.input - trace.margin;
   if (room < 1)
-    return fail(
-        Errc::over_budget,
-        "Prompt length exceeds context window. The input has {} tokens ({}) and the margin is {}; {} has a "
-        "window of {} ({}). Shorten the input, or choose a model with a larger window.",
-        with_thousands(trace.input), name_of(counted.exactness), with_thousands(trace.margin), trace.model,
-        with_thousands(trace.window), name_of(model.window.source));
+    return fail(Errc::over_budget,
+                "Prompt length exceeds context window. {} The input has {} tokens ({}) and the margin is {}; "
+                "{} has a "
+                "window of {} ({}). Shorten the input, or choose a model with a larger window.",
+                overflow_in_openais_words(trace.window, trace.input, 0), with_thousands(trace.input),
+                name_of(counted.exactness), with_thousands(trace.margin), trace.model,
+                with_thousands(trace.window), name_of(model.window.source));
   trace.answer = std::min(room, asked.value_or(limit_by_default(course, room)));
   if (asked && *asked > room) {
     course.body = with_limit(course.parts.body, limit_field(course), room);
     trace.changed = true;
+    if (member(course.parts.body, limit_field(course)) == no_limit) return {};
     trace.warnings.push_back(fmt::format("{} is REDUCED from {} to {}: the window has no more",
                                          limit_field(course), with_thousands(*asked), with_thousands(room)));
   }

@@ -6,6 +6,9 @@
 
 namespace plimsoll::engine {
 
+// The sentence that clients of OpenAI's API look for to tell an overflow from other errors.
+std::string overflow_in_openais_words(Tokens window, Tokens messages, Tokens completion);
+
 bool is_chat(const Course& course);
 // The model that a body names; empty: none.
 Result<std::string> model_named(const nlohmann::ordered_json& body);

@@ -94,8 +94,8 @@ class Reader {
 };
 
 constexpr std::array exactnesses{Exactness::exact, Exactness::calibrated, Exactness::estimated};
-constexpr std::array sources{WindowSource::configured, WindowSource::served, WindowSource::declared,
-                             WindowSource::catalogue, WindowSource::assumed};
+constexpr std::array sources{WindowSource::configured, WindowSource::served,    WindowSource::requestable,
+                             WindowSource::declared,   WindowSource::catalogue, WindowSource::assumed};
 constexpr std::array confidences{Confidence::high, Confidence::medium, Confidence::low};
 constexpr std::array strategies{Strategy::stuff, Strategy::hybrid, Strategy::rag, Strategy::rag_graph};
 constexpr std::array policies{Policy::balanced, Policy::history, Policy::documents,
@@ -165,6 +165,7 @@ void read_parts(const Reader& plan, Plan& out, std::string& fault) {
     window.take("tokens", out.window.tokens)
         .take_name("source", out.window.source, sources)
         .take_name("confidence", out.window.confidence, confidences)
+        .take("served_now", out.window.served_now)
         .take_list("tried", out.window.tried, attempt_of);
   }
   if (const Json* json = plan.find("strategy")) {

@@ -60,7 +60,7 @@ void recall_memories(const Engine& engine, Course& course, const PlanModel& mode
   if (!counted) return;  // the plan says why
   const Tokens window = model.window.tokens;
   const ContextBudget budget{window, counted->total, window * compress_above_pct / 100, true};
-  const Prefetch fetch = prefetch(budget);
+  const Prefetch fetch = prefetch(budget, 5, engine.recall->base_min_trust);
   if (fetch.skip)
     recalled.why_none = fmt::format("the window is {:.0f} % full (S2)", budget.pressure() * 100);
   else if (!should_prefetch(budget, course.parts.query))

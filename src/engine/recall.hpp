@@ -16,7 +16,8 @@ struct Engine;
 struct Recall {
   std::vector<memory::AskedProvider> providers;
   memory::FactFilter filter{};
-  bool always = false;  // also where a request does not ask for it
+  double base_min_trust = 0.3;  // S2
+  bool always = false;          // also where a request does not ask for it
 };
 
 // What came of it for one request.

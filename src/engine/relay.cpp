@@ -7,6 +7,7 @@
 #include "engine/course.hpp"
 #include "engine/protect.hpp"
 #include "engine/reply.hpp"
+#include "engine/stand_in.hpp"
 #include "ledger/reconcile.hpp"
 #include "window/overflow.hpp"
 
@@ -103,8 +104,15 @@ Awaitable<Result<bool>> relay_plain(Engine& engine, Course& course, HttpStream& 
   }
   std::string body = *std::move(read);
   if (reply.head().status >= 400) {
-    if (teaches(engine, course, reply.head().status, body)) co_return false;
+    const int status = reply.head().status;
+    if (teaches(engine, course, status, body)) co_return false;
+    if (is_unavailable(status) && take_stand_in(engine, course, fmt::format("status {}", status)))
+      co_return false;
     std::string said = said_in_error(body);
+    if (engine.rules.kaito_compat && !course.trace.index.empty()) {
+      course.trace.error = for_the_record(engine, course, said);
+      co_return tl::unexpected(ragengine_failure(said));
+    }
     body = with_detail(std::move(body), said);
     course.trace.error = for_the_record(engine, course, std::move(said));
     co_return co_await hand_over(course, reply.head(), std::move(body), client);

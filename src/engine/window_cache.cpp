@@ -14,11 +14,19 @@ constexpr std::size_t most_entries = 10'000;
 WindowCache::WindowCache(Times times, std::function<Clock::time_point()> now)
     : times_(times), now_(std::move(now)) {
   times_.failure_believed = std::min(times_.failure_believed, times_.believed);
+  times_.default_believed = std::min(times_.default_believed, times_.failure_believed);
+  times_.silence_believed = std::min(times_.silence_believed, times_.default_believed);
+}
+
+std::chrono::seconds WindowCache::believed_for(const ModelReport& report) const {
+  if (report.silent) return times_.silence_believed;
+  if (!report.failed) return times_.believed;
+  return report.window.source == WindowSource::assumed ? times_.default_believed : times_.failure_believed;
 }
 
 WindowCache::Found WindowCache::find_locked(KeyView key) const {
   const auto stored = stored_.find(key);
-  if (stored == stored_.end() || now_() >= stored->second.until) return nullptr;
+  if (stored == stored_.end() || now_() >= stored->second.ask_again) return nullptr;
   return stored->second.found;
 }
 
@@ -38,7 +46,7 @@ class WindowCache::Landing {
   ~Landing() {
     {
       const std::unique_lock lock(cache_.mutex_);
-      if (found_ && cache_.generation_ == generation_) cache_.store_locked(key_, found_, {});
+      if (found_ && is_new_ && cache_.generation_ == generation_) cache_.store_locked(key_, found_, {});
       const auto under_way = cache_.flights_.find(key_);
       if (under_way != cache_.flights_.end() && under_way->second == flight_)
         cache_.flights_.erase(under_way);
@@ -49,7 +57,10 @@ class WindowCache::Landing {
     flight_->landed.notify_all();
   }
 
-  void with(Found found) { found_ = std::move(found); }
+  void with(Found found, bool is_new) {
+    found_ = std::move(found);
+    is_new_ = is_new;
+  }
 
  private:
   WindowCache& cache_;
@@ -57,6 +68,7 @@ class WindowCache::Landing {
   std::shared_ptr<Flight> flight_;
   std::uint64_t generation_;
   Found found_;
+  bool is_new_ = true;
 };
 
 WindowCache::Found WindowCache::get(std::string_view upstream, std::string_view model, Deadline deadline,
@@ -84,16 +96,28 @@ WindowCache::Found WindowCache::get(std::string_view upstream, std::string_view 
     return flight->found;
   }
   Landing landing(*this, key, flight, generation);
-  auto found = std::make_shared<const ModelReport>(ask());
-  landing.with(found);
+  Found found = std::make_shared<const ModelReport>(ask());
+  const Found earlier = found->silent ? unconfirmed_for_now(key) : nullptr;
+  if (earlier) found = earlier;
+  landing.with(found, /*is_new=*/!earlier);
   return found;
 }
 
-void WindowCache::store_locked(KeyView key, Found found, Clock::duration age) {
+// The entry of an earlier run, if it is young enough; the server is asked again after a short time.
+WindowCache::Found WindowCache::unconfirmed_for_now(KeyView key) {
+  const std::unique_lock lock(mutex_);
+  const auto stored = stored_.find(key);
+  if (stored == stored_.end() || now_() >= stored->second.until || stored->second.found->failed)
+    return nullptr;
+  stored->second.ask_again = std::min(now_() + times_.silence_believed, stored->second.until);
+  return stored->second.found;
+}
+
+void WindowCache::store_locked(KeyView key, Found found, Clock::duration age, bool confirmed) {
   const Clock::time_point since = now_() - age;
-  const Clock::time_point until = since + (found->failed ? times_.failure_believed : times_.believed);
+  const Clock::time_point until = since + believed_for(*found);
   if (until <= now_()) return;
-  Stored stored{std::move(found), since, until};
+  Stored stored{std::move(found), since, until, confirmed ? until : now_()};
   if (const auto old = stored_.find(key); old != stored_.end()) {
     old->second = std::move(stored);
     return;
@@ -113,6 +137,31 @@ void WindowCache::make_room_locked() {
 void WindowCache::put(std::string_view upstream, std::string_view model, Found found, Clock::duration age) {
   const std::unique_lock lock(mutex_);
   store_locked({upstream, model}, std::move(found), age);
+}
+
+void WindowCache::put_unconfirmed(std::string_view upstream, std::string_view model, Found found,
+                                  Clock::duration age) {
+  const std::unique_lock lock(mutex_);
+  store_locked({upstream, model}, std::move(found), age, /*confirmed=*/false);
+}
+
+void WindowCache::forget_failure(std::string_view upstream, std::string_view model) {
+  forget_where({upstream, model}, &ModelReport::failed);
+}
+
+void WindowCache::forget_silence(std::string_view upstream, std::string_view model) {
+  forget_where({upstream, model}, &ModelReport::silent);
+}
+
+void WindowCache::forget_where(KeyView key, bool ModelReport::*what) {
+  {
+    const std::shared_lock lock(mutex_);
+    const auto stored = stored_.find(key);
+    if (stored == stored_.end() || !((*stored->second.found).*what)) return;
+  }
+  const std::unique_lock lock(mutex_);
+  const auto stored = stored_.find(key);
+  if (stored != stored_.end() && (*stored->second.found).*what) stored_.erase(stored);
 }
 
 void WindowCache::clear() {

@@ -27,7 +27,8 @@ struct ModelReport {
   Window window;
   ServedModel served;  // what the server or the file said; its name is empty where neither did
   std::optional<ServerKind> kind;
-  bool failed = false;  // a server was there to be asked and did not tell: worth asking again soon
+  bool failed = false;  // a server was asked and did not say: worth asking again soon
+  bool silent = false;  // it did not answer at all: worth asking again within seconds
 };
 
 class WindowCache {
@@ -37,6 +38,8 @@ class WindowCache {
   struct Times {
     std::chrono::seconds believed{3600};
     std::chrono::seconds failure_believed{30};  // and never longer than `believed`
+    std::chrono::seconds default_believed{10};  // likewise, where all that is left is a default
+    std::chrono::seconds silence_believed{2};   // likewise: the server may be starting right now
   };
   struct Entry {
     std::string upstream;
@@ -47,16 +50,26 @@ class WindowCache {
 
   explicit WindowCache(Times times, std::function<Clock::time_point()> now = Clock::now);
 
-  // Null where there is nothing, or nothing that is still believed.
+  // Null where there is nothing, or nothing that is still believed without asking.
   Found find(std::string_view upstream, std::string_view model) const;
 
-  // From the cache, or from `ask`, which runs outside all locks. Null only where another thread is asking and
-  // has no answer by the deadline, or left its question by an exception.
+  // From the cache, or from `ask`, which runs outside all locks. Where the server is silent, an unconfirmed
+  // entry is returned instead of the failure. Null only where another thread is asking and has no answer by
+  // the deadline, or left its question by an exception.
   Found get(std::string_view upstream, std::string_view model, Deadline deadline,
             const std::function<ModelReport()>& ask);
 
   // As found some time ago; nothing happens where it is too old already.
   void put(std::string_view upstream, std::string_view model, Found found, Clock::duration age = {});
+
+  // As an earlier run found it. The server is asked at the first request for it, and its answer wins; the
+  // entry is used only while the server does not answer.
+  void put_unconfirmed(std::string_view upstream, std::string_view model, Found found, Clock::duration age);
+
+  // The server answers now: what it failed to say before is forgotten, so that it is asked again at once.
+  void forget_failure(std::string_view upstream, std::string_view model);
+  // The same, only where it had not answered at all.
+  void forget_silence(std::string_view upstream, std::string_view model);
 
   // Forgets everything. An answer to a question that is under way goes to those who wait for it, and not
   // into the cache.
@@ -93,6 +106,7 @@ class WindowCache {
     Found found;
     Clock::time_point since;
     Clock::time_point until;
+    Clock::time_point ask_again;  // never after `until`
   };
   // One question under way.
   struct Flight {
@@ -104,7 +118,10 @@ class WindowCache {
   class Landing;
 
   Found find_locked(KeyView key) const;
-  void store_locked(KeyView key, Found found, Clock::duration age);
+  void store_locked(KeyView key, Found found, Clock::duration age, bool confirmed = true);
+  Found unconfirmed_for_now(KeyView key);
+  std::chrono::seconds believed_for(const ModelReport& report) const;
+  void forget_where(KeyView key, bool ModelReport::*what);
   void make_room_locked();
 
   Times times_;

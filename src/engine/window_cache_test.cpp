@@ -14,6 +14,7 @@ using namespace std::chrono_literals;
 ModelReport report(Tokens tokens, bool failed = false) {
   ModelReport made;
   made.window.tokens = tokens;
+  made.window.source = WindowSource::catalogue;
   made.failed = failed;
   return made;
 }
@@ -63,6 +64,65 @@ TEST(WindowCache, BelievesAFailureForAShortTimeOnly) {
   EXPECT_EQ(timed.get("m", report(8192)), Got(8192, true));
   timed.pass(31s);
   EXPECT_EQ(timed.get("m", report(1)), Got(8192, false));
+}
+
+TEST(WindowCache, BelievesADefaultForSecondsOnly) {
+  Timed timed;
+  ModelReport assumed = report(4096, true);
+  assumed.window.source = WindowSource::assumed;
+  EXPECT_EQ(timed.get("m", assumed), Got(4096, true));
+  timed.pass(9s);
+  EXPECT_EQ(timed.get("m", report(8192)), Got(4096, false));
+  timed.pass(1s);
+  EXPECT_EQ(timed.get("m", report(8192)), Got(8192, true));
+}
+
+// A server that is starting answers within seconds.
+TEST(WindowCache, BelievesASilentServerForSecondsOnly) {
+  Timed timed;
+  ModelReport silent = report(4096, true);
+  silent.silent = true;
+  EXPECT_EQ(timed.get("m", silent), Got(4096, true));
+  timed.pass(1s);
+  EXPECT_EQ(timed.get("m", report(8192)), Got(4096, false));
+  timed.pass(1s);
+  EXPECT_EQ(timed.get("m", report(8192)), Got(8192, true));
+  timed.get("n", silent);
+  timed.cache.forget_silence("u", "n");
+  EXPECT_EQ(timed.get("n", report(2048)), Got(2048, true));
+}
+
+TEST(WindowCache, ForgetsFailuresAndNothingElse) {
+  Timed timed;
+  timed.get("told", report(1));
+  timed.get("failed", report(2, true));
+  timed.cache.forget_silence("u", "failed");
+  EXPECT_EQ(timed.get("failed", report(3)), Got(2, false));
+  for (const char* model : {"told", "failed", "never asked"}) timed.cache.forget_failure("u", model);
+  EXPECT_EQ(timed.get("told", report(3)), Got(1, false));
+  EXPECT_EQ(timed.get("failed", report(3)), Got(3, true));
+}
+
+// What an earlier run found is used only while the server is silent, and never instead of its answer.
+TEST(WindowCache, AsksAgainForWhatAnEarlierRunFound) {
+  Timed timed;
+  ModelReport silent = report(4096, true);
+  silent.silent = true;
+  const auto kept = [] { return std::make_shared<ModelReport>(report(32768)); };
+  timed.cache.put_unconfirmed("u", "answered", kept(), 60s);
+  EXPECT_EQ(timed.cache.find("u", "answered"), nullptr);
+  EXPECT_EQ(timed.get("answered", report(8192)), Got(8192, true));
+  EXPECT_EQ(timed.get("answered", report(1)), Got(8192, false));
+
+  timed.cache.put_unconfirmed("u", "silent", kept(), 60s);
+  EXPECT_EQ(timed.get("silent", silent), Got(32768, true));
+  EXPECT_EQ(timed.get("silent", report(8192)), Got(32768, false));  // asked a moment ago
+  timed.pass(2s);
+  EXPECT_EQ(timed.get("silent", report(8192)), Got(8192, true));
+
+  timed.cache.put_unconfirmed("u", "old", kept(), 3599s);
+  timed.pass(1s);
+  EXPECT_EQ(timed.get("old", silent), Got(4096, true));
 }
 
 TEST(WindowCache, WithoutTimeItAsksEveryTime) {

@@ -70,8 +70,9 @@ WindowFinder::WindowFinder(HttpClient& http, const ModelCatalogue& catalogue, Fi
       configured_(configured_report(rules)),
       cache_(rules.times, std::move(now)) {}
 
-WindowCache::Found WindowFinder::find(std::string_view model, const Upstream* upstream, Deadline deadline) {
-  if (configured_) return configured_;
+WindowCache::Found WindowFinder::find(std::string_view model, const Upstream* upstream, Deadline deadline,
+                                      bool with_override) {
+  if (configured_ && with_override) return configured_;
   const std::string_view key =
       upstream == nullptr ? std::string_view() : std::string_view(upstream->cache_key);
   auto found = cache_.get(key, model, deadline, [&] {
@@ -92,7 +93,8 @@ ModelReport WindowFinder::look(std::string_view model, const Upstream* upstream,
   std::vector<WindowAttempt> tried;
   std::optional<ServedModel> served;
   std::optional<ServerKind> kind;
-  if (is_configured(model)) {
+  bool answered = true;
+  if (own_entry(model) != nullptr) {
     // Nothing has to be asked.
   } else if (is_gguf_path(model) && upstream == nullptr) {
     served = read_gguf_file(model, tried);
@@ -103,8 +105,11 @@ ModelReport WindowFinder::look(std::string_view model, const Upstream* upstream,
     kind = talk.kind();
     remember_kind(*upstream, kind);
     tried = talk.take_tried();
+    answered = talk.answered();
   }
-  return conclude(model, upstream, kind, std::move(served), std::move(tried));
+  ModelReport report = conclude(model, upstream, kind, std::move(served), std::move(tried));
+  report.silent = report.failed && !answered;
+  return report;
 }
 
 const ModelCard* WindowFinder::own_entry(std::string_view model) const {
@@ -205,6 +210,7 @@ Result<std::vector<ListedModel>> WindowFinder::list(const Upstream& upstream, De
   std::vector<ListedModel> all;
   for (const ServedModel& listed : *models) {
     if (progress) progress(all.size(), models->size(), listed.name);
+    cache_.forget_failure(upstream.cache_key, listed.name);  // it answers now
     auto found = cache_.get(upstream.cache_key, listed.name, deadline, [&] {
       ServedModel whole = talk.completed(listed);
       return conclude(listed.name, &upstream, kind, std::move(whole), talk.take_tried());

@@ -37,7 +37,10 @@ class WindowFinder {
 
   // Never null, and by the deadline. Without an upstream no server is asked; a model that is the path of a
   // .gguf file is read from it. A default is logged as a warning with all that was tried.
-  WindowCache::Found find(std::string_view model, const Upstream* upstream, Deadline deadline);
+  // `with_override`: whether LLM_CONTEXT_WINDOW decides. It is meant for the model that is asked for, and not
+  // for those that may answer in its place.
+  WindowCache::Found find(std::string_view model, const Upstream* upstream, Deadline deadline,
+                          bool with_override = true);
 
   // Every model that the server lists. An error says what was tried. Windows that are known are not asked
   // for again. `progress` is told before each model: how many are done, and of how many.
@@ -51,6 +54,9 @@ class WindowFinder {
   // Whether the user's own entry decides this model, whatever a server says.
   bool is_configured(std::string_view model) const;
 
+  // The kind that was given for it, or that it showed itself to be. None: nobody knows yet.
+  std::optional<ServerKind> known_kind(const Upstream& upstream);
+
   WindowCache& cache() { return cache_; }
 
  private:
@@ -61,7 +67,6 @@ class WindowFinder {
   bool from_server(const std::optional<ServedModel>& served, ModelReport& report) const;
   bool from_catalogue(std::string_view model, ModelReport& report) const;
   void assume(ModelReport& report) const;
-  std::optional<ServerKind> known_kind(const Upstream& upstream);
   void remember_kind(const Upstream& upstream, std::optional<ServerKind> kind);
 
   HttpClient& http_;

@@ -93,6 +93,22 @@ TEST(Finder, NeverRepeatsAKeyThatAServerSendsBack) {
   EXPECT_EQ(given.log.str().find("geheim"), std::string::npos) << given.log.str();
 }
 
+TEST(Finder, AServerThatDoesNotAnswerIsSilentAndOneThatDoesNotKnowIsNot) {
+  Case gone;
+  for (const char* route : {"POST /api/show", "GET /api/ps"})
+    gone.http.fails(route, Errc::unreachable, "nobody answers there");
+  const ModelReport silent = gone.find("llama3.2:3b", "http://u:1", ServerKind::ollama);
+  EXPECT_TRUE(silent.failed && silent.silent) << ways(silent);
+
+  Case starting;
+  for (const char* route : {"POST /api/show", "GET /api/ps"}) starting.http.on(route, "{}", 503);
+  EXPECT_TRUE(starting.find("llama3.2:3b", "http://u:1", ServerKind::ollama).silent);
+
+  Case there;
+  const ModelReport unknown = there.find("llama3.2:3b", "http://u:1", ServerKind::ollama);
+  EXPECT_TRUE(unknown.failed && !unknown.silent) << ways(unknown);
+}
+
 TEST(Finder, OllamaWithNumCtxSet) {
   Case c;
   c.http.on("POST /api/show", recorded("ollama_show"));
@@ -399,7 +415,8 @@ TEST(FinderList, HasEveryModelWithWhatTheServerSaysOfIt) {
   EXPECT_EQ(told, (std::vector<std::string>{"0/2 llama3.2:3b", "1/2 gemma3:1b"}));
   EXPECT_EQ(c.http.asked.size(), 4U);  // the list, the loaded ones once, and each model
   ASSERT_TRUE(finder.list(upstream, Deadline::after(5s)));
-  EXPECT_EQ(c.http.asked.size(), 5U);  // the list again
+  EXPECT_EQ(c.http.asked.size(),
+            7U);  // the list again, and for the model that has only a default, its questions
 }
 
 TEST(FinderList, AppliesWhatTheUserSet) {

@@ -100,7 +100,7 @@ Awaitable<void> ChatRoutes::message(Call call) const {
   co_await sink.finish(status, std::move(body));
 }
 
-// B1 for a search: nothing but the query stands beside the passages.
+// B1 for a search: the query, the system prompt and the history that the client will send with the passages.
 ChatRoutes::Search ChatRoutes::search_for(const MessageAsk& ask, Deadline deadline) const {
   Search search;
   engine::RetrievalChoice& choice = search.choice;
@@ -116,10 +116,12 @@ ChatRoutes::Search ChatRoutes::search_for(const MessageAsk& ask, Deadline deadli
     return search;
   }
   search.tokenizer = model->tokenizer;
-  choice.model = berth->model;
-  choice.window = model->window.tokens;
-  choice.room = budget::retrieval_room(model->window.tokens, 0, model->tokenizer.count(ask.message), 0,
-                                       engine_.rules.plan.retrieval);
+  choice = engine::choice_for(berth->model, model->window, ask.top_k);
+  Tokens history = 0;
+  for (const Turn& turn : ask.history) history += model->tokenizer.count(turn.text);
+  choice.room =
+      budget::retrieval_room(model->window.tokens, model->tokenizer.count(ask.system_prompt),
+                             model->tokenizer.count(ask.message), history, engine_.rules.plan.retrieval);
   search.best_last = engine_.rules.best_last_for_ollama && fleet.kind_of(berth->member) == ServerKind::ollama;
   engine::log_retrieval(choice, search.best_last);
   return search;

@@ -60,6 +60,37 @@ std::int64_t read_top_k(const Json& object, const ChatBounds& bounds, Complaints
   return bounds.usual_top_k;
 }
 
+// [{"role": "user" or "assistant", "content": text}, ...]
+std::vector<Turn> read_history(const Json& object, const ChatBounds& bounds, Complaints& complaints) {
+  std::vector<Turn> history;
+  const auto given = object.find("chat_history");
+  if (given == object.end() || given->is_null()) return history;
+  const Json location{"body", "chat_history"};
+  if (!given->is_array()) {
+    complaints.add("list_type", location, "Input should be a valid list of {role, content}", *given);
+    return history;
+  }
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < given->size(); ++i) {
+    const Json& one = (*given)[i];
+    const bool whole = one.is_object() && one.contains("role") && one.contains("content") &&
+                       (one["role"] == "user" || one["role"] == "assistant") && one["content"].is_string();
+    if (!whole) {
+      complaints.add("value_error", {"body", "chat_history", i},
+                     "Input should have a role, user or assistant, and a text as content", one);
+      return history;
+    }
+    history.push_back({one["role"], one["content"], 0, {}, {}, {}});
+    bytes += history.back().text.size();
+  }
+  if (history.size() > bounds.history_turns || bytes > bounds.history_bytes)
+    complaints.add("too_long", location,
+                   fmt::format("List should have at most {} items of {} bytes in all", bounds.history_turns,
+                               bounds.history_bytes),
+                   nullptr, {{"max_length", bounds.history_turns}});
+  return history;
+}
+
 bool read_flag(const Json& object, const char* key, Complaints& complaints) {
   const auto given = object.find(key);
   if (given == object.end() || given->is_null()) return false;
@@ -90,6 +121,10 @@ MessageAsk read_message(const Json& object, const char* key, const ChatBounds& b
   ask.model = read_model(object, "model_name", complaints);
   ask.session = optional_text(object, "session_id", complaints);
   if (!ask.session.empty()) check_name(ask.session, {"body", "session_id"}, complaints);
+  ask.system_prompt = optional_text(object, "system_prompt", complaints);
+  if (!ask.system_prompt.empty())
+    check_text(ask.system_prompt, {"body", "system_prompt"}, bounds.message_bytes, complaints);
+  ask.history = read_history(object, bounds, complaints);
   ask.top_k = read_top_k(object, bounds, complaints);
   ask.stream = read_flag(object, "stream", complaints);
   return ask;
@@ -122,6 +157,8 @@ EvaluationQuestions read_questions(const Json& object, const ChatBounds& bounds,
 
 std::string chat_body(const MessageAsk& ask, const std::string& index, std::span<const Turn> history) {
   Json messages = Json::array();
+  if (!ask.system_prompt.empty()) messages.push_back({{"role", "system"}, {"content", ask.system_prompt}});
+  if (!ask.history.empty()) history = ask.history;
   for (const Turn& turn : history) messages.push_back({{"role", turn.role}, {"content", turn.text}});
   messages.push_back({{"role", "user"}, {"content", ask.message}});
   Json body{{"messages", std::move(messages)}, {"index_name", index}, {"stream", ask.stream}};

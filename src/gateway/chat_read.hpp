@@ -17,11 +17,15 @@ struct ChatBounds {
   std::size_t questions = 200;              // of one evaluation
   std::size_t message_bytes = 1'000'000;    // of a message, a query or a question
   std::size_t questions_bytes = 4'000'000;  // of all of an evaluation's
+  std::size_t history_turns = 10'000;       // of a chat_history
+  std::size_t history_bytes = 4'000'000;
 };
 
 struct MessageAsk {
   std::string message;  // or query
   std::string collection, model, session;
+  std::string system_prompt;
+  std::vector<Turn> history;  // chat_history
   std::int64_t top_k = 10;
   bool stream = false;
 };
@@ -38,7 +42,8 @@ EvaluationQuestions read_questions(const Json& object, const ChatBounds& bounds,
 // A name that is kept: of 1 to 200 bytes, without control characters, well-formed UTF-8.
 void check_name(const std::string& name, const Json& location, Complaints& complaints);
 
-// The body of a chat completion that asks the documents of an index.
+// The body of a chat completion that asks the documents of an index. A chat_history of the request stands in
+// the place of the session's.
 std::string chat_body(const MessageAsk& ask, const std::string& index, std::span<const Turn> history);
 
 // 32 hexadecimal digits that nobody guesses.

@@ -33,7 +33,11 @@ struct Scale {
 Result<Scale> choose_scale(const ToolContext& context, const std::string& model,
                            const std::string& tokenizer);
 
-// What is known of a model's window without asking a server.
+// The model as a configured server serves it, if one does.
+std::optional<PlanModel> served_model(const ToolContext& context, std::string_view model);
+
+// A model's window: what the user set, else what a configured server serves, else the catalogue's, else the
+// default.
 Window known_window(const ToolContext& context, std::string_view model);
 
 // Schemas, in few words.

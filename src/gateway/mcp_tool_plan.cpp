@@ -56,10 +56,11 @@ Json output_schema() {
   return schema;
 }
 
-std::optional<Window> window_set(const ToolContext& context, const Json& arguments) {
+std::optional<Window> window_set(const ToolContext& context, const Json& arguments,
+                                 const std::string& model) {
   if (const auto given = integer_of(arguments, "window"))
     return Window{*given, WindowSource::configured, Confidence::high, {{"argument window", "taken"}}};
-  if (context.configured_window) return known_window(context, "");
+  if (context.configured_window || served_model(context, model)) return known_window(context, model);
   return {};
 }
 
@@ -73,7 +74,7 @@ Result<Json> call(const ToolContext& context, const Json& arguments) {
   options.max_tokens = integer_of(arguments, "max_tokens");
   options.policy = policy_named(text_of(arguments, "policy"));
   CatalogueModels models(*context.catalogue, *context.tokenizers, context.default_window);
-  if (auto window = window_set(context, arguments)) models.set_window(model, *std::move(window));
+  if (auto window = window_set(context, arguments, model)) models.set_window(model, *std::move(window));
   TRY(const Plan plan, plan_request(base::json_text(request), model, options, models));
   Json result = Json::parse(plan_json(plan));
   if (arguments.value("include_request", false) && plan.fits) result["request"] = Json::parse(plan.request);

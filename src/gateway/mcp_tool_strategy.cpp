@@ -134,6 +134,11 @@ Result<Json> call(const ToolContext& context, const Json& arguments) {
   Weighed weighed = weigh_files(context, arguments, ask);
   Json result = strategy::to_json(context_strategy(ask));
   result["window_source"] = source;
+  const Tokens length = ask.model_context_length;
+  const Tokens threshold =
+      length / 100 * context.plan.compress_above_pct + length % 100 * context.plan.compress_above_pct / 100;
+  result["pressure_report"] =
+      pressure_report({length, ask.used_tokens, threshold, true}, context.base_min_trust);
   if (!weighed.tokenizer.empty()) result["tokenizer"] = weighed.tokenizer;
   if (!weighed.not_counted.empty()) result["not_counted"] = weighed.not_counted;
   if (!weighed.files.empty()) result["files"] = std::move(weighed.files);

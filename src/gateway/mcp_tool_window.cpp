@@ -4,9 +4,9 @@ namespace plimsoll::gateway {
 namespace {
 
 constexpr const char* description =
-    "Says how many tokens a model's context window has, by the model's name, with the source of the figure, "
-    "how sure "
-    "it is, the most that one answer may have, and the tokenizer. A server may serve less than the model "
+    "Says how many tokens a model's context window has, with the source of the figure, how sure it is, the "
+    "most that one answer may have, and the tokenizer. The configured model servers are asked first; a "
+    "model that none of them lists is looked up by its name, and a server may serve less than the model "
     "could do.";
 
 Json input_schema() {
@@ -18,12 +18,14 @@ Json input_schema() {
 
 Json output_schema() {
   const auto of = [](const char* type) { return Json{{"type", type}}; };
-  Json schema =
-      object_schema({{"model", of("string")},
-                     {"window", of("integer")},
-                     {"source", {{"type", "string"}, {"enum", {"configured", "catalogue", "default"}}}},
-                     {"confidence", {{"type", "string"}, {"enum", {"high", "medium", "low"}}}}},
-                    {"model", "window", "source", "confidence"});
+  Json schema = object_schema(
+      {{"model", of("string")},
+       {"window", of("integer")},
+       {"source",
+        {{"type", "string"},
+         {"enum", {"configured", "served", "requestable", "declared", "catalogue", "default"}}}},
+       {"confidence", {{"type", "string"}, {"enum", {"high", "medium", "low"}}}}},
+      {"model", "window", "source", "confidence"});
   schema["additionalProperties"] = true;
   return schema;
 }
@@ -36,16 +38,19 @@ Result<Json> call(const ToolContext& context, const Json& arguments) {
               {"window", window.tokens},
               {"source", name_of(window.source)},
               {"confidence", name_of(window.confidence)}};
+  const auto served = served_model(context, model);
+  if (window.source == WindowSource::requestable) result["served_now"] = window.served_now;
   if (const auto match = context.catalogue->find(model)) {
     const ModelCard& card = *match->card;
-    result["model"] = card.name;
+    result["model"] = served ? served->name : card.name;
     result["match"] = name_of(match->kind);
-    if (card.max_output > 0) result["max_output"] = card.max_output;
+    const Tokens max_output = served ? served->max_output : card.max_output;
+    if (max_output > 0) result["max_output"] = max_output;
     result["tokenizer"] = card.tokenizer;
     result["exactness"] = name_of(card.exactness);
     if (!card.why.empty()) result["why"] = card.why;
     result["looked_up"] = card.date.empty() ? card.source : fmt::format("{}, {}", card.source, card.date);
-  } else {
+  } else if (!served) {
     result["warning"] = "the catalogue does not know this model; the window is the default, and may be wrong";
   }
   Json tried = Json::array();

@@ -58,6 +58,10 @@ Result<Scale> choose_scale(const ToolContext& context, const std::string& model,
   return scale;
 }
 
+std::optional<PlanModel> served_model(const ToolContext& context, std::string_view model) {
+  return context.served && !model.empty() ? context.served(model) : std::nullopt;
+}
+
 Window known_window(const ToolContext& context, std::string_view model) {
   Window window;
   if (context.configured_window) {
@@ -68,6 +72,7 @@ Window known_window(const ToolContext& context, std::string_view model) {
     window.confidence = Confidence::high;
     return window;
   }
+  if (auto served = served_model(context, model)) return std::move(served->window);
   const auto match = context.catalogue->find(model);
   if (!match) {
     window.tried.push_back({"catalogue", fmt::format("no entry for '{}'", model)});

@@ -29,6 +29,9 @@ struct ToolContext {
   // The indexes to search; an error says why there are none. Null: there is no such tool.
   std::function<Result<engine::Shelf*>()> shelf = {};
   std::function<Result<engine::Memories*>()> memories = {};  // likewise
+  // A model as a configured server serves it. None: no server lists it. Null: there are no servers.
+  std::function<std::optional<PlanModel>(std::string_view model)> served = {};
+  double base_min_trust = 0.3;  // S2
 };
 
 // What the pointers lead to outlives the server.

@@ -23,6 +23,8 @@ Json described(const engine::Engine& engine, const engine::Berth& berth, const s
     json["context_window"] = model->window.tokens;
     json["context_window_source"] = name_of(model->window.source);
     json["context_window_confidence"] = name_of(model->window.confidence);
+    if (model->window.source == WindowSource::requestable)  // what it runs with until more is asked for
+      json["context_window_served"] = model->window.served_now > 0 ? Json(model->window.served_now) : Json();
     json["tokenizer"] = model->tokenizer.info().name;
     json["exactness"] = name_of(model->exactness);
     if (!model->why.empty()) json["why"] = model->why;

@@ -61,10 +61,12 @@ constexpr const char* requests = R"json({
     "params": {"type": "object"}}},
 "ChatMessage": {"type": "object", "required": ["message"], "properties": {
   "message": {"type": "string"}, "collection_id": {"type": "string"}, "model_name": {"type": "string"},
-  "session_id": {"type": "string"}, "top_k": {"type": "integer", "minimum": 1}, "stream": {"type": "boolean"}}},
+  "session_id": {"type": "string"}, "top_k": {"type": "integer", "minimum": 1}, "stream": {"type": "boolean"},
+  "system_prompt": {"type": "string"}, "chat_history": {"type": "array", "items": {"type": "object"}}}},
 "Search": {"type": "object", "required": ["query", "collection_id"], "properties": {
   "query": {"type": "string"}, "collection_id": {"type": "string"}, "model_name": {"type": "string"},
-  "top_k": {"type": "integer", "minimum": 1}}},
+  "top_k": {"type": "integer", "minimum": 1}, "system_prompt": {"type": "string"},
+  "chat_history": {"type": "array", "items": {"type": "object"}}}},
 "Evaluation": {"type": "object", "required": ["collection_id", "questions"], "properties": {
   "collection_id": {"type": "string"}, "questions": {"type": "array", "items": {"type": "string"}},
   "llm_model": {"type": "string"}, "user_id": {"type": "string"}}},

@@ -90,14 +90,14 @@ PressureLevel ContextBudget::level() const {
   return compare(*this, 70) < 0 ? PressureLevel::hybrid : PressureLevel::selective;
 }
 
-Prefetch prefetch(const ContextBudget& budget, std::int64_t base_limit) {
+Prefetch prefetch(const ContextBudget& budget, std::int64_t base_limit, double base_min_trust) {
   const PressureLevel level = budget.level();
   if (compare(budget, 95) > 0) return {0, 1.0, level, true};
   constexpr auto most = std::numeric_limits<std::int64_t>::max();
   const std::int64_t base = std::max<std::int64_t>(base_limit, 1);
   switch (level) {
     case PressureLevel::stuff: return {base > most / 3 ? most : base * 3, 0.2, level, false};
-    case PressureLevel::hybrid: return {base, 0.3, level, false};
+    case PressureLevel::hybrid: return {base, base_min_trust, level, false};
     case PressureLevel::selective:
       // 0.4 is two fifths.
       return {std::max<std::int64_t>(1, base / 5 * 2 + base % 5 * 2 / 5), 0.5, level, false};
@@ -112,9 +112,9 @@ bool should_prefetch(const ContextBudget& budget, std::string_view query) {
   return has_memory_signal(query);
 }
 
-std::string pressure_report(const ContextBudget& budget) {
+std::string pressure_report(const ContextBudget& budget, double base_min_trust) {
   using base::with_thousands;
-  const Prefetch fetch = prefetch(budget);
+  const Prefetch fetch = prefetch(budget, 5, base_min_trust);
   return fmt::format(
       "Context Strategy: {}\n"
       "  Pressure:  {:.1f}%\n"

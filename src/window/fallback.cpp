@@ -15,7 +15,7 @@ std::string why_none(const FallbackAsk& ask, const FallbackDecision& decision) {
                   with_thousands(decision.threshold), ask.current);
   if (!ask.enabled) return need + "; fallback is off (LLM_FALLBACK_ENABLED)";
   if (ask.allowed.empty()) return need + "; no fallback is allowed (LLM_ALLOWED_FALLBACK_MODELS is empty)";
-  return fmt::format("{}; no allowed model has the {} tokens that are required", need,
+  return fmt::format("{}; no allowed model that is served has the {} tokens that are required", need,
                      with_thousands(decision.required));
 }
 
@@ -25,9 +25,11 @@ Tokens fallback_total(Tokens message_tokens, Tokens buffer) {
   return message_tokens + buffer;
 }
 
-FallbackDecision choose_fallback(const FallbackAsk& ask, const WindowOf& window_of, const SameModel& same) {
+FallbackDecision choose_fallback(const FallbackAsk& ask, const WindowOf& window_of, const SameModel& same,
+                                 const ServedAs& served_as) {
   FallbackDecision decision;
   decision.from = ask.current;
+  decision.from_window = ask.window;
   decision.total = ask.total;
   decision.threshold = ask.window * 9 / 10;
   decision.needed = ask.total > decision.threshold;
@@ -40,27 +42,34 @@ FallbackDecision choose_fallback(const FallbackAsk& ask, const WindowOf& window_
   decision.required = ask.total * 11 / 10;
   for (const std::string& model : ask.enabled ? ask.allowed : std::vector<std::string>{}) {
     FallbackCandidate candidate{model, 0, {}};
-    if (same(model, ask.current)) {
+    const std::optional<std::string> name = served_as ? served_as(model) : model;
+    if (same(model, ask.current) || (name && same(*name, ask.current))) {
       candidate.window = ask.window;
       candidate.verdict = "is the current model";
-    } else if (const auto window = window_of(model); !window) {
+    } else if (!name) {
+      candidate.verdict = "no upstream lists it";
+    } else if (const auto window = window_of(*name); !window) {
       candidate.verdict = "its window is not known";
     } else {
       candidate.window = *window;
       const bool enough = *window >= decision.required;
       candidate.verdict = fmt::format("its window of {} {} the {} required", with_thousands(*window),
                                       enough ? "holds" : "is below", with_thousands(decision.required));
-      if (enough) decision.to = model;
+      if (enough) {
+        decision.to = *name;
+        decision.to_window = *window;
+      }
     }
     decision.considered.push_back(std::move(candidate));
     if (!decision.to.empty()) break;
   }
-  decision.reason =
-      decision.to.empty()
-          ? why_none(ask, decision)
-          : fmt::format("{} tokens are wanted, over 90 % ({}) of the window of {}: falling back to {}",
-                        with_thousands(ask.total), with_thousands(decision.threshold), ask.current,
-                        decision.to);
+  decision.reason = decision.to.empty()
+                        ? why_none(ask, decision)
+                        : fmt::format(
+                              "{} tokens are wanted, over 90 % ({}) of the window of {}: falling back to {}, "
+                              "whose window is {}",
+                              with_thousands(ask.total), with_thousands(decision.threshold), ask.current,
+                              decision.to, with_thousands(decision.to_window));
   return decision;
 }
 

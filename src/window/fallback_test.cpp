@@ -32,6 +32,29 @@ TEST(FallbackF1, LeavesASmallChatWhereItIs) {
   EXPECT_FALSE(large.needed);
 }
 
+TEST(FallbackF2, TakesOnlyWhatAServerListsAndByItsName) {
+  const FallbackDecision decision = choose_fallback(
+      {.current = "gpt-4o",
+       .window = 128'000,
+       .total = 135'000,
+       .enabled = true,
+       .allowed = {"gemini-2.5-flash", "gpt-4o", "qwen3-235b-a22b"}},
+      [](std::string_view model) -> std::optional<Tokens> {
+        return model == "Qwen/Qwen3-235B-A22B" ? std::optional<Tokens>(262'144) : std::nullopt;
+      },
+      [](std::string_view a, std::string_view b) { return a == b; },
+      [](std::string_view model) -> std::optional<std::string> {
+        if (model == "qwen3-235b-a22b") return "Qwen/Qwen3-235B-A22B";
+        return model == "gpt-4o" ? std::optional<std::string>("gpt-4o") : std::nullopt;
+      });
+  EXPECT_EQ(decision.to, "Qwen/Qwen3-235B-A22B");
+  EXPECT_EQ(decision.from_window, 128'000);
+  EXPECT_EQ(decision.to_window, 262'144);
+  ASSERT_EQ(decision.considered.size(), 3U);
+  EXPECT_EQ(decision.considered[0].verdict, "no upstream lists it");
+  EXPECT_EQ(decision.considered[1].verdict, "is the current model");
+}
+
 TEST(FallbackF1, IsNeededAboveNineTenthsAndNotAt) {
   EXPECT_FALSE(decide(115'200 - 35'000, {"gpt-5-mini"}).needed);
   EXPECT_TRUE(decide(115'201 - 35'000, {"gpt-5-mini"}).needed);

@@ -20,6 +20,7 @@ std::string_view name_of(WindowSource source) {
   switch (source) {
     case WindowSource::configured: return "configured";
     case WindowSource::served: return "served";
+    case WindowSource::requestable: return "requestable";
     case WindowSource::declared: return "declared";
     case WindowSource::catalogue: return "catalogue";
     case WindowSource::assumed: return "default";

@@ -144,6 +144,20 @@ class Strategy(unittest.TestCase):
         advice = self.advice("Fix it", "--chars", "4003", "--files", self.file("one.txt", "hello"), "--hint", "huge")
         self.assertEqual((advice["content_tokens"], advice["content_source"]), (1000, "char_count"))
 
+    def test_a_hint_or_characters_beside_missing_files(self):
+        gone = self.folder / "gone"
+        hinted = self.advice("Fix it", "--hint", "small", "--files", gone)
+        self.assertEqual((hinted["content_tokens"], hinted["content_source"], len(hinted["skipped"])), (8000, "hint", 1))
+        counted = self.advice("Fix it", "--chars", "4000", "--files", gone)
+        self.assertEqual((counted["content_tokens"], counted["content_source"]), (1000, "char_count"))
+        status, _, err = run("Fix it", "--files", gone)
+        self.assertEqual(status, 2, err)
+        self.assertIn("no file could be read", err)
+
+    def test_the_least_trust_is_a_setting(self):
+        half = self.advice("Fix it", "--window", "1000", "--used", "425", env={"PLIMSOLL_BASE_MIN_TRUST": "0.35"})["prefetch"]
+        self.assertEqual((half["level"], half["min_trust"]), ("hybrid", 0.35))
+
     def test_used_tokens_and_tools_matter(self):
         advice = self.advice("Fix it", "--hint", "tiny", "--used", "94001", "--tools", "web_search,memory")
         self.assertEqual(

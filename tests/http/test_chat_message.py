@@ -14,7 +14,7 @@ from gateway import Gateway, serving
 from ollama import Ollama
 from upstream import Upstream
 
-OPTIMIZATION = {"model_name", "context_window", "original_top_k", "calculated_top_k", "max_chunk_tokens",
+OPTIMIZATION = {"model_name", "context_window", "context_window_source", "context_window_served", "original_top_k", "calculated_top_k", "max_chunk_tokens",
                 "optimization_enabled"}
 
 

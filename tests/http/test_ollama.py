@@ -140,7 +140,7 @@ class Native(unittest.TestCase):
     def test_models_and_embeddings(self):
         models = {model["id"]: model for model in self.gateway.ask("/v1/models").json["data"]}
         self.assertEqual((models["qwen2.5:7b"]["context_window"], models["qwen2.5:7b"]["context_window_source"]),
-                         (16384, "served"))
+                         (16384, "requestable"))
         body = b'{"model": "qwen2.5:7b",  "input": "x"}'
         self.assertEqual(self.gateway.ask("/v1/embeddings", body).status, 200)
         self.assertEqual(self.upstream.last("/v1/embeddings").body, body)

@@ -62,6 +62,7 @@ class Upstream:
         self.prompt_tokens = None  # what `usage` says was read; none: there is no usage
         self.release = threading.Event()  # what slow/ waits for
         self.slow_after = 1  # events
+        self.wanted_port = 0  # 0: any that is free
         self._seen = {}
         self._long = b""
         self._loop = asyncio.new_event_loop()
@@ -81,7 +82,7 @@ class Upstream:
     def _run(self):
         asyncio.set_event_loop(self._loop)
         self._server = self._loop.run_until_complete(
-            asyncio.start_server(self._connection, "127.0.0.1", 0, backlog=2048, limit=1 << 26))
+            asyncio.start_server(self._connection, "127.0.0.1", self.wanted_port, backlog=2048, limit=1 << 26))
         self.port = self._server.sockets[0].getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         self._ready.set()

@@ -1,0 +1,35 @@
+#include "configured_servers.hpp"
+
+#include "base/try.hpp"
+#include "serve_upstreams.hpp"
+
+namespace plimsoll {
+
+std::optional<PlanModel> served_model(const engine::FleetModels& models, std::string_view model) {
+  constexpr std::chrono::seconds patience{5};
+  const auto berth = models.served_as(model);
+  if (!berth) return std::nullopt;
+  auto opened = models.open(*berth, Deadline::after(patience));
+  if (!opened) return std::nullopt;
+  return *std::move(opened);
+}
+
+Result<std::unique_ptr<ConfiguredServers>> ConfiguredServers::open(const base::Settings& settings,
+                                                                   const ModelCatalogue& catalogue,
+                                                                   const TokenizerLibrary& tokenizers) {
+  TRY(auto members, configured_members(settings));
+  return std::unique_ptr<ConfiguredServers>(
+      new ConfiguredServers(settings, catalogue, tokenizers, std::move(members)));
+}
+
+ConfiguredServers::ConfiguredServers(const base::Settings& settings, const ModelCatalogue& catalogue,
+                                     const TokenizerLibrary& tokenizers,
+                                     std::vector<engine::FleetMember> members)
+    : windows_(settings, catalogue, EarlierRuns::believed),
+      fleet_(std::move(members), windows_.finder()),
+      models_(fleet_, windows_.finder(), catalogue, tokenizers, drift_,
+              {settings.ollama_num_ctx_max, settings.default_context_window}) {
+  fleet_.refresh(windows_.for_a_list());
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,20 @@
+// Another model in the place of one whose server does not answer, where fallback is allowed (F).
+#pragma once
+
+#include "engine/course.hpp"
+
+namespace plimsoll::engine {
+
+// Whether a server that says this, after all retries, has no answer for anybody: too many requests, or an
+// error of its own.
+bool is_unavailable(int status);
+bool is_unavailable(const Error& error);
+
+// Chooses the next allowed model that a server lists, that was not tried yet and whose window holds the
+// request. False: fallback is off, or there is none. True: the request should be planned again.
+bool take_stand_in(Engine& engine, Course& course, std::string_view why);
+
+// Notes in the plan which model answers in place of which, and why.
+void tell_stand_in(Course& course);
+
+}  // namespace plimsoll::engine
