@@ -118,7 +118,9 @@ Result<void> documents_of(const base::Settings& settings, const IndexOptions& op
     for (const DocumentHead& head : heads) {
       Json metadata = Json::object();
       for (const auto& [key, value] : head.metadata) metadata[key] = Json::parse(value, nullptr, false);
+      const std::string file = head.file.path.value_or("");
       out.push_back({{"document", head.key},
+                     {"file", file.empty() ? Json() : Json(file)},
                      {"type", head.media_type},
                      {"bytes", head.source_bytes},
                      {"chunks", head.chunks},
@@ -151,6 +153,9 @@ Result<void> remove(const base::Settings& settings, const IndexOptions& options)
   TRY(const IndexInfo info, documents->store().find_index(local_owner, options.name));
   if (options.documents.empty()) {
     TRY_VOID(documents->store().remove_index(info.id));
+    std::vector<std::string> notes;
+    documents->compact(notes);
+    for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", printable(note, 500));
     std::error_code ignored;
     std::filesystem::remove_all(documents->folder_of(info), ignored);
     return print_out(fmt::format("removed index {} with {}\n", printable(info.name),
@@ -215,8 +220,9 @@ void add_add(CLI::App& index, const Globals& globals, int& exit_code) {
       "Markdown, HTML, PDF, .docx, source code, CSV, JSON, JSON lines and plain text are read; folders are\n"
       "walked, and what .gitignore and .plimsollignore name is left out. What is unchanged is not read "
       "again.\n"
-      "Ctrl-C leaves a consistent index; the same command goes on from there. A file that cannot be read is\n"
-      "named with the reason, the rest goes in, and the exit status is 1.\n");
+      "Images, archives, minified and generated code and other files of no use to a reader are skipped and\n"
+      "counted, unless they are named or --include names them. A file that cannot be read is reported, the\n"
+      "rest goes in, and the exit status is 1. After Ctrl-C the same command continues where it was.\n");
   command->add_option("NAME", options->name, "The index; it is made if there is none")->required();
   command->add_option("PATH", options->paths, "Files and folders")->required();
   command->add_option("--model", options->model, "New index: tokenizer and chunk size that suit this model")
@@ -240,7 +246,17 @@ void add_add(CLI::App& index, const Globals& globals, int& exit_code) {
   command->add_option("--meta", options->metadata, "Metadata for every document, as often as needed")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command->add_flag("--prune", options->prune, "Remove documents below the paths whose files are gone");
+  command
+      ->add_option("--include", options->include,
+                   "Only files that match, as in .gitignore: '*.md', 'guide/'; may be repeated")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+  command->add_option("--exclude", options->exclude, "No files that match; may be repeated")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+  command->add_flag("--prune", options->prune,
+                    "Remove documents of these paths whose files are gone or left out now");
+  command->add_flag("--verbose", options->verbose, "List the files that were skipped");
   command->add_flag("--quiet", options->quiet, "No bar");
   command->add_flag("--json", options->json, "The outcome as JSON");
   command->callback([options, &globals, &exit_code] {

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view head_columns =
     "SELECT id, key, media_type, source_hash, source_bytes, text_bytes, chunks, tokens, addressable, "
     "metadata, "
-    "first_chunk, added_ms FROM documents ";
+    "first_chunk, added_ms, file_path, file_root FROM documents ";
 
 // One condition a key. SQLite's json_each gives true and false as 1 and 0, hence the words; the rest is
 // compared as JSON text, so that 1 and "1" differ.
@@ -27,10 +27,17 @@ Result<Metadata> metadata_of(std::string_view text) {
   return out;
 }
 
+FileSource file_of_row(const Statement& row, int column) {
+  FileSource file{.path = std::nullopt, .root = std::string(row.text(column + 1))};
+  if (!row.is_null(column)) file.path = row.text(column);
+  return file;
+}
+
 Result<DocumentHead> head_of_row(const Statement& row) {
   TRY(auto metadata, metadata_of(row.text(9)));
   return DocumentHead{.id = row.integer(0),
                       .key = std::string(row.text(1)),
+                      .file = file_of_row(row, 12),
                       .media_type = std::string(row.text(2)),
                       .source_hash = std::string(row.text(3)),
                       .source_bytes = row.integer(4),
@@ -85,6 +92,18 @@ Result<StoredChunk> chunk_of_row(const Statement& row) {
 }
 
 }  // namespace
+
+Result<std::vector<StoredSource>> select_sources(Connection& connection, IndexId index) {
+  TRY(auto row,
+      connection.prepare("SELECT key, source_hash, file_path, file_root FROM documents WHERE index_id = ?"));
+  row.bind(index);
+  std::vector<StoredSource> out;
+  while (true) {
+    TRY(const bool more, row.step());
+    if (!more) return out;
+    out.push_back({std::string(row.text(0)), std::string(row.text(1)), file_of_row(row, 2)});
+  }
+}
 
 Result<std::vector<DocumentHead>> select_heads(Connection& connection, IndexId index, const Filter& filter,
                                                DocumentId after, std::size_t limit) {
@@ -150,7 +169,7 @@ Result<DocumentWithVectors> select_document(Connection& connection, DocumentId i
   TRY(auto row,
       connection.prepare(
           "SELECT key, media_type, source_hash, source_bytes, addressable, metadata, sections, origins, "
-          "first_chunk, chunks, index_id FROM documents WHERE id = ?"));
+          "first_chunk, chunks, index_id, file_path, file_root FROM documents WHERE id = ?"));
   TRY(const bool found, row.bind(id).step());
   if (!found) return fail(Errc::not_found, "the document is gone: somebody removed it meanwhile");
   DocumentWithVectors out;
@@ -163,6 +182,7 @@ Result<DocumentWithVectors> select_document(Connection& connection, DocumentId i
   TRY(document.metadata, metadata_of(row.text(5)));
   TRY(document.sections, unpack_sections(row.blob(6)));
   TRY(document.origins, unpack_origins(row.blob(7)));
+  document.file = file_of_row(row, 11);
   const ChunkId first = row.integer(8);
   const std::int64_t count = row.integer(9);
   TRY(const IndexInfo index, index_numbered(connection, row.integer(10)));

@@ -27,7 +27,12 @@ Result<bool> delete_document(Connection& connection, const IndexInfo& index, Rev
                              std::string_view key);
 Result<void> forget_old_removals(Connection& connection, IndexId index);
 
+// Rewrites the file without its unused pages, where they are a tenth of it or more.
+Result<void> vacuum(Connection& connection);
+Result<void> update_sources(Connection& connection, IndexId index, std::span<const FoundSource> found);
+
 // read.cpp
+Result<std::vector<StoredSource>> select_sources(Connection& connection, IndexId index);
 Result<std::vector<DocumentHead>> select_heads(Connection& connection, IndexId index, const Filter& filter,
                                                DocumentId after, std::size_t limit);
 Result<std::vector<DocumentId>> select_matching(Connection& connection, IndexId index, const Filter& filter);
