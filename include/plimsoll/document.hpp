@@ -52,7 +52,7 @@ struct Sentence {
 struct Chunk {
   Span span;  // of the text
   Tokens tokens = 0;
-  std::uint32_t section = 0;  // the innermost one that holds its first sentence
+  std::uint32_t section = 0;  // the innermost one that holds all its sentences
   std::uint32_t page = 0;     // from 1; 0 where the format has no pages
   std::string lead;           // what its pieces need to be understood: a table's header row, the signature of
                               // the definition around it; or empty

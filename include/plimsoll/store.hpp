@@ -161,6 +161,8 @@ class Store {
   virtual Result<DocumentWithVectors> document(DocumentId id) = 0;
   virtual Result<std::vector<Origin>> origins(DocumentId id) = 0;
   virtual Result<std::vector<DocumentHead>> heads(std::span<const DocumentId> ids) = 0;
+  // The lines of a document's text, from 1, that bytes of it stand in. `bytes`: ascending.
+  virtual Result<std::vector<std::uint64_t>> lines(DocumentId id, std::span<const std::uint64_t> bytes) = 0;
 
   // Chunks of one index by id, ascending, with their vectors; ids that are gone are left out.
   virtual Result<std::vector<StoredChunk>> chunks(IndexId index, std::span<const ChunkId> ids) = 0;

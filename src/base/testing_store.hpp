@@ -128,6 +128,9 @@ class MemoryStore : public Store {
     return not_here();
   }
   Result<std::vector<StoredSource>> sources(IndexId) override { return not_here(); }
+  Result<std::vector<std::uint64_t>> lines(DocumentId, std::span<const std::uint64_t>) override {
+    return not_here();
+  }
   Result<void> compact() override { return {}; }
   Result<void> set_sources(IndexId, std::span<const FoundSource>) override { return not_here(); }
   Result<std::vector<DocumentId>> matching(IndexId, const Filter&) override { return not_here(); }

@@ -217,6 +217,15 @@ class Index(InAFolder):
         self.assertLess(store.stat().st_size * 4, before)
         self.assertTrue(self.as_json("index", "verify", "ship")["sound"])
 
+    def test_passages_say_their_lines(self):
+        self.run_it("index", "add", "ship", "docs")
+        for passage in self.search("How much grain was loaded?", "--budget", 60)["passages"]:
+            lines = LOG.splitlines()[passage["first_line"] - 1:passage["last_line"]]
+            self.assertIn(passage["text"], "\n".join(lines))
+            self.assertIn(passage["text"].splitlines()[0], lines[0])
+            self.assertIn(passage["text"].splitlines()[-1], lines[-1])
+        self.assertRegex(self.run_it("search", "ship", "grain"), r"docs/log.md > .*  lines \d+ to \d+, ")
+
     def test_parts_of_identifiers_are_found(self):
         self.write("docs/api.md", "Add the CORSMiddleware to the application before anything else.\n\n"
                                   "Set include_in_schema to false and the route is hidden.\n")

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "adapters/sqlite/packing.hpp"
@@ -163,6 +165,35 @@ Result<std::vector<Origin>> select_origins(Connection& connection, DocumentId id
   TRY(const bool found, row.bind(id).step());
   if (!found) return fail(Errc::not_found, "the document is gone: somebody removed it meanwhile");
   return unpack_origins(row.blob(0));
+}
+
+Result<std::vector<std::uint64_t>> select_lines(Connection& connection, DocumentId id,
+                                                std::span<const std::uint64_t> bytes) {
+  TRY(auto row,
+      connection.prepare("SELECT c.start, c.text FROM documents AS d JOIN chunks AS c ON c.id BETWEEN "
+                         "d.first_chunk AND d.first_chunk + d.chunks - 1 WHERE d.id = ? ORDER BY c.id"));
+  row.bind(id);
+  std::vector<std::uint64_t> out;
+  std::uint64_t line = 1;
+  while (out.size() < bytes.size()) {
+    TRY(const bool more, row.step());
+    if (!more) break;
+    const std::string_view text = row.text(1);
+    const auto start = static_cast<std::uint64_t>(row.integer(0));
+    std::uint64_t at = 0;
+    const auto count_to = [&](std::uint64_t end) {
+      const std::string_view part = text.substr(at, end - at);
+      line += static_cast<std::uint64_t>(std::count(part.begin(), part.end(), '\n'));
+      at = end;
+    };
+    while (out.size() < bytes.size() && bytes[out.size()] < start + text.size()) {
+      count_to(bytes[out.size()] - start);
+      out.push_back(line);
+    }
+    count_to(text.size());
+  }
+  out.resize(bytes.size(), line);
+  return out;
 }
 
 Result<DocumentWithVectors> select_document(Connection& connection, DocumentId id) {

@@ -39,6 +39,8 @@ Result<std::vector<DocumentId>> select_matching(Connection& connection, IndexId 
 Result<std::optional<DocumentHead>> select_head(Connection& connection, IndexId index, std::string_view key);
 Result<std::vector<DocumentHead>> select_heads(Connection& connection, std::span<const DocumentId> ids);
 Result<std::vector<Origin>> select_origins(Connection& connection, DocumentId id);
+Result<std::vector<std::uint64_t>> select_lines(Connection& connection, DocumentId id,
+                                                std::span<const std::uint64_t> bytes);
 Result<DocumentWithVectors> select_document(Connection& connection, DocumentId id);
 Result<std::optional<StoredChunk>> select_chunk(Connection& connection,
                                                 std::span<const EmbedderInfo> embedders, ChunkId id);

@@ -116,6 +116,10 @@ class SqliteStore final : public Store {
     return read([&](Connection& connection) { return select_heads(connection, ids); });
   }
 
+  Result<std::vector<std::uint64_t>> lines(DocumentId id, std::span<const std::uint64_t> bytes) override {
+    return read([&](Connection& connection) { return select_lines(connection, id, bytes); });
+  }
+
   Result<std::vector<StoredChunk>> chunks(IndexId index, std::span<const ChunkId> ids) override {
     return read([&](Connection& connection) -> Result<std::vector<StoredChunk>> {
       TRY(const IndexInfo info, index_numbered(connection, index));

@@ -140,6 +140,24 @@ TEST_P(StoreContract, ADocumentBelongsToItsFile) {
   EXPECT_EQ(document->document.file, other.document.file);
 }
 
+TEST_P(StoreContract, TellsTheLinesOfBytes) {
+  const auto index = store_->create_index("local", "i", {});
+  ASSERT_TRUE(index);
+  const DocumentWithVectors put = sample_document("a", {"one\ntwo", "three", "four\n\nfive"}, {});
+  const auto ids = store_->put(index->id, std::span(&put, 1));
+  ASSERT_TRUE(ids);
+  const std::string& text = put.document.text;
+  std::vector<std::uint64_t> bytes, expected;
+  for (std::uint64_t at = 0; at < text.size(); ++at) {
+    bytes.push_back(at);
+    expected.push_back(1 + static_cast<std::uint64_t>(std::count(
+                               text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n')));
+  }
+  const auto lines = store_->lines(ids->at(0), bytes);
+  ASSERT_TRUE(lines) << lines.error().what;
+  EXPECT_EQ(*lines, expected);
+}
+
 TEST_P(StoreContract, ADocumentComesBackAsItWasPut) {
   const auto index = store_->create_index("local", "i", two_embedders());
   ASSERT_TRUE(index);
