@@ -2,7 +2,10 @@
 
 #include <ctime>
 #include <filesystem>
+#include <iostream>
 #include <memory>
+
+#include <unistd.h>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -27,6 +30,7 @@ struct IndexOptions {
   std::vector<std::string> filters;
   std::size_t limit = 1'000;
   bool json = false;
+  bool yes = false;
 };
 
 std::string dumped(const Json& json) {
@@ -148,10 +152,27 @@ Result<void> documents_of(const base::Settings& settings, const IndexOptions& op
   return print_out(out);
 }
 
+// Asks before a whole index goes. bad_input: the answer was no, or nobody can be asked.
+Result<void> confirm_removal(const IndexInfo& info) {
+  const std::string what = fmt::format("index '{}' with {}", printable(info.name),
+                                       several(static_cast<std::uint64_t>(info.documents), "document"));
+  if (::isatty(STDIN_FILENO) == 0)
+    return fail(Errc::bad_input, "this would remove {}, and there is no terminal to ask on; --yes removes it",
+                what);
+  fmt::print(stderr, "Remove {}? [y/N] ", what);
+  std::fflush(stderr);
+  std::string answer;
+  std::getline(std::cin, answer);
+  answer = base::to_lower_ascii(base::trim(answer));
+  if (answer == "y" || answer == "yes") return {};
+  return fail(Errc::bad_input, "nothing was removed");
+}
+
 Result<void> remove(const base::Settings& settings, const IndexOptions& options) {
   TRY(auto documents, Documents::open(settings, /*create=*/false));
   TRY(const IndexInfo info, documents->store().find_index(local_owner, options.name));
   if (options.documents.empty()) {
+    if (!options.yes) TRY_VOID(confirm_removal(info));
     TRY_VOID(documents->store().remove_index(info.id));
     std::vector<std::string> notes;
     documents->compact(notes);
@@ -210,7 +231,8 @@ constexpr const char* examples =
     "  plimsoll index add code src --meta team=core    with metadata, for --filter\n"
     "  plimsoll index list\n"
     "  plimsoll index documents manual\n"
-    "  plimsoll index remove manual docs/old.md        one document; without a name, the whole index\n";
+    "  plimsoll index remove manual docs/old.md        one document; without a name, the whole index,\n"
+    "                                                  which asks first, or takes --yes\n";
 
 void add_add(CLI::App& index, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<IndexAddOptions>();
@@ -310,6 +332,7 @@ void add_index_command(CLI::App& app, const Globals& globals, int& exit_code) {
   const auto [removing, remove_options] = simple("remove", "Remove documents, or the whole index", remove);
   removing->add_option("DOC", remove_options->documents,
                        "Documents as `index documents` names them; none: the whole index");
+  removing->add_flag("--yes", remove_options->yes, "Remove a whole index without asking");
   const auto [verifying, verify_options] =
       simple("verify", "Check that everything of an index is there and fits together", verify);
   verifying->add_flag("--json", verify_options->json, "As JSON");

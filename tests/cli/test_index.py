@@ -6,6 +6,7 @@
 import contextlib
 import json
 import os
+import pty
 import shutil
 import signal
 import sqlite3
@@ -103,8 +104,32 @@ class Index(InAFolder):
         (self.folder / "docs/log.md").unlink()
         pruned = self.as_json("index", "add", "ship", "docs", "--prune")
         self.assertEqual(pruned["removed"], 1)
-        self.run_it("index", "remove", "ship")
+        said = self.run_it("index", "remove", "ship", status=2)
+        self.assertIn("--yes", said)
+        self.assertEqual(self.as_json("index", "show", "ship")["name"], "ship")
+        self.run_it("index", "remove", "ship", "--yes")
         self.assertEqual(self.as_json("index", "list"), [])
+
+    def test_removing_an_index_asks_on_a_terminal(self):
+        self.run_it("index", "add", "ship", "docs", "--no-embedder")
+        for answer, status in (("n\n", 2), ("\n", 2), ("yes\n", 0)):
+            ours, theirs = pty.openpty()
+            process = subprocess.Popen([PROGRAM, "index", "remove", "ship"], cwd=self.folder, env=self.environment,
+                                       stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            os.close(theirs)
+            os.write(ours, answer.encode())
+            said, _ = process.communicate(timeout=60)
+            os.close(ours)
+            self.assertEqual(process.returncode, status, said)
+            self.assertIn("Remove index 'ship' with 1 document? [y/N]", said)
+        self.assertEqual(self.as_json("index", "list"), [])
+
+    def test_commands_that_only_read_make_no_store(self):
+        for command in (["keys", "list"], ["inspect", "--last"], ["usage"], ["memory", "list"]):
+            said = self.run_it(*command, "--store", self.folder / "typo.db", status=2)
+            self.assertIn("typo.db", said)
+        self.assertIn("no keys", self.run_it("keys", "list"))
+        self.assertEqual([path for path in self.folder.rglob("*") if ".db" in path.name], [])
 
     def test_lists_and_shows(self):
         self.assertIn("no index yet", self.run_it("index", "list"))
