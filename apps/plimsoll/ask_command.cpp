@@ -27,8 +27,15 @@ struct AskCommand {
 
 Json answer_json(const Spoken& spoken) {
   Json sources = Json::array();
+  const auto known = [](std::uint64_t number) { return number > 0 ? Json(number) : Json(); };
   for (const Source& source : spoken.sources)
-    sources.push_back({{"number", source.number}, {"document", source.document}, {"path", source.path}});
+    sources.push_back({{"number", source.number},
+                       {"document", source.document},
+                       {"path", source.path},
+                       {"page", known(source.page)},
+                       {"first_line", known(source.first_line)},
+                       {"last_line", known(source.last_line)},
+                       {"text", source.text}});
   return {{"answer", spoken.text},
           {"model", spoken.trace.model},
           {"upstream", spoken.trace.upstream},

@@ -81,10 +81,22 @@ std::string without_documents_note(const Spoken& spoken) {
                      printable(spoken.without_documents));
 }
 
+namespace {
+
+// ", page 3", ", lines 10-14" or nothing.
+std::string place_of(const Source& source) {
+  if (source.page > 0) return fmt::format(", page {}", source.page);
+  if (source.first_line == 0) return {};
+  if (source.first_line == source.last_line) return fmt::format(", line {}", source.first_line);
+  return fmt::format(", lines {}-{}", source.first_line, source.last_line);
+}
+
+}  // namespace
+
 std::string sources_text(const std::vector<Source>& sources) {
   std::string text;
   for (const Source& source : sources)
-    text += fmt::format("  [{}] {}{}{}\n", source.number, printable(source.document),
+    text += fmt::format("  [{}] {}{}{}{}\n", source.number, printable(source.document), place_of(source),
                         source.path.empty() ? "" : " > ", printable(source.path));
   return text;
 }

@@ -71,8 +71,10 @@ class WordSink final : public engine::AnswerSink {
     const Json told = chunk.value("plimsoll", Json::object());
     spoken_.without_documents = told.value("without_documents", spoken_.without_documents);
     for (const Json& passage : told.value("passages", Json::array()))
-      spoken_.sources.push_back({passage.value("number", std::size_t{0}), passage.value("document", ""),
-                                 passage.value("path", ""), passage.value("text", "")});
+      spoken_.sources.push_back(
+          {passage.value("number", std::size_t{0}), passage.value("document", ""), passage.value("path", ""),
+           passage.value("text", ""), passage.value("page", std::uint64_t{0}),
+           passage.value("first_line", std::uint64_t{0}), passage.value("last_line", std::uint64_t{0})});
   }
 
   void add(const std::string& text) {

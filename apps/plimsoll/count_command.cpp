@@ -30,6 +30,8 @@ struct Counted {
 
 // What people should know of a file besides its count.
 std::string remark(const CountedInput& input, const Tokenizer& tokenizer) {
+  if (!input.document.empty())
+    return fmt::format("read as a {} document; tokens and bytes are those of its text", input.document);
   if (input.invalid_bytes == 0) return input.binary ? "has NUL bytes" : "";
   const std::string how = tokenizer.info().takes_any_bytes ? "counted by their bytes" : "counted as U+FFFD";
   return fmt::format("{} of {} bytes are not UTF-8, {}",
@@ -74,6 +76,7 @@ std::string as_json(const std::vector<Counted>& files, const CountChoice& chosen
                {"tokens", file.input.tokens},
                {"bytes", file.input.bytes},
                {"characters", file.input.characters}};
+    if (!file.input.document.empty()) entry["read_as"] = file.input.document;
     if (file.input.invalid_bytes > 0) entry["invalid_bytes"] = file.input.invalid_bytes;
     if (const std::string note = remark(file.input, chosen.tokenizer); !note.empty()) entry["remark"] = note;
     total += file.input.tokens;

@@ -3,15 +3,21 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "ingest/media_type.hpp"
+#include "ingest/read.hpp"
 
 namespace plimsoll {
 namespace {
@@ -104,10 +110,47 @@ class Utf8Survey {
   std::string held_;
 };
 
+// "PDF", ".docx" or nothing, by the first bytes of a file.
+std::string document_kind(const std::string& path) {
+  // A pipe is read only once, and so not looked into.
+  std::error_code error;
+  if (path == "-" || !std::filesystem::is_regular_file(path, error)) return {};
+  std::ifstream file(path, std::ios::binary);
+  std::string front(1024, '\0');
+  file.read(front.data(), static_cast<std::streamsize>(front.size()));
+  front.resize(static_cast<std::size_t>(file.gcount()));
+  const auto type = ingest::packed_type(front);
+  if (!type) return {};
+  if (type->format == ingest::Format::pdf) return "PDF";
+  return type->format == ingest::Format::docx ? ".docx" : "";
+}
+
+// Nothing: it is an archive, and not a document.
+Result<std::optional<CountedInput>> count_document(const std::string& path, const std::string& kind,
+                                                   const Tokenizer& tokenizer, Specials specials) {
+  const ingest::ReadOptions options;
+  TRY(const std::string bytes, base::read_file(path, options.max_document_bytes));
+  const auto read = ingest::read_document(bytes, path, options);
+  if (!read && read.error().code == Errc::unsupported && kind != "PDF") return std::nullopt;
+  if (!read) return fail(read.error().code, "{}: {}", path, read.error().what);
+  CountedInput counted;
+  counted.document = kind;
+  counted.bytes = read->text.size();
+  Utf8Survey survey;
+  survey.add(read->text, counted);
+  survey.finish(counted);
+  counted.tokens = tokenizer.count(read->text, specials);
+  return counted;
+}
+
 }  // namespace
 
 Result<CountedInput> count_input(const std::string& path, const Tokenizer& tokenizer, Specials specials,
                                  const std::function<void(std::uint64_t)>& progress) {
+  if (const std::string kind = document_kind(path); !kind.empty()) {
+    TRY(auto document, count_document(path, kind, tokenizer, specials));
+    if (document) return *std::move(document);
+  }
   TRY(const Descriptor input, Descriptor::open(path));
   std::vector<char> buffer(stretch_bytes);
   Counter counter(tokenizer, specials);

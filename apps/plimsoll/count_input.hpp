@@ -17,9 +17,11 @@ struct CountedInput {
   std::uint64_t characters = 0;     // code points; an invalid byte is one
   std::uint64_t invalid_bytes = 0;  // bytes that are no UTF-8
   bool binary = false;              // has NUL bytes
+  std::string document;             // "PDF" or ".docx": what was counted is the text of it; else empty
 };
 
-// "-" is standard input. Memory is bounded by the longest pre-token. `progress` is told the bytes read.
+// "-" is standard input. PDF and .docx files are read as documents, and their text is counted. Memory of
+// other files is bounded by the longest pre-token. `progress` is told the bytes read.
 Result<CountedInput> count_input(const std::string& path, const Tokenizer& tokenizer, Specials specials,
                                  const std::function<void(std::uint64_t)>& progress);
 

@@ -109,6 +109,11 @@ Result<void> Documents::snapshot(const IndexInfo& info) {
   return index->snapshot();
 }
 
+void Documents::compact(std::vector<std::string>& notes) {
+  if (const auto done = store_->compact(); !done)
+    notes.push_back(fmt::format("the store was not made smaller: {}", done.error().what));
+}
+
 Result<std::vector<std::string>> Documents::verify(const IndexInfo& info) {
   TRY(auto faults, store_->verify(info.id));
   if (!faults.empty()) return faults;

@@ -52,6 +52,8 @@ class Documents {
   // Brings what is derived from an index up to date and writes it down, so that the next search starts at
   // once.
   Result<void> snapshot(const IndexInfo& info);
+  // Gives back the disk space of what was removed. A failure is a note: the store is whole without it.
+  void compact(std::vector<std::string>& notes);
   // Every fault of the store and of what is derived from it.
   Result<std::vector<std::string>> verify(const IndexInfo& info);
 

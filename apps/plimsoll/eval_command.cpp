@@ -41,8 +41,11 @@ Result<void> index_corpora(Documents& documents, const base::Settings& settings,
   std::uint64_t total = 0;
   for (const auto& entry :
        std::filesystem::directory_iterator(std::filesystem::path(options.data) / "corpora")) {
-    files.push_back(
-        {.key = entry.path().filename().string(), .path = entry.path(), .bytes = entry.file_size()});
+    files.push_back({.key = entry.path().filename().string(),
+                     .source = {},
+                     .path = entry.path(),
+                     .bytes = entry.file_size(),
+                     .wanted = true});
     total += entry.file_size();
   }
   ProgressBar progress(total, "sentences");

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,8 +14,9 @@
 #include "documents.hpp"
 #include "index_filter.hpp"
 #include "index_settings.hpp"
+#include "index_sources.hpp"
+#include "ingest/derived_files.hpp"
 #include "ingest/pipeline.hpp"
-#include "ingest/walk.hpp"
 #include "interrupt.hpp"
 #include "known_models.hpp"
 #include "progress_bar.hpp"
@@ -107,79 +108,37 @@ Result<IndexInfo> find_or_create(const base::Settings& settings, Documents& docu
   return documents.store().create_index(local_owner, options.name, wanted);
 }
 
-struct Sources {
-  std::vector<ingest::SourceFile> files;
-  std::vector<ingest::Problem> problems;
-  std::vector<std::string> roots;  // what the keys of each path begin with; "" for the folder we are in
-  std::uint64_t bytes = 0;
-};
-
-// What the documents below a path are called: by the path as it was given, or, where that leads up or starts
-// at the root of the disk, by its last part.
-std::string key_root(const std::filesystem::path& given) {
-  std::filesystem::path path = given.lexically_normal();
-  if (!path.has_filename()) path = path.parent_path();
-  if (path == ".") return "";
-  const std::string text = path.generic_string();
-  return path.is_absolute() || text.starts_with("..") ? path.filename().generic_string() : text;
-}
-
-Result<Sources> find_sources(const std::vector<std::string>& paths) {
-  Sources out;
-  std::map<std::string, std::filesystem::path> taken;
-  for (const std::string& given : paths) {
-    const std::string root = key_root(given);
-    std::error_code error;
-    const bool folder = std::filesystem::is_directory(given, error);
-    if (!std::filesystem::exists(given, error)) {
-      out.problems.push_back({given, "there is no such file or folder"});
-      continue;
-    }
-    out.roots.push_back(root);
-    TRY_VOID(ingest::walk(
-        given, {},
-        [&](const ingest::FoundFile& file) -> Result<void> {
-          const auto full = std::filesystem::weakly_canonical(file.path, error);
-          std::string key = !folder ? root : root.empty() ? file.key : root + "/" + file.key;
-          const auto [place, is_new] = taken.try_emplace(key, full);
-          if (!is_new && place->second == full) return {};  // given twice
-          if (!is_new) key = full.generic_string();
-          out.files.push_back({key, file.path, file.bytes});
-          out.bytes += file.bytes;
-          return {};
-        },
-        [&](const ingest::WalkProblem& problem) {
-          out.problems.push_back({problem.path.string(), problem.reason});
-        }));
-  }
-  return out;
-}
-
-// Documents of the index that stand below the given paths and were not found there any more.
-Result<std::size_t> prune(Documents& documents, const IndexInfo& index, const Sources& sources) {
-  std::set<std::string_view> there;
-  for (const ingest::SourceFile& file : sources.files) there.insert(file.key);
-  TRY(const auto stored, documents.store().source_hashes(index.id));
-  std::vector<std::string> gone;
-  for (const auto& [key, hash] : stored) {
-    const bool below =
-        std::any_of(sources.roots.begin(), sources.roots.end(), [&key = key](const std::string& root) {
-          return key == root || root.empty() || key.starts_with(root + "/");
-        });
-    if (below && !there.contains(key)) gone.push_back(key);
-  }
-  if (gone.empty()) return 0;
-  TRY(const auto removed, documents.store().remove(index.id, gone));
-  return removed.size();
-}
-
 struct Outcome {
   ingest::IngestReport report;
   std::size_t pruned = 0;
   double seconds = 0;
 };
 
-std::string outcome_text(const IndexInfo& index, const Outcome& outcome) {
+// One line: how many files were skipped, by kind, the most frequent first.
+std::string skipped_text(const std::vector<ingest::Problem>& skipped, bool verbose) {
+  if (skipped.empty()) return {};
+  std::map<std::string, std::size_t> counts;
+  for (const ingest::Problem& one : skipped) ++counts[ingest::skipped_kind(one.reason)];
+  std::vector<std::pair<std::string, std::size_t>> kinds(counts.begin(), counts.end());
+  std::ranges::stable_sort(kinds, std::greater<>(), [](const auto& kind) { return kind.second; });
+  std::string out;
+  if (verbose)
+    for (const ingest::Problem& one : skipped)
+      out += fmt::format("skipped   {}: {}\n", printable(one.key), printable(one.reason, 500));
+  std::vector<std::string> parts;
+  for (const auto& [kind, count] : kinds) parts.push_back(fmt::format("{} {}", kind, count));
+  return out + fmt::format("skipped   {} that are not indexed ({}){}\n", several(skipped.size(), "file"),
+                           fmt::join(parts, ", "), verbose ? "" : "; --verbose lists them");
+}
+
+std::string stopped_text(const ingest::IngestCounts& counts) {
+  const std::size_t stored = counts.added + counts.updated;
+  if (stored == 0) return "stopped before the first document was stored; the same command starts over\n";
+  return fmt::format("stopped; the {} stored so far {} kept, and the same command continues from here\n",
+                     several(stored, "document"), stored == 1 ? "is" : "are");
+}
+
+std::string outcome_text(const IndexInfo& index, const Outcome& outcome, bool verbose) {
   const ingest::IngestCounts& counts = outcome.report.counts;
   std::string out;
   for (const auto& problem : outcome.report.problems) {
@@ -188,14 +147,14 @@ std::string outcome_text(const IndexInfo& index, const Outcome& outcome) {
   for (const auto& warning : outcome.report.warnings) {
     out += fmt::format("note      {}: {}\n", printable(warning.key), printable(warning.reason, 500));
   }
+  out += skipped_text(outcome.report.skipped, verbose);
   out += fmt::format("{}: {} added, {} updated, {} unchanged", printable(index.name), counts.added,
                      counts.updated, counts.unchanged);
   if (outcome.pruned > 0) out += fmt::format(", {} removed", outcome.pruned);
   if (!outcome.report.problems.empty()) out += fmt::format(", {} left out", outcome.report.problems.size());
   out += fmt::format("; {}, {} embedded, {:.1f} s\n", several(counts.chunks, "chunk"),
                      several(counts.sentences, "sentence"), outcome.seconds);
-  if (outcome.report.stopped)
-    out += "stopped; what was added stays, and the same command goes on from here\n";
+  if (outcome.report.stopped) out += stopped_text(counts);
   return out;
 }
 
@@ -215,6 +174,7 @@ std::string outcome_json(const IndexInfo& index, const Outcome& outcome) {
                  {"chunks", counts.chunks},
                  {"sentences", counts.sentences},
                  {"problems", list(outcome.report.problems)},
+                 {"skipped", list(outcome.report.skipped)},
                  {"warnings", list(outcome.report.warnings)},
                  {"stopped", outcome.report.stopped},
                  {"seconds", outcome.seconds}};
@@ -222,7 +182,8 @@ std::string outcome_json(const IndexInfo& index, const Outcome& outcome) {
 }
 
 Result<Outcome> ingest_all(const base::Settings& settings, Documents& documents, const IndexInfo& index,
-                           const Sources& sources, const IndexAddOptions& options) {
+                           const Sources& sources, const IndexAddOptions& options,
+                           std::vector<std::string>& notes) {
   const auto started = std::chrono::steady_clock::now();
   TRY(const Tokenizer tokenizer, documents.tokenizers().open(index.settings.tokenizer));
   TRY(const auto embedders, documents.embedders_of(index));
@@ -244,8 +205,9 @@ Result<Outcome> ingest_all(const base::Settings& settings, Documents& documents,
   }
   outcome.report.problems.insert(outcome.report.problems.end(), sources.problems.begin(),
                                  sources.problems.end());
+  outcome.report.skipped.insert(outcome.report.skipped.end(), sources.skipped.begin(), sources.skipped.end());
   if (options.prune && !outcome.report.stopped) {
-    TRY(outcome.pruned, prune(documents, index, sources));
+    TRY(outcome.pruned, prune(documents, index, sources, notes));
   }
   TRY_VOID(documents.snapshot(index));
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
@@ -255,16 +217,17 @@ Result<Outcome> ingest_all(const base::Settings& settings, Documents& documents,
 }  // namespace
 
 Result<int> index_add(const base::Settings& settings, const IndexAddOptions& options) {
-  TRY(const Sources sources, find_sources(options.paths));
+  TRY(const Sources sources, find_sources(options));
   if (sources.files.empty() && !sources.problems.empty())
     return fail(Errc::not_found, "{}: {}", printable(sources.problems.front().key),
                 sources.problems.front().reason);
   TRY(auto documents, Documents::open(settings, /*create=*/true));
   std::vector<std::string> notes;
   TRY(const IndexInfo index, find_or_create(settings, *documents, options, notes));
-  TRY(Outcome outcome, ingest_all(settings, *documents, index, sources, options));
+  TRY(Outcome outcome, ingest_all(settings, *documents, index, sources, options, notes));
   for (std::string& note : notes) outcome.report.warnings.push_back({index.name, std::move(note)});
-  TRY_VOID(print_out(options.json ? outcome_json(index, outcome) : outcome_text(index, outcome)));
+  TRY_VOID(
+      print_out(options.json ? outcome_json(index, outcome) : outcome_text(index, outcome, options.verbose)));
   if (outcome.report.stopped) return 130;
   return outcome.report.problems.empty() ? 0 : 1;
 }

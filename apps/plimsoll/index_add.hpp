@@ -18,12 +18,14 @@ struct IndexAddOptions {
   bool no_embedder = false;
   Tokens chunk_tokens = 0;  // 0: the model's, or the setting's
   std::vector<std::string> metadata;
+  std::vector<std::string> include, exclude;  // patterns as in .gitignore
   bool prune = false;
+  bool verbose = false;
   bool json = false;
   bool quiet = false;
 };
 
-// The exit status: 0, or 1 where some files did not go in.
+// The exit status: 0, or 1 where files could not be read that should have gone in.
 Result<int> index_add(const base::Settings& settings, const IndexAddOptions& options);
 
 }  // namespace plimsoll

@@ -2,7 +2,10 @@
 
 #include <ctime>
 #include <filesystem>
+#include <iostream>
 #include <memory>
+
+#include <unistd.h>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -27,6 +30,7 @@ struct IndexOptions {
   std::vector<std::string> filters;
   std::size_t limit = 1'000;
   bool json = false;
+  bool yes = false;
 };
 
 std::string dumped(const Json& json) {
@@ -118,7 +122,9 @@ Result<void> documents_of(const base::Settings& settings, const IndexOptions& op
     for (const DocumentHead& head : heads) {
       Json metadata = Json::object();
       for (const auto& [key, value] : head.metadata) metadata[key] = Json::parse(value, nullptr, false);
+      const std::string file = head.file.path.value_or("");
       out.push_back({{"document", head.key},
+                     {"file", file.empty() ? Json() : Json(file)},
                      {"type", head.media_type},
                      {"bytes", head.source_bytes},
                      {"chunks", head.chunks},
@@ -146,11 +152,31 @@ Result<void> documents_of(const base::Settings& settings, const IndexOptions& op
   return print_out(out);
 }
 
+// Asks before a whole index goes. bad_input: the answer was no, or nobody can be asked.
+Result<void> confirm_removal(const IndexInfo& info) {
+  const std::string what = fmt::format("index '{}' with {}", printable(info.name),
+                                       several(static_cast<std::uint64_t>(info.documents), "document"));
+  if (::isatty(STDIN_FILENO) == 0)
+    return fail(Errc::bad_input, "this would remove {}, and there is no terminal to ask on; --yes removes it",
+                what);
+  fmt::print(stderr, "Remove {}? [y/N] ", what);
+  std::fflush(stderr);
+  std::string answer;
+  std::getline(std::cin, answer);
+  answer = base::to_lower_ascii(base::trim(answer));
+  if (answer == "y" || answer == "yes") return {};
+  return fail(Errc::bad_input, "nothing was removed");
+}
+
 Result<void> remove(const base::Settings& settings, const IndexOptions& options) {
   TRY(auto documents, Documents::open(settings, /*create=*/false));
   TRY(const IndexInfo info, documents->store().find_index(local_owner, options.name));
   if (options.documents.empty()) {
+    if (!options.yes) TRY_VOID(confirm_removal(info));
     TRY_VOID(documents->store().remove_index(info.id));
+    std::vector<std::string> notes;
+    documents->compact(notes);
+    for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", printable(note, 500));
     std::error_code ignored;
     std::filesystem::remove_all(documents->folder_of(info), ignored);
     return print_out(fmt::format("removed index {} with {}\n", printable(info.name),
@@ -205,7 +231,8 @@ constexpr const char* examples =
     "  plimsoll index add code src --meta team=core    with metadata, for --filter\n"
     "  plimsoll index list\n"
     "  plimsoll index documents manual\n"
-    "  plimsoll index remove manual docs/old.md        one document; without a name, the whole index\n";
+    "  plimsoll index remove manual docs/old.md        one document; without a name, the whole index,\n"
+    "                                                  which asks first, or takes --yes\n";
 
 void add_add(CLI::App& index, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<IndexAddOptions>();
@@ -215,8 +242,9 @@ void add_add(CLI::App& index, const Globals& globals, int& exit_code) {
       "Markdown, HTML, PDF, .docx, source code, CSV, JSON, JSON lines and plain text are read; folders are\n"
       "walked, and what .gitignore and .plimsollignore name is left out. What is unchanged is not read "
       "again.\n"
-      "Ctrl-C leaves a consistent index; the same command goes on from there. A file that cannot be read is\n"
-      "named with the reason, the rest goes in, and the exit status is 1.\n");
+      "Images, archives, minified and generated code and other files of no use to a reader are skipped and\n"
+      "counted, unless they are named or --include names them. A file that cannot be read is reported, the\n"
+      "rest goes in, and the exit status is 1. After Ctrl-C the same command continues where it was.\n");
   command->add_option("NAME", options->name, "The index; it is made if there is none")->required();
   command->add_option("PATH", options->paths, "Files and folders")->required();
   command->add_option("--model", options->model, "New index: tokenizer and chunk size that suit this model")
@@ -240,7 +268,17 @@ void add_add(CLI::App& index, const Globals& globals, int& exit_code) {
   command->add_option("--meta", options->metadata, "Metadata for every document, as often as needed")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command->add_flag("--prune", options->prune, "Remove documents below the paths whose files are gone");
+  command
+      ->add_option("--include", options->include,
+                   "Only files that match, as in .gitignore: '*.md', 'guide/'; may be repeated")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+  command->add_option("--exclude", options->exclude, "No files that match; may be repeated")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+  command->add_flag("--prune", options->prune,
+                    "Remove documents of these paths whose files are gone or left out now");
+  command->add_flag("--verbose", options->verbose, "List the files that were skipped");
   command->add_flag("--quiet", options->quiet, "No bar");
   command->add_flag("--json", options->json, "The outcome as JSON");
   command->callback([options, &globals, &exit_code] {
@@ -294,6 +332,7 @@ void add_index_command(CLI::App& app, const Globals& globals, int& exit_code) {
   const auto [removing, remove_options] = simple("remove", "Remove documents, or the whole index", remove);
   removing->add_option("DOC", remove_options->documents,
                        "Documents as `index documents` names them; none: the whole index");
+  removing->add_flag("--yes", remove_options->yes, "Remove a whole index without asking");
   const auto [verifying, verify_options] =
       simple("verify", "Check that everything of an index is there and fits together", verify);
   verifying->add_flag("--json", verify_options->json, "As JSON");

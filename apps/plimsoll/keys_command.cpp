@@ -106,9 +106,16 @@ Result<void> renew(const Globals& globals, const KeysOptions& options) {
   return print_secret(key, secret, options);
 }
 
+// No store yet: no keys. A store that was named must be there.
+Result<std::vector<ApiKey>> all_keys(const Globals& globals, const KeysOptions& options) {
+  auto store = open_store(globals, options, /*create=*/false);
+  if (store) return (*store)->keys();
+  if (store.error().code == Errc::not_found && options.store.empty()) return std::vector<ApiKey>();
+  return tl::unexpected<Error>(store.error());
+}
+
 Result<void> list(const Globals& globals, const KeysOptions& options) {
-  TRY(const auto store, open_store(globals, options, /*create=*/true));
-  TRY(const auto keys, store->keys());
+  TRY(const auto keys, all_keys(globals, options));
   if (options.json) {
     Json out = Json::array();
     for (const ApiKey& key : keys)

@@ -17,6 +17,16 @@ std::string where(const SelectedPassage& passage) {
   return out;
 }
 
+std::string place(const SelectedPassage& passage) {
+  if (passage.first_line > 0 && passage.first_line == passage.last_line)
+    return fmt::format("line {}", base::with_thousands(static_cast<std::int64_t>(passage.first_line)));
+  const bool lines = passage.first_line > 0;
+  return fmt::format(
+      "{} {} to {}", lines ? "lines" : "bytes",
+      base::with_thousands(static_cast<std::int64_t>(lines ? passage.first_line : passage.source.start)),
+      base::with_thousands(static_cast<std::int64_t>(lines ? passage.last_line : passage.source.end)));
+}
+
 // Lines of the passage, each made safe by itself: its line ends stay.
 std::string shown(std::string_view text) {
   std::string out;
@@ -36,10 +46,8 @@ std::string passages_text(const SearchReport& report, const Terminal& terminal) 
   const char* plain = terminal.colour ? "\033[0m" : "";
   std::string out;
   for (const SelectedPassage& passage : report.selection.passages) {
-    out += fmt::format("{}{}{}  {}bytes {} to {}, {} tokens, score {:.2f}, {}{}\n", bold, where(passage),
-                       plain, dim, base::with_thousands(static_cast<std::int64_t>(passage.source.start)),
-                       base::with_thousands(static_cast<std::int64_t>(passage.source.end)), passage.tokens,
-                       passage.score, printable(passage.reason), plain);
+    out += fmt::format("{}{}{}  {}{}, {} tokens, score {:.2f}, {}{}\n", bold, where(passage), plain, dim,
+                       place(passage), passage.tokens, passage.score, printable(passage.reason), plain);
     if (!passage.lead.empty()) out += shown(passage.lead);
     out += shown(passage.text) + "\n";
   }
@@ -57,18 +65,18 @@ std::string passages_json(const SearchReport& report) {
   Json out;
   out["passages"] = Json::array();
   for (const SelectedPassage& passage : report.selection.passages) {
-    Json entry{{"document", passage.key},
-               {"start", passage.source.start},
-               {"end", passage.source.end},
-               {"text", passage.text},
-               {"tokens", passage.tokens},
-               {"score", passage.score},
-               {"reason", passage.reason},
-               {"label", passage.label},
-               {"heading", passage.path},
-               {"lead", passage.lead},
-               {"page", nullptr}};
+    Json entry{{"document", passage.key},   {"start", passage.source.start},
+               {"end", passage.source.end}, {"text", passage.text},
+               {"tokens", passage.tokens},  {"score", passage.score},
+               {"reason", passage.reason},  {"label", passage.label},
+               {"heading", passage.path},   {"lead", passage.lead},
+               {"page", nullptr},           {"first_line", nullptr},
+               {"last_line", nullptr}};
     if (passage.page > 0) entry["page"] = passage.page;
+    if (passage.first_line > 0) {
+      entry["first_line"] = passage.first_line;
+      entry["last_line"] = passage.last_line;
+    }
     out["passages"].push_back(std::move(entry));
   }
   out["tokens"] = report.selection.tokens;

@@ -41,7 +41,9 @@ struct Options {
   bool open = false;
 };
 
-std::string greeting(ServedGateway& gateway, const base::Settings& settings, const std::string& address) {
+// `program`: how other commands find the same settings and store, "plimsoll --set store_file=/x.db".
+std::string greeting(ServedGateway& gateway, const base::Settings& settings, const std::string& address,
+                     const std::string& program) {
   std::string text;
   const auto models = gateway.fleet().models();
   const std::string key = gateway.has_keys() ? " -H 'Authorization: Bearer KEY'" : "";
@@ -64,9 +66,25 @@ std::string greeting(ServedGateway& gateway, const base::Settings& settings, con
       "Try, from another terminal:\n"
       "  curl {0}/v1/chat/completions -H 'Content-Type: application/json'{2} \\\n"
       "    -d '{{\"model\": \"{1}\", \"messages\": [{{\"role\": \"user\", \"content\": \"Ahoy!\"}}]}}'\n"
-      "  plimsoll inspect --last\n",
-      address, printable(model), key);
+      "  {3} inspect --last\n",
+      address, printable(model), key, program);
   return text;
+}
+
+// How another terminal, in any folder, calls the program for the same settings and store.
+std::string program_for_hints(Globals globals) {
+  std::error_code error;
+  if (!globals.config_file.empty())
+    globals.config_file = std::filesystem::absolute(globals.config_file, error).string();
+  constexpr std::string_view store = "store_file=", model = "embedded_model_file=";
+  std::string file;
+  for (const std::string& one : globals.set)
+    if (one.starts_with(store)) file = one.substr(store.size());  // the last one counts
+  std::erase_if(globals.set,
+                [&](const std::string& one) { return one.starts_with(store) || one.starts_with(model); });
+  if (!file.empty())
+    globals.set.push_back(std::string(store) + std::filesystem::absolute(file, error).string());
+  return "plimsoll" + as_arguments(globals);
 }
 
 // A gateway with the settings it was made by.
@@ -85,7 +103,8 @@ Result<Watch> begin(const Globals& globals, const Options& options, const Listen
   TRY(auto members, gateway_upstreams(*watch.settings, options.upstreams));
   TRY(watch.gateway, ServedGateway::open(*watch.settings, std::move(members)));
   if (listening >= 0) watch.gateway->fleet().refresh(watch.gateway->for_a_list());
-  TRY_VOID(check_listening(listen, watch.gateway->has_keys(), options.open || watch.settings->open_to_all));
+  TRY_VOID(check_listening(listen, watch.gateway->has_keys(), options.open || watch.settings->open_to_all,
+                           program_for_hints(globals)));
   TRY_VOID(watch.gateway->listen(listen, listening));
   return watch;
 }
@@ -146,7 +165,7 @@ Result<void> run(const Globals& globals, const Options& options) {
                   listen.host, six ? "]" : "", watch.gateway->server().port());
   TRY_VOID(print_out(fmt::format("plimsoll {} listens on {}\n", PLIMSOLL_VERSION, address)));
   watch.gateway->fleet().refresh(watch.gateway->for_a_list());
-  TRY_VOID(print_out(greeting(*watch.gateway, settings, address)));
+  TRY_VOID(print_out(greeting(*watch.gateway, settings, address, program_for_hints(with_store))));
   let_go_of_startup_code();
   while (wait_for_a_signal(*watch.gateway, signals) == SIGHUP) take_over(watch, with_store, options, listen);
   log::info("ending", {{"connections", watch.gateway->server().connections()}});

@@ -37,15 +37,15 @@ void Doorkeeper::watch() {
   gate_.refresh_every(between_looks);
 }
 
-Result<void> check_listening(const ListenAddress& listen, bool has_keys, bool open_to_all) {
+Result<void> check_listening(const ListenAddress& listen, bool has_keys, bool open_to_all,
+                             std::string_view program) {
   if (has_keys || is_loopback(listen.host)) return {};
   if (!open_to_all)
-    return fail(
-        Errc::bad_input,
-        "{} is beyond this machine, and there are no keys: whoever reaches the port could use every "
-        "upstream. `plimsoll keys add NAME` makes a key, and then every request needs one; --open (or "
-        "open_to_all = true) listens without",
-        listen.host);
+    return fail(Errc::bad_input,
+                "{} is beyond this machine, and there are no keys: whoever reaches the port could use every "
+                "upstream. `{} keys add NAME` makes a key, and then every request needs one; --open (or "
+                "open_to_all = true) listens without",
+                listen.host, program);
   log::warning(
       "listening beyond this machine without keys: anybody who reaches the port may use every upstream",
       {{"address", listen.host}});

@@ -32,6 +32,8 @@ class Doorkeeper {
 };
 
 // bad_input where anybody could use it and nobody has said that this is meant.
-Result<void> check_listening(const ListenAddress& listen, bool has_keys, bool open_to_all);
+// `program`: how other commands are called for the same store.
+Result<void> check_listening(const ListenAddress& listen, bool has_keys, bool open_to_all,
+                             std::string_view program);
 
 }  // namespace plimsoll

@@ -100,7 +100,7 @@ std::optional<WeighedFile> estimated_file(const std::string& path) {
   std::error_code error;
   const auto bytes = std::filesystem::file_size(path, error);
   if (error) return {};
-  return WeighedFile{path, static_cast<std::int64_t>(bytes), static_cast<Tokens>(bytes / 4), false};
+  return WeighedFile{path, static_cast<std::int64_t>(bytes), static_cast<Tokens>(bytes / 4), false, {}};
 }
 
 Result<void> weigh_files(const base::Settings& settings, const Options& options, StrategyFindings& found,
@@ -136,7 +136,8 @@ Result<void> weigh_files(const base::Settings& settings, const Options& options,
       continue;
     }
     ask.counted = ask.counted.value_or(0) + input->tokens;
-    found.files.push_back({path, static_cast<std::int64_t>(input->bytes), input->tokens, true});
+    found.files.push_back(
+        {path, static_cast<std::int64_t>(input->bytes), input->tokens, true, input->document});
   }
   const bool size_known = ask.char_count || ask.content_size_hint;
   if (found.files.empty() && !size_known)

@@ -136,7 +136,9 @@ std::string files_table(const StrategyFindings& findings, const Terminal& termin
   Table table{{"FILE", "TOKENS", "BYTES", ""}, {false, true, true, false}, {}, false};
   for (const WeighedFile& file : findings.files)
     table.rows.push_back({file.path, with_thousands(file.tokens), with_thousands(file.bytes),
-                          file.counted ? "counted" : "estimated"});
+                          !file.counted           ? "estimated"
+                          : file.document.empty() ? "counted"
+                                                  : fmt::format("text of the {} counted", file.document)});
   return "\n" + draw(table, terminal);
 }
 
@@ -185,8 +187,11 @@ std::string strategy_json(const StrategyFindings& findings) {
   if (!findings.not_counted.empty()) all["not_counted"] = findings.not_counted;
   Json files = Json::array();
   for (const WeighedFile& file : findings.files)
-    files.push_back(
-        {{"file", file.path}, {"tokens", file.tokens}, {"bytes", file.bytes}, {"counted", file.counted}});
+    files.push_back({{"file", file.path},
+                     {"tokens", file.tokens},
+                     {"bytes", file.bytes},
+                     {"counted", file.counted},
+                     {"read_as", file.document.empty() ? Json() : Json(file.document)}});
   all["files"] = std::move(files);
   Json skipped = Json::array();
   for (const SkippedFile& file : findings.skipped)

@@ -13,7 +13,8 @@ struct WeighedFile {
   std::string path;
   std::int64_t bytes = 0;
   Tokens tokens = 0;
-  bool counted = false;  // else estimated from its size
+  bool counted = false;    // else estimated from its size
+  std::string document{};  // "PDF" or ".docx": its text was counted; else empty
 };
 struct SkippedFile {
   std::string path;

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,7 +52,7 @@ struct Sentence {
 struct Chunk {
   Span span;  // of the text
   Tokens tokens = 0;
-  std::uint32_t section = 0;  // the innermost one that holds its first sentence
+  std::uint32_t section = 0;  // the innermost one that holds all its sentences
   std::uint32_t page = 0;     // from 1; 0 where the format has no pages
   std::string lead;           // what its pieces need to be understood: a table's header row, the signature of
                               // the definition around it; or empty
@@ -60,11 +61,21 @@ struct Chunk {
 
 using Metadata = std::map<std::string, std::string, std::less<>>;  // values are JSON: "\"a\"", "1", "true"
 
+// The file that a document was read from. It tells two documents apart whose keys would be the same.
+struct FileSource {
+  // Absolute; links in it are resolved up to the folder that was added. Empty: the document came by other
+  // ways, such as an upload. Nothing: not known, the document was stored by a version that did not keep it.
+  std::optional<std::string> path = "";
+  std::string root;  // the file or folder that was added, absolute
+  bool operator==(const FileSource&) const = default;
+};
+
 struct Document {
-  std::string key;          // what the user calls it: a path, an id
+  std::string key;          // what the user calls it: a path, an id; unique in its index
   std::string media_type;   // "text/markdown"
   std::string source_hash;  // SHA-256 of the bytes it was read from, hexadecimal
   std::uint64_t source_bytes = 0;
+  FileSource file;
   std::string text;  // well-formed UTF-8
   // Empty: the text is the file, byte for byte. `addressable` false: the format packs or draws its text (PDF,
   // .docx), and spans are of the text that was read.

@@ -101,11 +101,14 @@ struct SelectedPassage {
   std::string label;  // "[1: guide.md > Install] "
   std::string lead;   // stands between label and text, on a line of its own; or empty
   std::string path;
-  std::uint32_t page = 0;
-  Tokens tokens = 0;    // of `text` alone
-  float score = 0;      // of its best sentence
-  float meaning = 0;    // the best of its sentences'
-  float relevance = 0;  // likewise
+  std::uint32_t page = 0;  // of its first sentence, from 1; 0 where the format has no pages
+  // In the file, from 1; 0 where its text is not the file, as in PDF and HTML.
+  std::uint64_t first_line = 0, last_line = 0;
+  bool addressable = true;  // `source` is of the file
+  Tokens tokens = 0;        // of `text` alone
+  float score = 0;          // of its best sentence
+  float meaning = 0;        // the best of its sentences'
+  float relevance = 0;      // likewise
   std::string reason;
 };
 

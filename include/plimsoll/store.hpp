@@ -72,10 +72,24 @@ struct DocumentWithVectors {
   std::vector<std::vector<ChunkVectors>> vectors;
 };
 
+// What tells whether a file is in the index, and unchanged.
+struct StoredSource {
+  std::string key;
+  std::string source_hash;
+  FileSource file;
+};
+
+// A document that turned out to be a file's.
+struct FoundSource {
+  std::string key;
+  FileSource file;
+};
+
 // A document without its text.
 struct DocumentHead {
   DocumentId id = 0;
   std::string key;
+  FileSource file;
   std::string media_type;
   std::string source_hash;
   std::int64_t source_bytes = 0;
@@ -125,7 +139,9 @@ class Store {
   virtual Result<std::vector<IndexInfo>> indexes(std::string_view owner) = 0;  // in the order of their making
   virtual Result<void> remove_index(IndexId index) = 0;
 
-  // All or none of them. A document of the same key gives way. The vectors must be of the index's embedders.
+  // All or none of them. A document of the same key is replaced, and one that came from no file takes over
+  // the file of the one it replaces. bad_input: the key belongs to a document of another file. The vectors
+  // must be of the index's embedders.
   virtual Result<std::vector<DocumentId>> put(IndexId index,
                                               std::span<const DocumentWithVectors> documents) = 0;
   // Those of the keys that were there.
@@ -135,14 +151,18 @@ class Store {
   // In the order of their ids, from the one after `after`.
   virtual Result<std::vector<DocumentHead>> documents(IndexId index, const Filter& filter, DocumentId after,
                                                       std::size_t limit) = 0;
-  // Key and source hash of every document, for telling what is unchanged.
-  virtual Result<std::vector<std::pair<std::string, std::string>>> source_hashes(IndexId index) = 0;
+  // Of every document.
+  virtual Result<std::vector<StoredSource>> sources(IndexId index) = 0;
+  // Sets the files of documents; the documents stay as they are, and so does the index's revision.
+  virtual Result<void> set_sources(IndexId index, std::span<const FoundSource> found) = 0;
   // Ids of the documents that pass, ascending.
   virtual Result<std::vector<DocumentId>> matching(IndexId index, const Filter& filter) = 0;
   // The document as it was put, and its vectors.
   virtual Result<DocumentWithVectors> document(DocumentId id) = 0;
   virtual Result<std::vector<Origin>> origins(DocumentId id) = 0;
   virtual Result<std::vector<DocumentHead>> heads(std::span<const DocumentId> ids) = 0;
+  // The lines of a document's text, from 1, that bytes of it stand in. `bytes`: ascending.
+  virtual Result<std::vector<std::uint64_t>> lines(DocumentId id, std::span<const std::uint64_t> bytes) = 0;
 
   // Chunks of one index by id, ascending, with their vectors; ids that are gone are left out.
   virtual Result<std::vector<StoredChunk>> chunks(IndexId index, std::span<const ChunkId> ids) = 0;
@@ -158,6 +178,9 @@ class Store {
 
   // Every fault found, as a sentence each; none: the store is sound.
   virtual Result<std::vector<std::string>> verify(IndexId index) = 0;
+
+  // Gives the room of what was removed back to the file system, where it is much.
+  virtual Result<void> compact() = 0;
 
   // From now on it is that owner's, under that name; an index that was, is removed in the same step.
   virtual Result<void> rename_index(IndexId index, std::string_view owner, std::string_view name) = 0;

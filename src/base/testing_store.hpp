@@ -127,9 +127,12 @@ class MemoryStore : public Store {
   Result<std::vector<DocumentHead>> documents(IndexId, const Filter&, DocumentId, std::size_t) override {
     return not_here();
   }
-  Result<std::vector<std::pair<std::string, std::string>>> source_hashes(IndexId) override {
+  Result<std::vector<StoredSource>> sources(IndexId) override { return not_here(); }
+  Result<std::vector<std::uint64_t>> lines(DocumentId, std::span<const std::uint64_t>) override {
     return not_here();
   }
+  Result<void> compact() override { return {}; }
+  Result<void> set_sources(IndexId, std::span<const FoundSource>) override { return not_here(); }
   Result<std::vector<DocumentId>> matching(IndexId, const Filter&) override { return not_here(); }
   Result<DocumentWithVectors> document(DocumentId) override { return not_here(); }
   Result<std::vector<std::string>> verify(IndexId) override { return not_here(); }

@@ -70,6 +70,25 @@ bool is_stop_word(std::string_view word) {
   return words.contains(word);
 }
 
+bool is_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+
+bool is_lower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+
+// Where the part of a word in camel case that begins at `at` ends: before a capital behind a small letter or
+// a digit, and before the last of several capitals if a word begins with it ("CORS|Middleware", but "URLs").
+std::size_t part_end(std::string_view word, std::size_t at) {
+  for (std::size_t i = at + 1; i < word.size(); ++i) {
+    if (!is_upper(word[i])) continue;
+    const bool begins = i + 2 < word.size() && is_lower(word[i + 1]) && is_lower(word[i + 2]);
+    if (!is_upper(word[i - 1]) || begins) return i;
+  }
+  return word.size();
+}
+
 struct StemmerFree {
   void operator()(sb_stemmer* stemmer) const { sb_stemmer_delete(stemmer); }
 };
@@ -163,6 +182,7 @@ std::size_t WordScanner::contraction_at(std::size_t at) const {
 bool WordScanner::next() {
   size_ = 0;
   full_ = false;
+  if (read_part()) return true;
   if (pair_end_ != 0 && read_pair()) return true;
   while (at_ < text_.size()) {
     if (is_ascii(text_[at_])) {
@@ -208,6 +228,28 @@ void WordScanner::read_word() {
     at_ += decoded.bytes;
   }
   end_ = at_;
+  const std::string_view word = text_.substr(start_, end_ - start_);
+  if (word.size() <= longest_word_bytes && part_end(word, 0) < word.size() &&
+      std::ranges::all_of(word, [](char c) { return lower(c) != 0; })) {
+    part_ = start_;
+    parts_end_ = end_;
+  }
+}
+
+// The next part of a word in camel case that has more than one letter. False: there is none.
+bool WordScanner::read_part() {
+  while (part_ < parts_end_) {
+    const std::string_view rest = text_.substr(part_, parts_end_ - part_);
+    start_ = part_;
+    end_ = part_ += part_end(rest, 0);
+    if (end_ - start_ < 2) continue;
+    for (std::size_t i = start_; i < end_; ++i) {
+      const char folded = lower(text_[i]);
+      append({&folded, 1});
+    }
+    return true;
+  }
+  return false;
 }
 
 // At the first character of an unspaced run, or inside one (`pair_end_` is set). Gives the pair that starts

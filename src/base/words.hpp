@@ -1,10 +1,11 @@
 // The words of a text as searching compares them: case and accents folded, English endings taken off.
 //
-// A word is a run of letters and digits; "_" and every sign split. "dog's" and "don't" are one word each,
-// "l'eau" and "O'Reilly" are two. Scripts that put no spaces between words (Chinese, Japanese, Korean, Thai,
-// Lao, Khmer, Burmese) give each pair of neighbouring characters, and a character that stands alone by
-// itself. Linear in the text, in memory bounded by the longest word kept. Any bytes may come: what is not
-// well-formed UTF-8 splits words. Safe on any thread.
+// A word is a run of letters and digits; "_" and every sign split. A word of several in camel case is
+// followed by these: "CORSMiddleware" gives "corsmiddleware", "cors" and "middleware". "dog's" and "don't"
+// are one word each, "l'eau" and "O'Reilly" are two. Scripts that put no spaces between words (Chinese,
+// Japanese, Korean, Thai, Lao, Khmer, Burmese) give each pair of neighbouring characters, and a character
+// that stands alone by itself. Linear in the text, in memory bounded by the longest word kept. Any bytes may
+// come: what is not well-formed UTF-8 splits words. Safe on any thread.
 #pragma once
 
 #include <array>
@@ -43,6 +44,7 @@ class WordScanner {
 
  private:
   void read_word();
+  bool read_part();
   bool read_pair();
   void append(std::string_view bytes);
   std::size_t contraction_at(std::size_t at) const;
@@ -51,7 +53,8 @@ class WordScanner {
   std::size_t at_ = 0;
   std::size_t start_ = 0, end_ = 0;
   std::size_t pair_end_ = 0;  // the end of the character that the last pair ended with; 0: there was none
-  bool full_ = false;         // the word had more than is kept
+  std::size_t part_ = 0, parts_end_ = 0;  // what is left of a word whose parts are given
+  bool full_ = false;                     // the word had more than is kept
   std::size_t size_ = 0;
   std::array<char, longest_word_bytes> word_{};
 };

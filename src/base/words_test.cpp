@@ -30,6 +30,23 @@ TEST(Words, SplitAtSignsAndUnderscores) {
   EXPECT_EQ(stems(""), "");
 }
 
+TEST(Words, OfIdentifiersAreFoundToo) {
+  EXPECT_EQ(stems("CORSMiddleware"), "corsmiddlewar cor middlewar");
+  EXPECT_EQ(stems("CORS"), "cor");
+  EXPECT_EQ(stems("include_in_schema includeInSchema"),
+            "includ in* schema includeinschema includ in* schema");
+  EXPECT_EQ(stems("utf8Decode parseXMLDocument"), "utf8decode utf8 decod parsexmldocu pars xml document");
+  EXPECT_EQ(stems("URLs APIs Title x iPhone"), "url api titl x iphon phone");
+  EXPECT_EQ(stems("naïveWord"), "naiveword");
+  std::vector<Word> words;
+  read_words("a fooBar b", words);
+  ASSERT_EQ(words.size(), 5U);
+  EXPECT_EQ(words[1], (Word{"foobar", 2, 8, false}));
+  EXPECT_EQ(words[2], (Word{"foo", 2, 5, false}));
+  EXPECT_EQ(words[3], (Word{"bar", 5, 8, false}));
+  EXPECT_EQ(words[4].start, 9U);
+}
+
 TEST(Words, WithDigitsAreNotStemmed) {
   EXPECT_EQ(stems("abc123ing tests"), "abc123ing test");
 }

@@ -17,6 +17,15 @@ Json metadata_json(const Metadata& metadata) {
   return json;
 }
 
+// Where a reader finds the passage, as far as it is known: the page of a PDF, the lines of a text file. What
+// the document says under these names itself stays.
+void add_place(Json& json, const SelectedPassage& passage) {
+  if (passage.page > 0) json.emplace("page", passage.page);
+  if (passage.first_line == 0) return;
+  json.emplace("first_line", passage.first_line);
+  json.emplace("last_line", passage.last_line);
+}
+
 Json source_nodes(const Course& course) {
   std::vector<const FoundPassage*> kept;
   for (const std::size_t place : passages_aboard(course)) kept.push_back(&course.passages[place]);
@@ -34,6 +43,7 @@ Json source_nodes(const Course& course) {
     node["score"] = found->distance;
     for (const char* none : {"dense_score", "sparse_score", "source"}) node[none] = nullptr;
     node["metadata"] = metadata_json(found->metadata);
+    add_place(node["metadata"], passage);
   }
   return nodes;
 }
@@ -44,18 +54,19 @@ Json passages_json(const Course& course) {
     const FoundPassage& found = course.passages[place];
     const SelectedPassage& passage = found.passage;
     Json& json = passages.emplace_back(Json::object());
-    json.get_ref<Json::object_t&>().reserve(11);
+    json.get_ref<Json::object_t&>().reserve(13);
     json["number"] = place + 1;  // as the prompt has it
     json["document"] = passage.key;
     json["start"] = passage.source.start;
     json["end"] = passage.source.end;
     json["page"] = passage.page;
+    add_place(json, passage);
     json["path"] = passage.path;
     json["tokens"] = passage.tokens;
     json["score"] = passage.score;
     json["reason"] = passage.reason;
-    if (!course.ask.documents) continue;
     json["text"] = passage.text;
+    if (!course.ask.documents) continue;
     json["metadata"] = metadata_json(found.metadata);
   }
   return passages;

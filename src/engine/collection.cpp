@@ -89,7 +89,7 @@ Result<std::vector<DocumentWithVectors>> Collections::prepared(const IndexInfo& 
   }
   TRY(const std::vector<Embedder*> embedders, tools_.embedders_of(info));
   return ingest::embed_documents(std::move(documents), embedders, known,
-                                 [&](std::size_t) { return !deadline.passed(); });
+                                 [&](const auto&) { return !deadline.passed(); });
 }
 
 // An index that nothing went into is none.
@@ -220,8 +220,9 @@ Result<FileOutcome> Collections::put_file(std::string_view owner, std::string_vi
     std::vector<Document> documents;
     documents.push_back(std::move(document));
     TRY(const auto ready,
-        ingest::embed_documents(std::move(documents), embedders, old,
-                                [&](std::size_t done) { return progress(FileStage::embedding, done); }));
+        ingest::embed_documents(std::move(documents), embedders, old, [&](const ingest::EmbedProgress& now) {
+          return progress(FileStage::embedding, now.more);
+        }));
     if (!progress(FileStage::storing, 0)) return stopped();
 
     const auto turn = turn_of(owner, name);

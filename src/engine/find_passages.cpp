@@ -1,5 +1,8 @@
 #include "engine/find_passages.hpp"
 
+#include <algorithm>
+#include <map>
+
 #include "base/try.hpp"
 
 namespace plimsoll::engine {
@@ -37,11 +40,38 @@ Result<Evidence> find_evidence(const OpenIndex& open, std::string_view query,
   return evidence;
 }
 
+namespace {
+
+// Of the passages of one document, whose text is its file.
+Result<void> find_lines(const OpenIndex& open, DocumentId document,
+                        std::span<SelectedPassage* const> passages) {
+  std::vector<std::uint64_t> bytes;
+  for (const SelectedPassage* passage : passages) {
+    bytes.push_back(passage->span.start);
+    bytes.push_back(std::max(passage->span.start, passage->span.end - 1));
+  }
+  std::ranges::sort(bytes);
+  TRY(const auto lines, open.store.lines(document, bytes));
+  const auto line_of = [&](std::uint64_t byte) {
+    return lines[static_cast<std::size_t>(std::ranges::lower_bound(bytes, byte) - bytes.begin())];
+  };
+  for (SelectedPassage* passage : passages) {
+    passage->first_line = line_of(passage->span.start);
+    passage->last_line = line_of(std::max(passage->span.start, passage->span.end - 1));
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<void> locate(const OpenIndex& open, Selection& selection) {
+  std::map<DocumentId, std::vector<SelectedPassage*>> in_files;
   for (SelectedPassage& passage : selection.passages) {
     TRY(const auto origins, open.chunks.origins(open.info.id, passage.document));
     passage.source = source_span(*origins, passage.span);
+    if (passage.addressable && origins->empty()) in_files[passage.document].push_back(&passage);
   }
+  for (const auto& [document, passages] : in_files) TRY_VOID(find_lines(open, document, passages));
   return {};
 }
 

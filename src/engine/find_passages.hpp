@@ -28,7 +28,7 @@ std::vector<std::vector<float>> query_vectors(const OpenIndex& open, std::string
 Result<Evidence> find_evidence(const OpenIndex& open, std::string_view query,
                                const retrieve::GatherOptions& options, Deadline deadline);
 
-// Fills in where the passages stand in the files that they were read from.
+// Fills in where the passages are in the files that they were read from: bytes, and lines of text files.
 Result<void> locate(const OpenIndex& open, Selection& selection);
 
 }  // namespace plimsoll::engine

@@ -41,6 +41,8 @@ Json chunk_json(const Json& passage) {
   for (const char* key :
        {"score", "document", "metadata", "tokens", "start", "end", "page", "path", "reason"})
     chunk[key] = member(passage, key);
+  for (const char* key : {"first_line", "last_line"})
+    if (const Json& line = member(passage, key); !line.is_null()) chunk[key] = line;
   return chunk;
 }
 

@@ -73,6 +73,10 @@ Json passage_json(const SelectedPassage& passage) {
             {"reason", passage.reason}, {"heading", passage.path}};
   if (!passage.lead.empty()) json["lead"] = passage.lead;
   if (passage.page > 0) json["page"] = passage.page;
+  if (passage.first_line > 0) {
+    json["first_line"] = passage.first_line;
+    json["last_line"] = passage.last_line;
+  }
   return json;
 }
 

@@ -179,7 +179,8 @@ class Cutter {
     Span rest = unit.span;
     while (rest.size() > 0) {
       const std::string_view window = prefix_of(text_of(rest), window_bytes());
-      unit.span = trimmed(text_, {rest.start, rest.start + first_part(window, window.size() == rest.size())});
+      const std::size_t bytes = first_part(window, window.size() == rest.size(), is_code(unit));
+      unit.span = trimmed(text_, {rest.start, rest.start + bytes});
       unit.tokens = tokenizer_.count(text_of(unit.span));
       into.push_back(unit);
       unit.opens_block = false;
@@ -188,11 +189,15 @@ class Cutter {
   }
 
   // Bytes of the first part of a sentence that is too long, of which `window` is the front or the `whole`.
-  std::size_t first_part(std::string_view window, bool whole) const {
+  // Code is divided between lines; only a line that is too long by itself is divided like a sentence.
+  std::size_t first_part(std::string_view window, bool whole, bool code) const {
     const std::vector<std::size_t> ends = tokenizer_.token_ends(window);
     const auto tokens = static_cast<Tokens>(ends.size());
     const Tokens most = options_.sentence_tokens;
-    if (tokens <= most) return whole ? window.size() : clause_end(window, window.size());
+    if (tokens <= most && whole) return window.size();
+    if (code)
+      if (const std::size_t end = lines_end(window, ends); end > 0) return end;
+    if (tokens <= most) return clause_end(window, window.size());
     // The last two parts are alike, rather than one long and one of a word.
     Tokens target = std::min(most, tokens < 2 * most ? (tokens + 1) / 2 + 1 : most);
     // A front may have other tokens than the front of the tokens: what is taken is counted.
@@ -201,6 +206,22 @@ class Cutter {
       if (end > 0 && tokenizer_.count(window.substr(0, end)) <= most) return end;
     }
     return next_character(window);
+  }
+
+  // The end of the last line that is whole and lets what is before it be a sentence; 0: there is none.
+  std::size_t lines_end(std::string_view window, const std::vector<std::size_t>& ends) const {
+    const auto most = static_cast<std::size_t>(options_.sentence_tokens);
+    std::size_t end = ends.size() <= most ? window.size() : ends[most - 1];
+    while (end > 0) {
+      const std::size_t line_end = window.rfind('\n', end - 1);
+      if (line_end == std::string_view::npos) return 0;
+      const Span lines = trimmed(window, {0, line_end});
+      if (lines.size() > 0 &&
+          tokenizer_.count(window.substr(lines.start, lines.size())) <= options_.sentence_tokens)
+        return line_end + 1;
+      end = line_end;
+    }
+    return 0;
   }
 
   static std::size_t next_character(std::string_view text) {
@@ -313,10 +334,19 @@ class Cutter {
     return line_end == std::string_view::npos ? gap.end : gap.start + line_end + 1;
   }
 
+  // The innermost section that holds all of them, so that a heading never speaks of text below another.
+  std::uint32_t section_of(std::size_t first, std::size_t last) const {
+    std::uint32_t common = units_[first].section;
+    for (std::size_t i = first + 1; i < last; ++i)
+      for (std::uint32_t here = units_[i].section; here != common;)
+        (here > common ? here : common) = read_.sections[std::max(here, common)].parent;
+    return common;
+  }
+
   void add_chunk(std::size_t first, std::size_t last, Span span, Tokens tokens) {
     Chunk chunk{.span = span,
                 .tokens = tokens,
-                .section = units_[first].section,
+                .section = section_of(first, last),
                 .page = blocks_[units_[first].block].page,
                 .lead = read_.leads[lead_of(first, last)],
                 .sentences = {}};

@@ -111,8 +111,7 @@ TEST(Cut, ShortSentencesGoWithANeighbour) {
             "<> [] *Yes. No. Maybe it is so, after all is said.\nOk.\n");
   EXPECT_EQ(chunks_of(cut_text("# Use\n\nIt is used like this.\n", "a.md")),
             "<Use> [] *# Use\n\nIt is used like this.\n");
-  EXPECT_EQ(chunks_of(cut_text("def aa(): 1\n\ndef bb(): 2\n", "a.py")),
-            "<aa> [] *def aa(): 1 *def bb(): 2\n");
+  EXPECT_EQ(chunks_of(cut_text("def aa(): 1\n\ndef bb(): 2\n", "a.py")), "<> [] *def aa(): 1 *def bb(): 2\n");
 }
 
 TEST(Cut, LongSentencesAreDividedAtClausesThenBlanksThenCharacters) {
@@ -137,6 +136,48 @@ TEST(Cut, ALongRowIsDividedAtItsSentences) {
           "a.jsonl", {.chunk_tokens = 80, .sentence_tokens = 40})),
       "<> [] *{\"a\": \"The ship and the line of the deep. |The line and the ship of the deep.\\n |The end "
       "of it all.\"}\n");
+}
+
+TEST(Cut, AChunkOfTwoSectionsIsLabelledWithWhatIsAroundBoth) {
+  const Document document = cut_text(
+      "# Handbook\n\n## Leave\n\n### Sick leave\n\nCall by nine.\n\n## Expenses\n\n"
+      "Meals are paid up to thirty a day and hotels up to ninety.\n",
+      "a.md");
+  for (const Chunk& chunk : document.chunks) {
+    const std::string_view text = text_of(document.text, chunk.span);
+    const std::string path = heading_path(document.sections, chunk.section);
+    if (text.find("Meals") != std::string_view::npos) {
+      EXPECT_EQ(path.find("Leave"), std::string::npos) << chunks_of(document);
+    }
+    if (text.find("Call by nine") != std::string_view::npos) {
+      EXPECT_EQ(path.find("Expenses"), std::string::npos) << chunks_of(document);
+    }
+  }
+}
+
+TEST(Cut, CodeIsDividedBetweenLines) {
+  std::string block, indented;
+  for (int i = 0; i < 40; ++i) {
+    const std::string line =
+        fmt::format("value_{} = compute(alpha={}, beta={}, gamma=\"{}\")  # 1. Set. 2. Go.\n", i, i * 7,
+                    i * 31, std::string(static_cast<std::size_t>(i % 9), 'x'));
+    block += line;
+    indented += "  " + line;
+  }
+  for (const std::string& text : {"Text before it.\n\n```python\n" + block + "```\n\nText after it.\n",
+                                  "- An item:\n\n  ```\n" + indented + "  ```\n"}) {
+    const Document document = cut_text(text, "a.md", {.chunk_tokens = 600, .sentence_tokens = 200});
+    std::size_t inside = 0;
+    for (const Chunk& chunk : document.chunks)
+      for (const Sentence& sentence : chunk.sentences) {
+        if (text_of(document.text, sentence.span).find("value_") == std::string_view::npos) continue;
+        ++inside;
+        const std::size_t line = document.text.rfind('\n', sentence.span.start);
+        EXPECT_EQ(trimmed(document.text, {line, sentence.span.start}).size(), 0U) << chunks_of(document);
+        EXPECT_EQ(document.text[sentence.span.end], '\n') << chunks_of(document);
+      }
+    EXPECT_GT(inside, 10U);
+  }
 }
 
 TEST(Cut, CodeKeepsItsIndentationInTheChunk) {

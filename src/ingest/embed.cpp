@@ -31,8 +31,11 @@ Known known_sentences(std::span<const DocumentWithVectors> documents, std::size_
   return out;
 }
 
-// Each call of the embedder has so many texts at most: their vectors are 6 MB before they are packed.
-constexpr std::size_t texts_per_call = 4096;
+// A call of the embedder should take about a second: long enough to keep all cores busy, short enough that a
+// user who wants to stop need not wait. The first call has few texts, the next twice as many if that was
+// quick.
+constexpr std::size_t first_texts = 64, most_texts = 4096;
+constexpr std::chrono::milliseconds quick_call{500};
 // A slow machine or server embeds some ten sentences a second.
 constexpr std::chrono::minutes embed_patience{10};
 
@@ -50,7 +53,7 @@ Result<void> embed_some(std::span<const std::string_view> texts, Embedder& embed
 
 // Embeds what is not known yet, each text once, however often it stands there.
 Result<void> add_unknown(std::span<const Document> documents, Embedder& embedder, Known& known,
-                         const KeepGoing& keep_going) {
+                         std::size_t embedders_left, EmbedProgress& progress, const KeepGoing& keep_going) {
   std::vector<std::string_view> texts;
   for (const Document& document : documents) {
     for (const Chunk& chunk : document.chunks) {
@@ -60,13 +63,21 @@ Result<void> add_unknown(std::span<const Document> documents, Embedder& embedder
       }
     }
   }
-  std::size_t done = 0;
+  progress.total = progress.done + texts.size() * embedders_left;
+  const auto stop = [&](std::size_t more) {
+    progress.more = more;
+    progress.done += more;
+    return !keep_going(progress);
+  };
+  std::size_t done = 0, most = first_texts;
   for (auto rest = std::span<const std::string_view>(texts); !rest.empty(); rest = rest.subspan(done)) {
-    if (!keep_going(done)) return fail(Errc::timed_out, "stopped");
-    done = std::min(texts_per_call, rest.size());
+    if (stop(done)) return fail(Errc::timed_out, "stopped");
+    done = std::min(most, rest.size());
+    const auto began = std::chrono::steady_clock::now();
     TRY_VOID(embed_some(rest.first(done), embedder, known));
+    if (std::chrono::steady_clock::now() - began < quick_call) most = std::min(2 * most, most_texts);
   }
-  if (!keep_going(done)) return fail(Errc::timed_out, "stopped");
+  if (stop(done)) return fail(Errc::timed_out, "stopped");
   return {};
 }
 
@@ -78,9 +89,10 @@ Result<std::vector<DocumentWithVectors>> embed_documents(std::vector<Document> d
                                                          const KeepGoing& keep_going) {
   std::vector<DocumentWithVectors> out(documents.size());
   for (DocumentWithVectors& each : out) each.vectors.resize(embedders.size());
+  EmbedProgress progress;
   for (std::size_t e = 0; e < embedders.size(); ++e) {
     Known vectors = known_sentences(known, e);
-    TRY_VOID(add_unknown(documents, *embedders[e], vectors, keep_going));
+    TRY_VOID(add_unknown(documents, *embedders[e], vectors, embedders.size() - e, progress, keep_going));
     for (std::size_t i = 0; i < documents.size(); ++i) {
       for (const Chunk& chunk : documents[i].chunks) {
         std::vector<const PackedSentence*> sentences;

@@ -1,6 +1,7 @@
 #include "ingest/pipeline.hpp"
 
-#include <unordered_map>
+#include <algorithm>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 
@@ -9,6 +10,7 @@
 #include "base/sha256.hpp"
 #include "base/try.hpp"
 #include "ingest/embed.hpp"
+#include "ingest/keys.hpp"
 
 namespace plimsoll::ingest {
 namespace {
@@ -19,15 +21,13 @@ class Ingest {
       : tools_(tools), options_(options), progress_(progress) {}
 
   Result<IngestReport> run(std::span<const SourceFile> files) {
-    TRY(const auto hashes, tools_.store.source_hashes(tools_.index.id));
-    for (const auto& [key, hash] : hashes) known_.emplace(key, hash);
+    TRY(auto stored, tools_.store.sources(tools_.index.id));
+    keys_.emplace(std::move(stored));
     for (const SourceFile& file : files) {
       if (report_.stopped) break;
       TRY_VOID(add(file));
-      if (batch_.size() >= options_.batch_documents || batch_sentences_ >= options_.batch_sentences)
-        TRY_VOID(flush());
+      if (batch_is_full()) TRY_VOID(flush());
       ++report_.counts.files;
-      report_.counts.bytes += file.bytes;
       if (!progress_(report_.counts, file.key)) report_.stopped = true;
     }
     TRY_VOID(flush());
@@ -35,37 +35,64 @@ class Ingest {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  bool batch_is_full() const {
+    return batch_.size() >= options_.batch_documents || batch_sentences_ >= most_sentences_ ||
+           (!batch_.empty() && Clock::now() - flushed_ >= options_.batch_time);
+  }
+
   Result<void> add(const SourceFile& file) {
+    TRY(auto document, read(file));
+    if (!document) {
+      report_.counts.bytes += file.bytes;
+      return {};
+    }
+    std::size_t sentences = 0;
+    for (const Chunk& chunk : document->chunks) sentences += chunk.sentences.size();
+    // A long document takes its time: what was ready before it is stored first.
+    if (sentences >= most_sentences_) TRY_VOID(flush());
+    if (replaces_) replaced_.push_back(document->key);
+    batch_sentences_ += sentences;
+    batch_bytes_ += file.bytes;
+    batch_.push_back(*std::move(document));
+    return {};
+  }
+
+  // Nothing: it does not go in, or is there already.
+  Result<std::optional<Document>> read(const SourceFile& file) {
     auto bytes = check_size(file.bytes, options_.read).and_then([&] {
       return base::read_file(file.path, options_.read.max_document_bytes);
     });
     if (!bytes) {
       report_.problems.push_back({file.key, bytes.error().what});
-      return {};
+      return std::nullopt;
     }
     const std::string hash = base::sha256_hex(*bytes);
-    const auto known = known_.find(file.key);
-    if (known != known_.end() && known->second == hash) {
-      TRY(const bool same, same_metadata(file.key));
+    const DocumentKeys::Assigned assigned = keys_->assign(file.key, file.source, hash);
+    if (assigned.is_adopted) found_.push_back({assigned.key, assigned.file});
+    if (assigned.is_stored && !assigned.is_changed) {
+      TRY(const bool same, same_metadata(assigned.key));
       if (same) {
         ++report_.counts.unchanged;
-        return {};
+        return std::nullopt;
       }
     }
     std::vector<std::string> warnings;
-    auto document =
-        make_document(*bytes, file.key, file.path.filename().string(), tools_.tokenizer, options_, warnings);
+    IngestOptions options = options_;
+    options.read.skip_derived = !file.wanted;
+    auto document = make_document(*bytes, assigned.key, file.path.filename().string(), tools_.tokenizer,
+                                  options, warnings);
     for (std::string& warning : warnings) report_.warnings.push_back({file.key, std::move(warning)});
     if (!document) {
-      report_.problems.push_back({file.key, document.error().what});
-      return {};
+      const bool skipped = document.error().code == Errc::unsupported && !file.wanted;
+      (skipped ? report_.skipped : report_.problems).push_back({file.key, document.error().what});
+      return std::nullopt;
     }
     document->source_hash = hash;
-    for (const Chunk& chunk : document->chunks) batch_sentences_ += chunk.sentences.size();
-    if (known != known_.end()) replaced_.push_back(file.key);
-    known_.insert_or_assign(file.key, hash);
-    batch_.push_back(*std::move(document));
-    return {};
+    document->file = assigned.file;
+    replaces_ = assigned.is_stored;
+    return std::optional(*std::move(document));
   }
 
   // Whether what the user puts on every document is on this one.
@@ -81,6 +108,8 @@ class Ingest {
   }
 
   Result<void> flush() {
+    if (!found_.empty()) TRY_VOID(tools_.store.set_sources(tools_.index.id, found_));
+    found_.clear();
     if (batch_.empty()) return {};
     std::vector<DocumentWithVectors> old;
     if (!tools_.embedders.empty()) {
@@ -93,31 +122,58 @@ class Ingest {
     }
     const std::size_t replaced = replaced_.size();
     const std::string last = batch_.back().key;
-    auto ready = embed_documents(std::move(batch_), tools_.embedders, old, [&](std::size_t sentences) {
-      report_.counts.sentences += sentences;
+    const std::uint64_t before = report_.counts.bytes;
+    const Clock::time_point began = Clock::now();
+    std::size_t embedded = 0;
+    auto ready = embed_documents(std::move(batch_), tools_.embedders, old, [&](const EmbedProgress& now) {
+      embedded = now.done;
+      report_.counts.sentences += now.more;
+      report_.counts.bytes = before + (now.total == 0 ? 0 : batch_bytes_ * now.done / now.total);
       if (!progress_(report_.counts, last)) report_.stopped = true;
-      return !report_.stopped;
+      // A batch takes some seconds and is stored; only what takes longer, a large document, is given up.
+      return !report_.stopped || now.done == now.total || now.total <= 2 * most_sentences_;
     });
+    report_.counts.bytes = before + batch_bytes_;
     batch_.clear();
     replaced_.clear();
     batch_sentences_ = 0;
+    batch_bytes_ = 0;
+    adapt(embedded, Clock::now() - began);
     if (!ready && report_.stopped) return {};
     if (!ready) return tl::unexpected<Error>(ready.error());
     TRY_VOID(tools_.store.put(tools_.index.id, *ready));
+    flushed_ = Clock::now();
     report_.counts.updated += replaced;
     report_.counts.added += ready->size() - replaced;
     for (const DocumentWithVectors& each : *ready) report_.counts.chunks += each.document.chunks.size();
     return {};
   }
 
+  // The next batch has as many sentences as are embedded in the time of a batch.
+  void adapt(std::size_t embedded, Clock::duration took) {
+    const double seconds = std::chrono::duration<double>(took).count();
+    if (embedded < least_batch_ || seconds <= 0) return;
+    const double wanted =
+        static_cast<double>(embedded) / seconds * std::chrono::duration<double>(options_.batch_time).count();
+    most_sentences_ = std::clamp(static_cast<std::size_t>(std::min(wanted, 1e9)), least_batch_,
+                                 std::max(options_.batch_sentences, least_batch_));
+  }
+
   const IngestTools& tools_;
   const IngestOptions& options_;
   const Progress& progress_;
   IngestReport report_;
-  std::unordered_map<std::string, std::string> known_;  // source hash by key
+  std::optional<DocumentKeys> keys_;
+  std::vector<FoundSource> found_;  // to be written with the batch
   std::vector<Document> batch_;
   std::vector<std::string> replaced_;  // keys of the batch that the store has
+  bool replaces_ = false;              // whether the store has the document that was read last
   std::size_t batch_sentences_ = 0;
+  std::uint64_t batch_bytes_ = 0;  // of its files
+  // A few sentences at first: how long they take tells how many a batch may have.
+  static constexpr std::size_t least_batch_ = 64;
+  std::size_t most_sentences_ = std::min(least_batch_, options_.batch_sentences);
+  Clock::time_point flushed_ = Clock::now();
 };
 
 }  // namespace

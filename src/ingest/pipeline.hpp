@@ -1,10 +1,12 @@
 // The write path: files in, documents with their vectors in the store.
 //
-// What is unchanged since it was stored is neither cut nor embedded again. Documents go into the store some
-// at a time; each such step is whole or not at all, so that a stop, an error or a crash between two of them
-// leaves an index that is consistent, and the next run goes on from there.
+// What is unchanged since it was stored is neither cut nor embedded again. Documents go into the store in
+// small batches, every two seconds or so; a batch is stored as a whole or not at all, so that a stop, an
+// error or a crash leaves an index that is consistent and has all but the last batch, and the next run
+// continues there.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -21,17 +23,20 @@
 namespace plimsoll::ingest {
 
 struct SourceFile {
-  std::string key;
+  std::string key;  // that its document gets if no other file has it
+  FileSource source;
   std::filesystem::path path;
   std::uint64_t bytes = 0;
+  bool wanted = false;  // it was named by the user: read it, whatever is in it
 };
 
 struct IngestOptions {
   ReadOptions read;
   CutOptions cut;
   Metadata metadata;                   // put on every document, beside what it says of itself
-  std::size_t batch_documents = 256;   // that one step into the store holds at most
-  std::size_t batch_sentences = 2048;  // likewise, but for one large document
+  std::size_t batch_documents = 256;   // that one batch holds at most
+  std::size_t batch_sentences = 2048;  // likewise, but for one large document; fewer where embedding is slow
+  std::chrono::milliseconds batch_time{2'000};  // that a batch takes, about
 };
 
 struct Problem {
@@ -42,14 +47,15 @@ struct Problem {
 struct IngestCounts {
   std::size_t files = 0;  // looked at
   std::size_t added = 0, updated = 0, unchanged = 0;
-  std::uint64_t bytes = 0;    // of files looked at
+  std::uint64_t bytes = 0;    // of files that are done, and of those under way in proportion
   std::size_t sentences = 0;  // embedded
   std::size_t chunks = 0;     // stored
 };
 
 struct IngestReport {
   IngestCounts counts;
-  std::vector<Problem> problems;  // files that did not go in
+  std::vector<Problem> problems;  // files that should have gone in and did not
+  std::vector<Problem> skipped;   // files of kinds that are not indexed
   std::vector<Problem> warnings;  // files that went in, but not as they should
   bool stopped = false;
 };

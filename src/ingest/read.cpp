@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "ingest/decode.hpp"
+#include "ingest/derived_files.hpp"
 #include "ingest/media_type.hpp"
 #include "ingest/readers.hpp"
 
@@ -50,7 +51,13 @@ Result<ReadDocument> read_document(std::string_view bytes, std::string_view name
 
   Decoded decoded;
   TRY_VOID(decode(bytes, decoded));
-  TRY(ReadDocument read, read_by_type(decoded.text, text_type(decoded.text, name), options));
+  const std::size_t whole = decoded.text.size();
+  remove_base64(decoded);
+  const MediaType type = text_type(decoded.text, name);
+  if (options.skip_derived)
+    if (const auto kind = derived_kind(decoded.text, whole, type, name))
+      return fail(Errc::unsupported, "{}", *kind);
+  TRY(ReadDocument read, read_by_type(decoded.text, type, options));
   if (!decoded.addressable) read.addressable = false;
   const bool is_file = read.origins.empty() && decoded.origins.empty();
   if (read.addressable) read.origins = compose(std::move(read.origins), decoded.origins);

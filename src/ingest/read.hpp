@@ -21,6 +21,8 @@ namespace plimsoll::ingest {
 
 struct ReadOptions {
   std::uint64_t max_document_bytes = std::uint64_t{64} << 20;  // of the file, and of the text it unpacks to
+  // Drawings, base64, minified and generated code are unsupported: text, but not written to be read.
+  bool skip_derived = false;
   // Markup and code beyond this much computing are read as lines of text.
   std::chrono::milliseconds parse_time{10'000};
 

@@ -191,6 +191,43 @@ TEST(Pdf, JoinsTheLinesThatThePageBroke) {
   EXPECT_EQ(read_fault(read, ""), "");
 }
 
+TEST(Pdf, RowsOfATableStayTogether) {
+  if (!has_pdftotext()) GTEST_SKIP() << "pdftotext is not installed";
+  const std::vector<std::vector<std::string>> rows{{"Grade", "Days", "Notice"},
+                                                   {"Junior", "25", "1 month"},
+                                                   {"Senior", "27", "2 months"},
+                                                   {"Lead", "30", "3 months"}};
+  std::string page = "BT /F1 12 Tf 50 740 Td (Leave by grade is listed below for all who work here.) Tj ET\n";
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    for (std::size_t c = 0; c < rows[r].size(); ++c)
+      page += fmt::format("BT /F1 12 Tf {} {} Td ({}) Tj ET\n", 50 + 150 * c, 700 - 24 * r, rows[r][c]);
+  page += "BT /F1 12 Tf 50 580 Td (Ask the office when in doubt about any of it.) Tj ET";
+  const auto read = read_document(pdf_with({page}), "a.pdf", {});
+  ASSERT_TRUE(read) << read.error().what;
+  EXPECT_EQ(read_fault(*read, ""), "");
+  EXPECT_EQ(read->text,
+            "Leave by grade is listed below for all who work here.\n\n"
+            "Grade | Days | Notice\nJunior | 25 | 1 month\nSenior | 27 | 2 months\nLead | 30 | 3 months\n\n"
+            "Ask the office when in doubt about any of it.");
+  EXPECT_EQ(read->leads.at(read->blocks.at(3).lead), "Grade | Days | Notice");
+}
+
+TEST(Pdf, ColumnsOfProseAreNoTable) {
+  const std::string left = "A column of prose has lines of many words",
+                    right = "and so has the column beside it here";
+  std::string page, layout;
+  for (int i = 0; i < 8; ++i) {
+    page += fmt::format("{} {}\n", left, i);
+    layout += fmt::format("{} {}     {} {}\n", left, i, right, i);
+  }
+  page += "\n";
+  for (int i = 0; i < 8; ++i) page += fmt::format("{} {}\n", right, i);
+  EXPECT_EQ(outline(read_pages(page, layout)), outline(read_pages(page)));
+  // Nor is what the two readings do not agree on.
+  EXPECT_EQ(outline(read_pages("a\n\nb\n\nc\n", "a   1\nb   2\nc   3\n")),
+            outline(read_pages("a\n\nb\n\nc\n")));
+}
+
 TEST(Child, IsKilledWhenItsTimeIsOver) {
   if (!can_start_programs) GTEST_SKIP() << "no program can be started in the emulator";
   const auto began = std::chrono::steady_clock::now();

@@ -10,6 +10,7 @@
 #include "ingest/child_process.hpp"
 #include "ingest/decode.hpp"
 #include "ingest/lines.hpp"
+#include "ingest/pdf_tables.hpp"
 #include "ingest/readers.hpp"
 
 namespace plimsoll::ingest {
@@ -76,29 +77,67 @@ class Paragraph {
   std::size_t width_ = 0;
 };
 
+// The page that begins at `at`, which then stands behind it.
+std::string_view page_at(std::string_view pages, std::size_t& at) {
+  if (at >= pages.size()) return {};
+  const std::size_t end = std::min(pages.find('\f', at), pages.size());
+  const std::string_view page = pages.substr(at, end - at);
+  at = end + 1;
+  return page;
+}
+
+void add_table(Builder& into, const PageTable& table) {
+  const std::uint32_t lead = into.lead(table.rows.front());
+  if (into.size() > 0) into.append_own("\n");
+  for (const std::string& row : table.rows) {
+    if (into.size() > 0) into.append_own("\n");
+    const std::uint64_t start = into.size();
+    into.append_own(row);
+    into.block(BlockKind::table_row, {start, into.size()}, lead);
+  }
+}
+
+void add_page(Builder& into, std::string_view page, const std::vector<PageTable>& tables) {
+  Paragraph paragraph(into);
+  std::size_t number = 0;
+  auto table = tables.begin();
+  each_line(page, [&](Span line) {
+    const std::size_t here = number++;
+    if (table != tables.end() && here == table->end_line) ++table;
+    if (table != tables.end() && here >= table->first_line) {
+      if (here > table->first_line) return;
+      paragraph.end();
+      add_table(into, *table);
+      return;
+    }
+    const Span content = trimmed(page, line);
+    if (content.size() == 0)
+      paragraph.end();
+    else
+      paragraph.line(page.substr(content.start, content.size()));
+  });
+  paragraph.end();
+}
+
+bool any_page_may_have_tables(std::string_view pages) {
+  for (std::size_t at = 0; at < pages.size();)
+    if (may_have_tables(page_at(pages, at))) return true;
+  return false;
+}
+
 std::string first_line(std::string_view text) {
   return one_line(text.substr(0, text.find('\n')), 200);
 }
 
 }  // namespace
 
-ReadDocument read_pages(std::string_view pages) {
+ReadDocument read_pages(std::string_view pages, std::string_view layout) {
   Builder into("application/pdf");
   std::uint32_t number = 1;
-  for (std::size_t at = 0; at < pages.size(); ++number) {
-    const std::size_t end = std::min(pages.find('\f', at), pages.size());
-    const std::string_view page = pages.substr(at, end - at);
+  for (std::size_t at = 0, at_layout = 0; at < pages.size(); ++number) {
+    const std::string_view page = page_at(pages, at), columns = page_at(layout, at_layout);
     into.page(number);
-    Paragraph paragraph(into);
-    each_line(page, [&](Span line) {
-      const Span content = trimmed(page, line);
-      if (content.size() == 0)
-        paragraph.end();
-      else
-        paragraph.line(page.substr(content.start, content.size()));
-    });
-    paragraph.end();
-    at = end + 1;
+    add_page(into, page, find_tables(page, columns));
   }
   into.not_addressable();
   return std::move(into).finish();
@@ -132,7 +171,17 @@ Result<ReadDocument> read_pdf(std::string_view bytes, const ReadOptions& options
   std::string output = child.output;
   std::replace(output.begin(), output.end(), '\0', ' ');
   TRY_VOID(decode(output, decoded));
-  ReadDocument read = read_pages(decoded.text);
+  Decoded columns;
+  std::string with_columns;
+  if (any_page_may_have_tables(decoded.text)) {
+    auto layout = run_child({options.pdftotext, "-q", "-layout", "-enc", "UTF-8", "-eol", "unix", "-l",
+                             fmt::format("{}", options.pdf_pages), "{input}", "-"},
+                            bytes, limits);
+    if (layout && layout->status == 0 && !layout->cut) with_columns = std::move(layout->output);
+    std::replace(with_columns.begin(), with_columns.end(), '\0', ' ');
+    if (!decode(with_columns, columns)) columns.text = {};  // then tables stay as they were read
+  }
+  ReadDocument read = read_pages(decoded.text, columns.text);
   if (read.blocks.empty())
     return fail(Errc::unsupported, "the PDF holds no text; it may be a scan, and pictures are not read");
   if (static_cast<std::uint64_t>(std::count(output.begin(), output.end(), '\f')) >= options.pdf_pages)

@@ -20,7 +20,8 @@ ReadDocument read_csv(std::string_view text, const MediaType& type);
 ReadDocument read_json(std::string_view text, const MediaType& type);
 Result<ReadDocument> read_docx(std::string_view bytes, const ReadOptions& options);
 Result<ReadDocument> read_pdf(std::string_view bytes, const ReadOptions& options);
-// The pages that pdftotext wrote, a form feed behind each.
-ReadDocument read_pages(std::string_view pages);
+// The pages that pdftotext wrote, a form feed behind each; in reading order, and with their columns, from
+// which the rows of tables are taken.
+ReadDocument read_pages(std::string_view pages, std::string_view layout = {});
 
 }  // namespace plimsoll::ingest

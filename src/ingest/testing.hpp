@@ -97,9 +97,10 @@ inline std::string cut_fault(const Document& document, const Tokenizer& tokenize
     }
     if (chunk.sentences.size() > 1 && chunk.tokens > options.chunk_tokens)
       return fmt::format("a chunk of {} tokens", chunk.tokens);
-    const std::uint64_t begin = chunk.sentences.front().span.start;
     const Span section = document.sections[chunk.section].span;
-    if (begin < section.start || begin >= section.end) return "a chunk of another section";
+    for (const Sentence& sentence : chunk.sentences)
+      if (sentence.span.start < section.start || sentence.span.start >= section.end)
+        return "a chunk of another section";
   }
   if (trimmed(text, {at, text.size()}).size() > 0) return "text behind the last sentence";
   return {};

@@ -4,6 +4,8 @@
 #include <system_error>
 #include <vector>
 
+#include <fmt/ranges.h>
+
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -23,12 +25,35 @@ struct Level {
   std::size_t drop = 0;  // bytes of the key that are this folder
 };
 
+class Patterns {
+ public:
+  explicit Patterns(const WalkOptions& options)
+      : include_(fmt::format("{}", fmt::join(options.include, "\n"))),
+        exclude_(fmt::format("{}", fmt::join(options.exclude, "\n"))),
+        chosen_(!options.include.empty()) {}
+
+  bool excludes(const std::string& key, bool is_folder) const {
+    return exclude_.verdict(key, is_folder).value_or(false);
+  }
+  // Of a file: by its own name, or by that of a folder above it.
+  bool includes(const std::string& key) const {
+    for (std::size_t slash = key.find('/'); slash != std::string::npos; slash = key.find('/', slash + 1))
+      if (include_.verdict(key.substr(0, slash), true).value_or(false)) return true;
+    return include_.verdict(key, false).value_or(false);
+  }
+  bool chosen() const { return chosen_; }
+
+ private:
+  IgnoreRules include_, exclude_;
+  bool chosen_;
+};
+
 class Walker {
  public:
   Walker(const fs::path& root, const WalkOptions& options,
          const std::function<Result<void>(const FoundFile&)>& found,
          const std::function<void(const WalkProblem&)>& problem)
-      : root_(root), options_(options), found_(found), problem_(problem) {}
+      : root_(root), options_(options), patterns_(options), found_(found), problem_(problem) {}
 
   Result<void> run() {
     if (options_.ignore_files) read_rules_above();
@@ -72,7 +97,8 @@ class Walker {
     const bool is_link = !error && fs::is_symlink(link);
     const fs::file_status status = is_link ? fs::status(entry.path, error) : link;
     const bool is_folder = !error && fs::is_directory(status);
-    if (is_left_out(key, is_folder && !is_link)) return {};
+    if (is_left_out(key, is_folder && !is_link) || patterns_.excludes(key, is_folder && !is_link)) return {};
+    if (!is_folder && patterns_.chosen() && !patterns_.includes(key)) return {};
     if (!base::is_valid_utf8(key)) {
       problem_({entry.path, "its name is no UTF-8"});
     } else if (is_link && status.type() == fs::file_type::not_found) {
@@ -80,17 +106,17 @@ class Walker {
     } else if (error) {
       problem_({entry.path, fmt::format("cannot be looked at: {}", error.message())});
     } else if (is_folder && is_link) {
-      problem_({entry.path, "a link to a folder; not followed"});
+      problem_({entry.path, "a link to a folder; not followed", /*skipped=*/true});
     } else if (is_folder) {
       return folder(entry.path, key + "/", depth + 1);
     } else if (!fs::is_regular_file(status)) {
-      problem_({entry.path, "neither a file nor a folder"});
+      problem_({entry.path, "neither a file nor a folder", /*skipped=*/true});
     } else {
       const std::uint64_t bytes = fs::file_size(entry.path, error);
       if (error)
         problem_({entry.path, fmt::format("cannot be looked at: {}", error.message())});
       else
-        return found_({.path = entry.path, .key = key, .bytes = bytes});
+        return found_({.path = entry.path, .key = key, .bytes = bytes, .wanted = patterns_.chosen()});
     }
     return {};
   }
@@ -134,6 +160,7 @@ class Walker {
 
   const fs::path& root_;
   const WalkOptions& options_;
+  Patterns patterns_;
   const std::function<Result<void>(const FoundFile&)>& found_;
   const std::function<void(const WalkProblem&)>& problem_;
   std::vector<Level> levels_;
@@ -154,9 +181,12 @@ Result<void> walk(const fs::path& root, const WalkOptions& options,
     problem({root, "neither a file nor a folder"});
     return {};
   }
+  const std::string name = root.filename().string();
+  const Patterns patterns(options);
+  if (patterns.excludes(name, false) || (patterns.chosen() && !patterns.includes(name))) return {};
   const std::uint64_t bytes = fs::file_size(root, error);
   if (error) return fail(Errc::io_failed, "cannot look at '{}': {}", root.string(), error.message());
-  return found({.path = root, .key = root.filename().string(), .bytes = bytes});
+  return found({.path = root, .key = name, .bytes = bytes, .wanted = true});
 }
 
 }  // namespace plimsoll::ingest

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "plimsoll/result.hpp"
 
@@ -20,15 +21,20 @@ struct FoundFile {
   std::filesystem::path path;
   std::string key;  // relative to the folder given, with '/'; of a file that was given itself, its name
   std::uint64_t bytes = 0;
+  bool wanted = false;  // it was named, or an include pattern names it
 };
 
 struct WalkProblem {
   std::filesystem::path path;
-  std::string reason;  // a sentence without the path
+  std::string reason;    // a sentence without the path
+  bool skipped = false;  // nothing is wrong: it is of a kind that is not read
 };
 
 struct WalkOptions {
   bool ignore_files = true;
+  // Patterns as in .gitignore, relative to the root. If there are any to include, files that none of them
+  // names are passed over. Those to exclude win.
+  std::vector<std::string> include{}, exclude{};
   bool hidden = false;             // names that begin with a dot too; .git never
   std::uint32_t most_depth = 200;  // folders in each other
 };

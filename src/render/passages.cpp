@@ -36,12 +36,13 @@ std::vector<Draft> joined(const Evidence& evidence, const Aboard& aboard) {
   std::size_t place = 0;
   for (const Stretch& stretch : evidence.stretches) {
     bool goes_on = false;
-    for (const ScoredSentence& sentence : stretch.sentences) {
+    for (std::size_t i = 0; i < stretch.sentences.size(); ++i) {
+      const ScoredSentence& sentence = stretch.sentences[i];
       if (!aboard[place++]) {
         goes_on = false;
         continue;
       }
-      if (!goes_on) {
+      if (!goes_on || !continues(stretch, i)) {
         const StoredChunk& chunk = *stretch.chunks[sentence.chunk];
         Draft draft;
         draft.stretch = &stretch;
@@ -51,6 +52,7 @@ std::vector<Draft> joined(const Evidence& evidence, const Aboard& aboard) {
         draft.passage.path = chunk.path;
         draft.passage.lead = chunk.chunk.lead;
         draft.passage.page = chunk.chunk.page;
+        draft.passage.addressable = stretch.document->addressable;
         draft.passage.meaning = sentence.meaning;
         out.push_back(std::move(draft));
       }
@@ -96,6 +98,13 @@ void label(std::vector<SelectedPassage>& passages, const Tokenizer& tokenizer, T
 }
 
 }  // namespace
+
+bool continues(const Stretch& stretch, std::size_t sentence) {
+  if (sentence == 0) return false;
+  const std::uint32_t before = stretch.sentences[sentence - 1].chunk,
+                      here = stretch.sentences[sentence].chunk;
+  return before == here || stretch.chunks[before]->path == stretch.chunks[here]->path;
+}
 
 std::vector<std::size_t> in_order(const std::vector<const SelectedPassage*>& passages, PassageOrder order) {
   std::vector<std::size_t> places(passages.size());

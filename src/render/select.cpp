@@ -155,9 +155,10 @@ class Selector {
       if (room < least_room) break;
       const std::size_t here = at(place);
       if (aboard_[here] || given_up_[here]) continue;
-      const bool left = place.sentence > 0 && aboard_[here - 1];
-      const bool right =
-          place.sentence + 1 < evidence_.stretches[place.stretch].sentences.size() && aboard_[here + 1];
+      const Stretch& stretch = evidence_.stretches[place.stretch];
+      const bool left = place.sentence > 0 && aboard_[here - 1] && continues(stretch, place.sentence);
+      const bool right = place.sentence + 1 < stretch.sentences.size() && aboard_[here + 1] &&
+                         continues(stretch, place.sentence + 1);
       if (!left && !right && options_.most_passages && runs_ >= *options_.most_passages) continue;
       Tokens cost = tokens_of(place) + apart(place) * (1 - (left ? 1 : 0) - (right ? 1 : 0));
       // A weak sentence between two that are in may be cheaper to keep than a second passage.
@@ -222,7 +223,9 @@ class Selector {
     for (std::size_t s = 0; s < first_.size(); ++s) {
       const std::size_t end = first_[s] + evidence_.stretches[s].sentences.size();
       for (std::size_t i = first_[s]; i < end; ++i)
-        if (aboard_[i] && (i == first_[s] || !aboard_[i - 1])) ++runs_;
+        if (aboard_[i] &&
+            (i == first_[s] || !aboard_[i - 1] || !continues(evidence_.stretches[s], i - first_[s])))
+          ++runs_;
     }
   }
 

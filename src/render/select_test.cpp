@@ -153,6 +153,27 @@ TEST(Select, NamesADocumentOnceAndNumbersItAlways) {
   EXPECT_TRUE(bare.text.starts_with("The ship left"));
 }
 
+TEST(Select, APassageIsOfOneSection) {
+  Evidence evidence;
+  evidence.stretches = {stretch_of(1, "book.md", {{"Call by nine when you are ill.", 0.9F}})};
+  change(evidence.stretches[0], "", "Leave > Sick leave");
+  Stretch next = stretch_of(1, "book.md", {{"Meals are paid up to thirty a day.", 0.8F}}, 31);
+  change(next, "", "Expenses");
+  evidence.stretches[0].chunks.push_back(next.chunks[0]);
+  evidence.stretches[0].sentences.push_back(next.sentences[0]);
+  evidence.stretches[0].sentences.back().chunk = 1;
+  const auto two = select_passages(evidence, tokenizer(), {.budget = 200});
+  ASSERT_EQ(two.passages.size(), 2U);
+  EXPECT_EQ(two.passages[0].path, "Leave > Sick leave");
+  EXPECT_EQ(two.passages[1].path, "Expenses");
+  EXPECT_EQ(two.passages[1].text, "Meals are paid up to thirty a day.");
+  const auto one = select_passages(evidence, tokenizer(), {.budget = 200, .most_passages = 1});
+  EXPECT_EQ(one.passages.size(), 1U);
+  change(next, "", "Leave > Sick leave");
+  evidence.stretches[0].chunks[1] = next.chunks[0];
+  EXPECT_EQ(select_passages(evidence, tokenizer(), {.budget = 200}).passages.size(), 1U);
+}
+
 TEST(Select, GivesATablesHeaderWithItsRow) {
   Evidence evidence;
   evidence.stretches = {stretch_of(1, "ships.csv", {{"Cutty Sark, 1869, Dumbarton", 0.9F}})};

@@ -9,7 +9,9 @@ import pty
 import shutil
 import subprocess
 import tempfile
+import threading
 import unittest
+import zipfile
 from pathlib import Path
 
 PROGRAM = shutil.which("plimsoll") or "plimsoll"
@@ -110,6 +112,43 @@ class Input(InAFolder):
             status, out, err = run("count", "--tokenizer", "o200k_base", "--jsonl", text='{"text": "a"}\n' + bad + "\n")
             self.assertEqual((status, out), (2, "1\n"), bad)
             self.assertIn("line 2", err)
+
+    def docx(self, name, words):
+        path = self.folder / name
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+            archive.writestr("word/document.xml", '<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxml'
+                             'formats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>' + words +
+                             "</w:t></w:r></w:p></w:body></w:document>")
+            archive.writestr("word/media/image.bin", bytes(range(256)) * 100)
+        return path
+
+    def test_a_document_is_counted_by_its_text_and_says_so(self):
+        words = "The load line stood two inches above the water. " * 20
+        path = self.docx("log.docx", words.strip())
+        counted = self.count(path)
+        plain = self.count("-", text=words.strip())
+        self.assertEqual(counted["tokens"], plain["tokens"])
+        self.assertEqual(counted["files"][0]["read_as"], ".docx")
+        self.assertIn("read as a .docx document", run("count", "--tokenizer", "o200k_base", path)[1])
+        advice = json.loads(run("strategy", "Summarize this", "--json", "--files", path)[1])
+        self.assertEqual((advice["files"][0]["tokens"], advice["files"][0]["read_as"]), (plain["tokens"], ".docx"))
+
+    def test_a_pipe_is_counted_whole(self):
+        path = self.folder / "pipe"
+        os.mkfifo(path)
+        text = "The load line stood two inches above the water. " * 200
+        writer = threading.Thread(target=path.write_text, args=(text,), daemon=True)
+        writer.start()
+        counted = self.count(path)
+        writer.join(60)
+        self.assertEqual(counted["files"][0]["bytes"], len(text))
+
+    def test_an_archive_that_is_no_document_is_counted_by_its_bytes(self):
+        path = self.folder / "x.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("a.bin", bytes(100))
+        counted = self.count(path)
+        self.assertEqual(counted["files"][0]["bytes"], path.stat().st_size)
 
     def test_a_special_literal_is_text_unless_parsing_is_asked_for(self):
         path = self.file("special", "<|endoftext|>")

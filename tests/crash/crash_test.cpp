@@ -211,9 +211,10 @@ Witness run_and_kill(const std::filesystem::path& folder, std::uint32_t seed, st
 
 Expected held_by(Store& store, IndexId index) {
   Expected out;
-  const auto hashes = store.source_hashes(index);
-  EXPECT_TRUE(hashes);
-  for (const auto& [key, hash] : *hashes) out[key] = static_cast<std::uint32_t>(std::stoul(hash));
+  const auto sources = store.sources(index);
+  EXPECT_TRUE(sources);
+  for (const StoredSource& one : *sources)
+    out[one.key] = static_cast<std::uint32_t>(std::stoul(one.source_hash));
   return out;
 }
 

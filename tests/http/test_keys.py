@@ -7,6 +7,7 @@ import concurrent.futures
 import contextlib
 import http.server
 import json
+import os
 import re
 import sqlite3
 import subprocess
@@ -14,7 +15,7 @@ import threading
 import time
 import unittest
 
-from gateway import CHAT, PATIENCE, Gateway, http_request, read_all, serving, user
+from gateway import CHAT, PATIENCE, PROGRAM, Gateway, http_request, read_all, serving, user
 from upstream import Upstream
 
 PAGE = "https://app.example"
@@ -371,13 +372,37 @@ class Keys(unittest.TestCase):
         _, said = process.communicate(timeout=PATIENCE)
         return said, listens
 
+    def test_the_commands_it_prints_use_its_store(self):
+        gateway = self.start()
+        gateway.stop()
+        folder = gateway.folder / "a folder"
+        folder.mkdir()
+        gateway.command += ["--store", "a folder/my.db"]
+        gateway.start()
+        self.chat(gateway)
+        hint = [line.strip() for line in gateway.greeting.splitlines() if line.endswith("inspect --last")][0]
+        self.assertIn(f"store_file={folder / 'my.db'}", hint)
+        path = os.pathsep.join([os.path.dirname(PROGRAM), os.environ["PATH"]])
+        shell = {"cwd": "/", "shell": True, "capture_output": True, "text": True, "timeout": PATIENCE,
+                 "env": gateway.environment | {"PATH": path}}
+        until = time.monotonic() + PATIENCE
+        while (done := subprocess.run(hint, check=False, **shell)).returncode and time.monotonic() < until:
+            time.sleep(0.2)  # the trace is written a moment after the answer
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said, _ = self.serve(gateway)
+        hint = said.split("`")[1].replace("NAME", "ann")
+        done = subprocess.run(hint, check=False, **shell)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said, listens = self.serve(gateway)
+        self.assertTrue(listens, said)
+
     def test_it_listens_beyond_this_machine_with_keys_alone_or_when_told(self):
         gateway = self.start()
         said, listens = self.serve(gateway)
         self.assertFalse(listens)
         said, listens = self.serve(gateway, address="0.0.0.0:0")
         self.assertFalse(listens)
-        for word in ("0.0.0.0", "plimsoll keys add NAME", "--open", "open_to_all"):
+        for word in ("0.0.0.0", "keys add NAME", "--open", "open_to_all"):
             self.assertIn(word, said)
         said, listens = self.serve(gateway, "--open")
         self.assertTrue(listens, said)

@@ -42,6 +42,7 @@ class Statement {
 
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
   double real(int column) const { return sqlite3_column_double(statement_, column); }
+  bool is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
   std::string_view text(int column) const;            // valid until the next step
   std::span<const std::byte> blob(int column) const;  // likewise
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "adapters/sqlite/packing.hpp"
@@ -10,7 +12,7 @@ namespace {
 constexpr std::string_view head_columns =
     "SELECT id, key, media_type, source_hash, source_bytes, text_bytes, chunks, tokens, addressable, "
     "metadata, "
-    "first_chunk, added_ms FROM documents ";
+    "first_chunk, added_ms, file_path, file_root FROM documents ";
 
 // One condition a key. SQLite's json_each gives true and false as 1 and 0, hence the words; the rest is
 // compared as JSON text, so that 1 and "1" differ.
@@ -27,10 +29,17 @@ Result<Metadata> metadata_of(std::string_view text) {
   return out;
 }
 
+FileSource file_of_row(const Statement& row, int column) {
+  FileSource file{.path = std::nullopt, .root = std::string(row.text(column + 1))};
+  if (!row.is_null(column)) file.path = row.text(column);
+  return file;
+}
+
 Result<DocumentHead> head_of_row(const Statement& row) {
   TRY(auto metadata, metadata_of(row.text(9)));
   return DocumentHead{.id = row.integer(0),
                       .key = std::string(row.text(1)),
+                      .file = file_of_row(row, 12),
                       .media_type = std::string(row.text(2)),
                       .source_hash = std::string(row.text(3)),
                       .source_bytes = row.integer(4),
@@ -85,6 +94,18 @@ Result<StoredChunk> chunk_of_row(const Statement& row) {
 }
 
 }  // namespace
+
+Result<std::vector<StoredSource>> select_sources(Connection& connection, IndexId index) {
+  TRY(auto row,
+      connection.prepare("SELECT key, source_hash, file_path, file_root FROM documents WHERE index_id = ?"));
+  row.bind(index);
+  std::vector<StoredSource> out;
+  while (true) {
+    TRY(const bool more, row.step());
+    if (!more) return out;
+    out.push_back({std::string(row.text(0)), std::string(row.text(1)), file_of_row(row, 2)});
+  }
+}
 
 Result<std::vector<DocumentHead>> select_heads(Connection& connection, IndexId index, const Filter& filter,
                                                DocumentId after, std::size_t limit) {
@@ -146,11 +167,40 @@ Result<std::vector<Origin>> select_origins(Connection& connection, DocumentId id
   return unpack_origins(row.blob(0));
 }
 
+Result<std::vector<std::uint64_t>> select_lines(Connection& connection, DocumentId id,
+                                                std::span<const std::uint64_t> bytes) {
+  TRY(auto row,
+      connection.prepare("SELECT c.start, c.text FROM documents AS d JOIN chunks AS c ON c.id BETWEEN "
+                         "d.first_chunk AND d.first_chunk + d.chunks - 1 WHERE d.id = ? ORDER BY c.id"));
+  row.bind(id);
+  std::vector<std::uint64_t> out;
+  std::uint64_t line = 1;
+  while (out.size() < bytes.size()) {
+    TRY(const bool more, row.step());
+    if (!more) break;
+    const std::string_view text = row.text(1);
+    const auto start = static_cast<std::uint64_t>(row.integer(0));
+    std::uint64_t at = 0;
+    const auto count_to = [&](std::uint64_t end) {
+      const std::string_view part = text.substr(at, end - at);
+      line += static_cast<std::uint64_t>(std::count(part.begin(), part.end(), '\n'));
+      at = end;
+    };
+    while (out.size() < bytes.size() && bytes[out.size()] < start + text.size()) {
+      count_to(bytes[out.size()] - start);
+      out.push_back(line);
+    }
+    count_to(text.size());
+  }
+  out.resize(bytes.size(), line);
+  return out;
+}
+
 Result<DocumentWithVectors> select_document(Connection& connection, DocumentId id) {
   TRY(auto row,
       connection.prepare(
           "SELECT key, media_type, source_hash, source_bytes, addressable, metadata, sections, origins, "
-          "first_chunk, chunks, index_id FROM documents WHERE id = ?"));
+          "first_chunk, chunks, index_id, file_path, file_root FROM documents WHERE id = ?"));
   TRY(const bool found, row.bind(id).step());
   if (!found) return fail(Errc::not_found, "the document is gone: somebody removed it meanwhile");
   DocumentWithVectors out;
@@ -163,6 +213,7 @@ Result<DocumentWithVectors> select_document(Connection& connection, DocumentId i
   TRY(document.metadata, metadata_of(row.text(5)));
   TRY(document.sections, unpack_sections(row.blob(6)));
   TRY(document.origins, unpack_origins(row.blob(7)));
+  document.file = file_of_row(row, 11);
   const ChunkId first = row.integer(8);
   const std::int64_t count = row.integer(9);
   TRY(const IndexInfo index, index_numbered(connection, row.integer(10)));

@@ -27,13 +27,20 @@ Result<bool> delete_document(Connection& connection, const IndexInfo& index, Rev
                              std::string_view key);
 Result<void> forget_old_removals(Connection& connection, IndexId index);
 
+// Rewrites the file without its unused pages, where they are a tenth of it or more.
+Result<void> vacuum(Connection& connection);
+Result<void> update_sources(Connection& connection, IndexId index, std::span<const FoundSource> found);
+
 // read.cpp
+Result<std::vector<StoredSource>> select_sources(Connection& connection, IndexId index);
 Result<std::vector<DocumentHead>> select_heads(Connection& connection, IndexId index, const Filter& filter,
                                                DocumentId after, std::size_t limit);
 Result<std::vector<DocumentId>> select_matching(Connection& connection, IndexId index, const Filter& filter);
 Result<std::optional<DocumentHead>> select_head(Connection& connection, IndexId index, std::string_view key);
 Result<std::vector<DocumentHead>> select_heads(Connection& connection, std::span<const DocumentId> ids);
 Result<std::vector<Origin>> select_origins(Connection& connection, DocumentId id);
+Result<std::vector<std::uint64_t>> select_lines(Connection& connection, DocumentId id,
+                                                std::span<const std::uint64_t> bytes);
 Result<DocumentWithVectors> select_document(Connection& connection, DocumentId id);
 Result<std::optional<StoredChunk>> select_chunk(Connection& connection,
                                                 std::span<const EmbedderInfo> embedders, ChunkId id);

@@ -251,6 +251,11 @@ ALTER TABLE summaries ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
 UPDATE summaries SET bytes = length(CAST(text AS BLOB)) + length(CAST(originals AS BLOB));
 CREATE INDEX summaries_by_owner ON summaries (owner, id, bytes);
 )sql",
+    // Which file a document was read from, and which path was added. NULL: stored before this was kept.
+    R"sql(
+ALTER TABLE documents ADD COLUMN file_path TEXT;
+ALTER TABLE documents ADD COLUMN file_root TEXT NOT NULL DEFAULT '';
+)sql",
 };
 static_assert(std::size(migrations) == schema_version);
 

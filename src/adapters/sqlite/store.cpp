@@ -76,6 +76,12 @@ class SqliteStore final : public Store {
     });
   }
 
+  Result<void> compact() override {
+    const std::lock_guard lock(writing_);
+    TRY(auto connection, pool_.lease());
+    return vacuum(*connection);
+  }
+
   Result<std::optional<DocumentHead>> head(IndexId index, std::string_view key) override {
     return read([&](Connection& connection) { return select_head(connection, index, key); });
   }
@@ -86,17 +92,12 @@ class SqliteStore final : public Store {
         [&](Connection& connection) { return select_heads(connection, index, filter, after, limit); });
   }
 
-  Result<std::vector<std::pair<std::string, std::string>>> source_hashes(IndexId index) override {
-    return read([&](Connection& connection) -> Result<std::vector<std::pair<std::string, std::string>>> {
-      TRY(auto row, connection.prepare("SELECT key, source_hash FROM documents WHERE index_id = ?"));
-      row.bind(index);
-      std::vector<std::pair<std::string, std::string>> out;
-      while (true) {
-        TRY(const bool more, row.step());
-        if (!more) return out;
-        out.emplace_back(row.text(0), row.text(1));
-      }
-    });
+  Result<std::vector<StoredSource>> sources(IndexId index) override {
+    return read([&](Connection& connection) { return select_sources(connection, index); });
+  }
+
+  Result<void> set_sources(IndexId index, std::span<const FoundSource> found) override {
+    return written([&](Connection& connection) { return update_sources(connection, index, found); });
   }
 
   Result<std::vector<DocumentId>> matching(IndexId index, const Filter& filter) override {
@@ -113,6 +114,10 @@ class SqliteStore final : public Store {
 
   Result<std::vector<DocumentHead>> heads(std::span<const DocumentId> ids) override {
     return read([&](Connection& connection) { return select_heads(connection, ids); });
+  }
+
+  Result<std::vector<std::uint64_t>> lines(DocumentId id, std::span<const std::uint64_t> bytes) override {
+    return read([&](Connection& connection) { return select_lines(connection, id, bytes); });
   }
 
   Result<std::vector<StoredChunk>> chunks(IndexId index, std::span<const ChunkId> ids) override {

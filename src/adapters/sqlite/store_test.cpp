@@ -56,6 +56,54 @@ TEST_F(SqliteStore, RefusesAStoreOfANewerProgram) {
   EXPECT_NE(opened.error().what.find("schema 99"), std::string::npos);
 }
 
+TEST_F(SqliteStore, DocumentsOfAnOlderStoreAreOfNoKnownFile) {
+  {
+    const auto store = open_store(file_);
+    ASSERT_TRUE(store);
+    const auto index = (*store)->create_index("local", "i", {});
+    ASSERT_TRUE(index);
+    const DocumentWithVectors put = sample_document("a.md", {"one"}, {});
+    ASSERT_TRUE((*store)->put(index->id, std::span(&put, 1)));
+  }
+  execute(
+      "ALTER TABLE documents DROP COLUMN file_path; ALTER TABLE documents DROP COLUMN file_root; "
+      "PRAGMA user_version = 7");
+  const auto store = open_store(file_);
+  ASSERT_TRUE(store) << store.error().what;
+  const auto index = (*store)->find_index("local", "i");
+  ASSERT_TRUE(index);
+  const auto sources = (*store)->sources(index->id);
+  ASSERT_TRUE(sources);
+  ASSERT_EQ(sources->size(), 1U);
+  EXPECT_EQ(sources->at(0).file.path, std::nullopt);
+  DocumentWithVectors put = sample_document("a.md", {"two"}, {});
+  put.document.file = {.path = "/p/a.md", .root = "/p"};
+  ASSERT_TRUE((*store)->put(index->id, std::span(&put, 1)));
+  EXPECT_EQ((*store)->sources(index->id)->at(0).file, put.document.file);
+}
+
+TEST_F(SqliteStore, GivesBackTheRoomOfWhatWasRemoved) {
+  const auto store = open_store(file_);
+  ASSERT_TRUE(store);
+  const auto index = (*store)->create_index("local", "i", {});
+  ASSERT_TRUE(index);
+  std::vector<std::string> gone;
+  for (int i = 0; i < 40; ++i) {
+    const DocumentWithVectors put =
+        sample_document(std::to_string(i), {std::string(50'000, static_cast<char>('a' + i % 26))}, {});
+    ASSERT_TRUE((*store)->put(index->id, std::span(&put, 1)));
+    if (i > 0) gone.push_back(put.document.key);
+  }
+  execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  const auto before = std::filesystem::file_size(file_);
+  ASSERT_TRUE((*store)->remove(index->id, gone));
+  const auto done = (*store)->compact();
+  ASSERT_TRUE(done) << done.error().what;
+  EXPECT_LT(std::filesystem::file_size(file_) * 4, before);
+  EXPECT_TRUE((*store)->verify(index->id)->empty());
+  EXPECT_EQ((*store)->sources(index->id)->size(), 1U);
+}
+
 TEST_F(SqliteStore, SaysThatAFileIsNoStore) {
   std::ofstream(file_) << std::string(10'000, 'x');
   const auto opened = open_store(file_);

@@ -52,6 +52,20 @@ Result<void> check(const IndexInfo& index, const DocumentWithVectors& put) {
   return {};
 }
 
+// The file of a document that is about to be put: that of the document it replaces, where it has none itself.
+Result<FileSource> file_for(Connection& connection, const IndexInfo& index, const Document& document) {
+  TRY(auto row,
+      connection.prepare("SELECT file_path, file_root FROM documents WHERE index_id = ? AND key = ?"));
+  TRY(const bool found, row.bind(index.id).bind(document.key).step());
+  if (!found || row.is_null(0)) return document.file;
+  const std::string path(row.text(0));
+  if (document.file.path == "") return FileSource{.path = path, .root = std::string(row.text(1))};
+  if (document.file.path != path)
+    return fail(Errc::bad_input, "index '{}' has a document '{}' of another file, {}", index.name,
+                document.key, path.empty() ? "an upload" : path);
+  return document.file;
+}
+
 Result<void> insert_chunks(Connection& connection, const IndexInfo& index, DocumentId id,
                            const DocumentWithVectors& put) {
   TRY(auto insert,
@@ -88,6 +102,7 @@ Result<DocumentId> insert_document(Connection& connection, const IndexInfo& inde
                                    const DocumentWithVectors& put) {
   const Document& document = put.document;
   TRY_VOID(check(index, put));
+  TRY(const FileSource file, file_for(connection, index, document));
   TRY_VOID(delete_document(connection, index, revision, document.key));
   std::int64_t tokens = 0;
   for (const Chunk& chunk : document.chunks) tokens += chunk.tokens;
@@ -98,7 +113,8 @@ Result<DocumentId> insert_document(Connection& connection, const IndexInfo& inde
   TRY(auto insert, connection.prepare(
                        "INSERT INTO documents (index_id, owner, key, media_type, source_hash, source_bytes, "
                        "text_bytes, tokens, first_chunk, chunks, addressable, metadata, added_ms, sections, "
-                       "origins) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)"));
+                       "origins, file_path, file_root) "
+                       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)"));
   insert.bind(index.id)
       .bind(index.owner)
       .bind(document.key)
@@ -112,6 +128,11 @@ Result<DocumentId> insert_document(Connection& connection, const IndexInfo& inde
       .bind(metadata)
       .bind(base::utc_ms());
   insert.bind(std::span(sections)).bind(std::span(origins));
+  if (file.path)
+    insert.bind(*file.path);
+  else
+    insert.bind_null();
+  insert.bind(file.root);
   TRY_VOID(insert.run());
   const DocumentId id = connection.last_id();
   TRY_VOID(insert_chunks(connection, index, id, put));
@@ -149,6 +170,34 @@ Result<void> forget_old_removals(Connection& connection, IndexId index) {
   TRY_VOID(forget.bind(index).bind(oldest).run());
   TRY(auto note, connection.prepare("UPDATE indexes SET removals_since = ? WHERE id = ?"));
   return note.bind(oldest).bind(index).run();
+}
+
+Result<void> update_sources(Connection& connection, IndexId index, std::span<const FoundSource> found) {
+  TRY(auto update,
+      connection.prepare("UPDATE documents SET file_path = ?, file_root = ? WHERE index_id = ? AND key = ?"));
+  for (const FoundSource& one : found) {
+    update.again();
+    const std::string_view path = one.file.path ? std::string_view(*one.file.path) : std::string_view{};
+    update.bind(path).bind(one.file.root).bind(index).bind(one.key);
+    TRY_VOID(update.run());
+  }
+  return {};
+}
+
+Result<void> vacuum(Connection& connection) {
+  constexpr std::chrono::milliseconds patience{2'000};
+  {
+    TRY(auto row, connection.prepare(
+                      "SELECT freelist_count, page_count FROM pragma_freelist_count, pragma_page_count"));
+    TRY_VOID(row.step());
+    if (row.integer(0) * 10 < row.integer(1)) return {};
+  }
+  // The copy goes to a file: in memory, a large store might not fit.
+  TRY_VOID(connection.execute("PRAGMA temp_store = FILE"));
+  const auto done = connection.execute("VACUUM");
+  TRY_VOID(connection.execute("PRAGMA temp_store = MEMORY"));
+  if (done) (void)connection.empty_log(patience);  // readers may hold it; the next checkpoint cuts it
+  return done;
 }
 
 }  // namespace plimsoll::sqlite

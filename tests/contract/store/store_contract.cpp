@@ -107,6 +107,57 @@ TEST_P(StoreContract, NamesAreTakenOncePerOwnerAndListedInOrder) {
   EXPECT_EQ(nowhere.error().what, missing.error().what);
 }
 
+TEST_P(StoreContract, ADocumentBelongsToItsFile) {
+  const auto index = store_->create_index("local", "i", {});
+  ASSERT_TRUE(index);
+  DocumentWithVectors mine = sample_document("docs/a.md", {"one"}, {});
+  mine.document.file = {.path = "/p1/docs/a.md", .root = "/p1/docs"};
+  ASSERT_TRUE(store_->put(index->id, std::span(&mine, 1)));
+  DocumentWithVectors other = sample_document("docs/a.md", {"two"}, {});
+  other.document.file = {.path = "/p2/docs/a.md", .root = "/p2/docs"};
+  const auto refused = store_->put(index->id, std::span(&other, 1));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::bad_input);
+  EXPECT_NE(refused.error().what.find("/p1/docs/a.md"), std::string::npos);
+  // An update by key alone does not take the document away from its file.
+  const DocumentWithVectors by_key = sample_document("docs/a.md", {"three"}, {});
+  ASSERT_TRUE(store_->put(index->id, std::span(&by_key, 1)));
+  reopen();
+  auto sources = store_->sources(index->id);
+  ASSERT_TRUE(sources);
+  ASSERT_EQ(sources->size(), 1U);
+  EXPECT_EQ(sources->at(0).file, mine.document.file);
+  EXPECT_EQ(sources->at(0).source_hash, by_key.document.source_hash);
+
+  const FoundSource moved{"docs/a.md", other.document.file};
+  ASSERT_TRUE(store_->set_sources(index->id, std::span(&moved, 1)));
+  ASSERT_TRUE(store_->put(index->id, std::span(&other, 1)));
+  const auto head = store_->head(index->id, "docs/a.md");
+  ASSERT_TRUE(head && *head);
+  EXPECT_EQ((*head)->file, other.document.file);
+  const auto document = store_->document((*head)->id);
+  ASSERT_TRUE(document);
+  EXPECT_EQ(document->document.file, other.document.file);
+}
+
+TEST_P(StoreContract, TellsTheLinesOfBytes) {
+  const auto index = store_->create_index("local", "i", {});
+  ASSERT_TRUE(index);
+  const DocumentWithVectors put = sample_document("a", {"one\ntwo", "three", "four\n\nfive"}, {});
+  const auto ids = store_->put(index->id, std::span(&put, 1));
+  ASSERT_TRUE(ids);
+  const std::string& text = put.document.text;
+  std::vector<std::uint64_t> bytes, expected;
+  for (std::uint64_t at = 0; at < text.size(); ++at) {
+    bytes.push_back(at);
+    expected.push_back(1 + static_cast<std::uint64_t>(std::count(
+                               text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n')));
+  }
+  const auto lines = store_->lines(ids->at(0), bytes);
+  ASSERT_TRUE(lines) << lines.error().what;
+  EXPECT_EQ(*lines, expected);
+}
+
 TEST_P(StoreContract, ADocumentComesBackAsItWasPut) {
   const auto index = store_->create_index("local", "i", two_embedders());
   ASSERT_TRUE(index);
