@@ -10,7 +10,7 @@ using Json = nlohmann::ordered_json;
 void add_ask_options(CLI::App& command, AskOptions& options) {
   command.add_option("--model", options.model, "Which model (default: the first that there is)")
       ->type_name("M");
-  command.add_option("--upstream", options.upstreams, "A server of models, as `plimsoll serve` takes it")
+  command.add_option("--upstream", options.upstreams, "Model server, as `plimsoll serve` takes it")
       ->type_name("[NAME=]URL|embedded")
       ->allow_extra_args(false);
   command

@@ -77,6 +77,18 @@ std::string say_what_is_wrong(const CLI::App* app, const CLI::Error& error) {
                      near ? fmt::format("did you mean `{} {}`? ", path, *near) : "", path);
 }
 
+// `--store FILE` on every command that works on the store and does not have it already.
+void add_store_option(CLI::App& command, plimsoll::Globals& globals) {
+  const auto nested = command.get_subcommands([](const CLI::App*) { return true; });
+  for (CLI::App* each : nested) add_store_option(*each, globals);
+  if (!nested.empty() || command.get_option_no_throw("--store") != nullptr) return;
+  command
+      .add_option_function<std::string>(
+          "--store", [&globals](const std::string& file) { globals.set.push_back("store_file=" + file); },
+          "File that holds documents and traces (default: the setting store_file)")
+      ->type_name("PATH");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -112,6 +124,8 @@ int main(int argc, char** argv) {
   plimsoll::add_config_command(app, globals, exit_code);
   plimsoll::add_doctor_command(app, globals, exit_code);
 
+  for (const char* name : {"index", "search", "ask", "chat", "mcp", "doctor"})
+    add_store_option(*app.get_subcommand(name), globals);
   app.failure_message(say_what_is_wrong);
   if (argc == 1) {
     const auto printed = plimsoll::print_out(app.help());

@@ -181,7 +181,13 @@ void add_serve_command(CLI::App& app, const Globals& globals, int& exit_code) {
   command->footer(examples);
   command->add_option("--listen", options->listen, "Where to listen (default: 127.0.0.1:8000)")
       ->type_name("HOST:PORT");
-  command->add_option("--upstream", options->upstreams, "A server of models, as often as there are such")
+  command
+      ->add_option_function<std::uint16_t>(
+          "--port", [options](std::uint16_t port) { options->listen = std::to_string(port); },
+          "Port to listen on, on this machine alone")
+      ->type_name("PORT")
+      ->excludes("--listen");
+  command->add_option("--upstream", options->upstreams, "Model server; may be repeated")
       ->type_name("[NAME=]URL|embedded")
       ->allow_extra_args(false);
   command

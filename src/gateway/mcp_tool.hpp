@@ -20,6 +20,7 @@ McpTool count_tool(Context context);
 McpTool window_tool(Context context);
 McpTool plan_tool(Context context);
 McpTool search_tool(Context context);
+McpTool indexes_tool(Context context);
 std::vector<McpTool> memory_tools(const Context& context);
 
 // What to count with, by a model's name, else by a tokenizer's, else o200k_base.

@@ -19,7 +19,7 @@ constexpr const char* instructions =
     "exact "
     "counts with the model's own tokenizer, model_window the window that a model has, plan_context what of a "
     "whole "
-    "chat request would fit, search_documents the passages of an index that say most about a query. "
+    "chat request would fit, list_indexes the indexes of documents that there are, search_documents the passages of an index that say most about a query. "
     "add_memory keeps a fact for later conversations, search_memories finds what was kept.";
 
 }  // namespace
@@ -28,7 +28,10 @@ McpServer make_mcp_server(ToolContext context, std::string version) {
   const auto shared = std::make_shared<const ToolContext>(std::move(context));
   std::vector<McpTool> tools{strategy_tool(shared), count_tool(shared), window_tool(shared),
                              plan_tool(shared)};
-  if (shared->shelf) tools.push_back(search_tool(shared));
+  if (shared->shelf) {
+    tools.push_back(indexes_tool(shared));
+    tools.push_back(search_tool(shared));
+  }
   if (shared->memories)
     for (McpTool& tool : memory_tools(shared)) tools.push_back(std::move(tool));
   return {"plimsoll", "Plimsoll", std::move(version), instructions, std::move(tools)};

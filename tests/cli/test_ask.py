@@ -58,6 +58,12 @@ class Asking(unittest.TestCase):
         told = self.run_it("ask", "ship", "zzyzx qwpt 83812", *self.EMBEDDED, "--max-tokens", "4", "--budget", "0")
         self.assertIn("WARNING: this answer was made without documents.", told)
 
+    def test_every_command_on_the_store_takes_its_file(self):
+        (self.folder / "other.md").write_text("The bosun is called Tove.")
+        self.run_it("index", "add", "crew", "other.md", "--store", "other.db", "--quiet")
+        self.assertIn("Tove", self.run_it("search", "crew", "bosun", "--store", "other.db", "--budget", "100"))
+        self.assertIn("no index", self.run_it("search", "crew", "bosun", status=2).lower())
+
     def test_json(self):
         told = json.loads(self.run_it("ask", "ship", "What is the cook called?", *self.EMBEDDED, "--max-tokens", "12", "--json"))
         self.assertEqual(told["sources"][0]["document"], "log.md")

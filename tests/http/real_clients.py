@@ -137,11 +137,26 @@ def llamaindex(url):
             "stream": "".join(piece.delta or "" for piece in model.stream_chat(ask))}
 
 
+def litellm_client(url):
+    import litellm  # noqa: PLC0415  it takes seconds
+
+    ask = {"model": f"openai/{MODEL}", "api_base": url, "api_key": "none", "num_retries": 0} | BRIEF
+    whole = litellm.completion(messages=MESSAGES, **ask)
+    stream = litellm.completion(messages=MESSAGES, stream=True, **ask)
+    seen = {"text": whole.choices[0].message.content, "read": whole.usage.prompt_tokens,
+            "stream": "".join(chunk.choices[0].delta.content or "" for chunk in stream if chunk.choices)}
+    try:
+        litellm.completion(messages=TOO_LONG, **ask)
+        return seen
+    except litellm.ContextWindowExceededError as error:
+        return seen | {"too long": error.status_code}
+
+
 def main():
     url = sys.argv[1] + "/v1"
     client = openai.OpenAI(base_url=url, api_key="none", max_retries=0, timeout=300)
     by_client = (plain, planned, with_documents, streaming, tools, tools_in_a_stream, others, responses, errors)
-    by_url = (in_parallel, langchain, langchain_tools, llamaindex)
+    by_url = (in_parallel, langchain, langchain_tools, llamaindex, litellm_client)
     seen = {}
     for what in by_client + by_url:
         if sys.argv[3:] and what.__name__ not in sys.argv[3:]:

@@ -1,4 +1,4 @@
-"""The gateway as real clients meet it: OpenAI's Python SDK, LangChain's ChatOpenAI and LlamaIndex's OpenAILike.
+"""The gateway as real clients meet it: OpenAI's Python SDK, LangChain's ChatOpenAI, LlamaIndex's OpenAILike and LiteLLM.
 
 `plimsoll` must be on the PATH, or PLIMSOLL_BIN name it. `tools/setup clients` brings the clients into an environment
 of their own. Nothing here leaves this machine.
@@ -34,7 +34,8 @@ class Clients(WithGateway):
             cls.upstream.prompt_tokens = 17
         done = subprocess.run([PYTHON, Path(__file__).with_name("real_clients.py"), cls.gateway.url, cls.model, *cls.ONLY], text=True,
                               capture_output=True, timeout=8 * cls.gateway.patience, check=False,
-                              env=os.environ | {"no_proxy": "127.0.0.1", "LANGSMITH_TRACING": "false"})
+                              env=os.environ | {"no_proxy": "127.0.0.1", "LANGSMITH_TRACING": "false",
+                                              "LITELLM_LOCAL_MODEL_COST_MAP": "True"})
         if done.returncode:
             raise AssertionError(done.stderr)
         cls.seen = json.loads(done.stdout)
@@ -93,6 +94,10 @@ class RealClients(Clients):
 
     def test_llamaindex(self):
         self.assertEqual(self.saw("llamaindex"), {"text": self.upstream.text, "stream": self.upstream.text})
+
+    def test_litellm(self):
+        text = self.upstream.text
+        self.assertEqual(self.saw("litellm_client"), {"text": text, "read": 17, "stream": text, "too long": 400})
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from gateway import PATIENCE, WithGateway
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "plimsoll"
 PYTHON = CACHE / "venv-mcp" / "bin" / "python"
-TOOLS = ["context_strategy", "count_tokens", "model_window", "plan_context", "search_documents", "add_memory",
+TOOLS = ["context_strategy", "count_tokens", "model_window", "plan_context", "list_indexes", "search_documents", "add_memory",
          "search_memories", "memory_feedback", "forget_memory"]
 TEXTS = {"line.md": "# Hull\n\nThe load line is painted amidships.\n", "galley.txt": "The cook serves pea soup on Mondays.\n"}
 CALLS = [
@@ -49,6 +49,12 @@ class McpOverHttp(WithGateway):
     def post(self, body, **headers):
         return self.gateway.ask("/mcp", body, headers={"Accept": "application/json, text/event-stream"} |
                                 {name.replace("_", "-"): value for name, value in headers.items()})
+
+    def test_indexes_are_listed(self):
+        reply = self.post(request(7, "tools/call", name="list_indexes", arguments={}), MCP_Protocol_Version="2025-06-18").json
+        [index] = reply["result"]["structuredContent"]["indexes"]
+        self.assertEqual((index["name"], index["documents"], index["tokenizer"]), ("ship", 2, "o200k_base"))
+        self.assertGreater(index["tokens"], 10)
 
     def test_the_official_client(self):
         if not PYTHON.exists():

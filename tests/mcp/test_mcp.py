@@ -16,7 +16,7 @@ PROGRAM = shutil.which("plimsoll") or "plimsoll"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "plimsoll"
 PYTHON = CACHE / "venv-mcp" / "bin" / "python"
 VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
-TOOLS = ["context_strategy", "count_tokens", "model_window", "plan_context", "search_documents", "add_memory",
+TOOLS = ["context_strategy", "count_tokens", "model_window", "plan_context", "list_indexes", "search_documents", "add_memory",
          "search_memories", "memory_feedback", "forget_memory"]
 SECONDS = 30
 
