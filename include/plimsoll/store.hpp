@@ -72,7 +72,7 @@ struct DocumentWithVectors {
   std::vector<std::vector<ChunkVectors>> vectors;
 };
 
-// What tells whether a file is in the index, and unchanged.
+// Tells whether a file is in the index and whether it has changed.
 struct StoredSource {
   std::string key;
   std::string source_hash;
@@ -161,7 +161,7 @@ class Store {
   virtual Result<DocumentWithVectors> document(DocumentId id) = 0;
   virtual Result<std::vector<Origin>> origins(DocumentId id) = 0;
   virtual Result<std::vector<DocumentHead>> heads(std::span<const DocumentId> ids) = 0;
-  // The lines of a document's text, from 1, that bytes of it stand in. `bytes`: ascending.
+  // The line numbers, from 1, of these bytes of a document's text. `bytes`: ascending.
   virtual Result<std::vector<std::uint64_t>> lines(DocumentId id, std::span<const std::uint64_t> bytes) = 0;
 
   // Chunks of one index by id, ascending, with their vectors; ids that are gone are left out.

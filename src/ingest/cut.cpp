@@ -334,7 +334,7 @@ class Cutter {
     return line_end == std::string_view::npos ? gap.end : gap.start + line_end + 1;
   }
 
-  // The innermost section that holds all of them, so that a heading never speaks of text below another.
+  // The innermost section that holds all of them: its heading is true of the whole chunk.
   std::uint32_t section_of(std::size_t first, std::size_t last) const {
     std::uint32_t common = units_[first].section;
     for (std::size_t i = first + 1; i < last; ++i)

@@ -27,7 +27,7 @@ std::string kind_of(std::string_view bytes, std::string_view name) {
   const auto read = read_document(bytes, name, options);
   if (read) return {};
   EXPECT_EQ(read.error().code, Errc::unsupported);
-  EXPECT_TRUE(read_document(bytes, name, {})) << "it can be read by who asks for it";
+  EXPECT_TRUE(read_document(bytes, name, {})) << "it is read when the user names it";
   return read.error().what;
 }
 

@@ -61,7 +61,7 @@ bool is_table(const std::vector<Cells>& rows) {
   return like_the_first * 3 >= rows.size() * 2 && bytes <= cells * most_mean_cell;
 }
 
-// Rows of the page with its columns that follow each other; a blank line may stand between them.
+// Consecutive rows of the page with its columns; up to two blank lines may separate them.
 std::vector<std::vector<Cells>> tables_of(std::string_view layout) {
   std::vector<std::vector<Cells>> tables;
   std::vector<Cells> rows;

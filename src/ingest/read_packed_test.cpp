@@ -228,6 +228,18 @@ TEST(Pdf, ColumnsOfProseAreNoTable) {
             outline(read_pages("a\n\nb\n\nc\n")));
 }
 
+TEST(Pdf, CellsThatMatchAlmostEverywhereAreFoundInTimeOrNotAtAll) {
+  std::string page, layout;
+  for (int i = 0; i < 30'000; ++i) {
+    page += "a\n\na\n\n";
+    layout += "a   a\n";
+  }
+  layout += "a   b\n";  // no line of the page is this cell
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(read_pages(page, layout).text, read_pages(page).text);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+}
+
 TEST(Child, IsKilledWhenItsTimeIsOver) {
   if (!can_start_programs) GTEST_SKIP() << "no program can be started in the emulator";
   const auto began = std::chrono::steady_clock::now();

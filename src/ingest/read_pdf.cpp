@@ -77,7 +77,7 @@ class Paragraph {
   std::size_t width_ = 0;
 };
 
-// The page that begins at `at`, which then stands behind it.
+// The page that begins at `at`; moves `at` behind it.
 std::string_view page_at(std::string_view pages, std::size_t& at) {
   if (at >= pages.size()) return {};
   const std::size_t end = std::min(pages.find('\f', at), pages.size());

@@ -9,8 +9,8 @@ namespace plimsoll::render {
 
 using Aboard = std::vector<bool>;  // by sentence, of all stretches in a row
 
-// Whether the sentence may stand in one passage with the one before it in the stretch: a passage is of one
-// section, so that what its label names is what it says.
+// Whether the sentence can share a passage with the one before it in the stretch. A passage is of one
+// section, so that its label is true of all its text.
 bool continues(const Stretch& stretch, std::size_t sentence);
 
 // The places of the passages in the order in which they go into a prompt.

@@ -67,6 +67,7 @@ class Asking(unittest.TestCase):
     def test_json(self):
         told = json.loads(self.run_it("ask", "ship", "What is the cook called?", *self.EMBEDDED, "--max-tokens", "12", "--json"))
         self.assertEqual(told["sources"][0]["document"], "log.md")
+        self.assertIn("cook", told["sources"][0]["text"])
         self.assertEqual(told["trace"]["upstream"], "embedded")
         self.assertEqual(told["trace"]["drift"], 0)
 

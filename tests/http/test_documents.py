@@ -69,8 +69,20 @@ class Answers(WithDocuments):
         self.assertTrue(last["content"].endswith(TOWER))
         self.assertEqual(body["plimsoll"]["index"], "IDX")
         self.assertEqual(body["plimsoll"]["passages"][0]["document"], nodes[0]["doc_id"])
+        self.assertEqual(body["plimsoll"]["passages"][0]["text"].strip(), TOWER)
         trace = self.gateway.inspect(reply.headers["x-plimsoll-trace"])
         self.assertEqual((trace["index"], len(trace["passages"]) >= 1), ("IDX", True))
+
+    def test_a_passage_of_a_long_document_says_its_lines(self):
+        lines = [f"In the year {year} the harbour was dredged once more." for year in range(1200, 1700)]
+        lines[249] = TOWER
+        self.index("LINES", {"long.txt": "\n".join(lines) + "\n"}, "--meta", "last_line=of-a-poem")
+        body = self.rag(index="LINES").json
+        passage = next(one for one in body["plimsoll"]["passages"] if TOWER in one["text"])
+        self.assertEqual("\n".join(lines[passage["first_line"] - 1:passage["last_line"]]), passage["text"].strip())
+        node = next(one for one in body["source_nodes"] if TOWER in one["text"])
+        self.assertEqual(node["metadata"]["first_line"], passage["first_line"])
+        self.assertEqual(node["metadata"]["last_line"], "of-a-poem", "metadata of the document comes first")
 
     def test_a_stream_has_its_sources_in_the_last_chunk(self):
         self.upstream.prompt_tokens = 111
