@@ -46,11 +46,18 @@ Awaitable<Result<void>> planned(Engine& engine, Crew& crew, Course& course, bool
 Awaitable<Result<void>> sail(Engine& engine, Crew& crew, Course& course, AnswerSink& client,
                              Deadline deadline) {
   while (true) {
-    CO_TRY_VOID(co_await planned(engine, crew, course, /*may_ask=*/true, deadline));
+    const auto plan = co_await planned(engine, crew, course, /*may_ask=*/true, deadline);
+    if (!plan) {
+      const bool small = course.stand_in && plan.error().code == Errc::over_budget;
+      if (small && take_stand_in(engine, course, "its window is too small")) continue;
+      if (small) co_return fail(Errc::upstream_failed, "{}", course.stand_in->reason);
+      co_return plan;
+    }
     const auto reply = co_await dispatch(engine, crew, course, deadline);
     if (!reply) {
       const bool gone = co_await client_is_gone();
-      if (!gone && is_unavailable(reply.error()) && take_stand_in(engine, course, reply.error().what))
+      if (!gone && is_unavailable(reply.error()) &&
+          take_stand_in(engine, course, kind_of_failure(reply.error())))
         continue;
       const bool ragengine = engine.rules.kaito_compat && !course.trace.index.empty() && !gone;
       co_return tl::unexpected(ragengine ? ragengine_failure(reply.error().what) : reply.error());

@@ -13,6 +13,12 @@ std::optional<Breakers::Clock::duration> Breakers::closed_for(std::size_t server
   return std::nullopt;
 }
 
+bool Breakers::is_closed(std::size_t server, Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  const State& state = state_[server];
+  return state.failures >= failures_in_a_row && now < state.until;
+}
+
 void Breakers::succeeded(std::size_t server) {
   const std::lock_guard lock(mutex_);
   state_[server] = {};

@@ -17,6 +17,8 @@ class Breakers {
 
   // How long the server is not to be asked yet. None: it may be; after a pause, by one request at a time.
   std::optional<Clock::duration> closed_for(std::size_t server, Clock::time_point now);
+  // The same without taking the turn of the one request.
+  bool is_closed(std::size_t server, Clock::time_point now);
   void succeeded(std::size_t server);
   void failed(std::size_t server, Clock::time_point now);
 

@@ -10,9 +10,9 @@ namespace plimsoll::engine {
 namespace {
 
 // The order that the request or the upstream asks for; none: the documents' own.
-std::optional<PassageOrder> order_for(const Engine& engine, const Course& course) {
+std::optional<PassageOrder> order_for(const Engine& engine, const Course& course, std::size_t server) {
   if (course.parts.wishes.order) return course.parts.wishes.order;
-  const bool ollama = engine.models.fleet().kind_of(course.berth.member) == ServerKind::ollama;
+  const bool ollama = engine.models.fleet().kind_of(server) == ServerKind::ollama;
   if (ollama && engine.rules.best_last_for_ollama) return PassageOrder::best_last;
   return std::nullopt;
 }
@@ -29,11 +29,11 @@ void put_in(Course& course, const PlanModel& model, std::vector<FoundPassage> fo
   course.passages = std::move(found);
 }
 
-// Tokens of passages that the plan left out.
-Tokens dropped_passages(const Plan& plan) {
+// Tokens of passages that found no room in the plan.
+Tokens without_room(const Plan& plan) {
   Tokens tokens = 0;
   for (const PlannedPiece& piece : plan.pieces)
-    if (piece.section == SectionKind::context && piece.fate != Fate::kept) tokens += piece.tokens;
+    if (piece.section == SectionKind::context && piece.fate == Fate::no_room) tokens += piece.tokens;
   return tokens;
 }
 
@@ -60,10 +60,17 @@ std::string instruction_for(const Engine& engine, const Plan& without, const Pla
 // Whichever rule of the spec bounds the passages of this request.
 ConsultRules rules_for(Engine& engine, Course& course, const Plan& without, const PlanOptions& options) {
   ConsultRules rules = engine.rules.consult;
-  rules.order = order_for(engine, course);
+  const Fleet& fleet = engine.models.fleet();
+  const auto fallback =
+      without.fallback.to.empty() ? Result<Berth>(course.berth) : fleet.find(without.fallback.to);
+  const std::size_t server = fallback ? fallback->member : course.berth.member;  // that answers
+  rules.order = order_for(engine, course, server);
   // Who names a share or a budget wants it filled; else passages get what holds the evidence.
   rules.fills = course.parts.wishes.budget || course.parts.context_ratio;
-  if (engine.models.fleet().is_embedded(course.berth.member)) rules.passages = rules.embedded_passages;
+  if (fleet.is_embedded(server)) {
+    rules.passages = rules.embedded_passages;
+    rules.pastes = false;
+  }
   if (without.policy != Policy::document_chat || course.parts.context_ratio) return rules;
   course.retrieval = choose_retrieval(
       without, options, course.ask.documents ? course.ask.documents->top_k : options.retrieval.max_top_k);
@@ -80,25 +87,27 @@ ConsultRules rules_for(Engine& engine, Course& course, const Plan& without, cons
 Result<void> plan_with_passages(Course& course, const PlanOptions& options, const PlanModels& models,
                                 const PlanModel& model, const ConsultRules& rules, Tokens budget) {
   constexpr int most_selections = 6;
+  const Tokens used = course.plan.input;  // without passages, in every round
+  StrategyDecision strategy;
   for (int round = 0; round < most_selections && budget > 0; ++round) {
-    TRY(Reading reading,
-        read_documents(*course.findings, course.parts, model, course.plan.input, budget, rules));
-    course.plan.strategy = reading.strategy;
-    if (reading.passages.empty()) return {};
+    TRY(Reading reading, read_documents(*course.findings, course.parts, model, used, budget, rules));
+    strategy = std::move(reading.strategy);
+    course.plan.strategy = strategy;
+    if (reading.passages.empty()) break;
     put_in(course, model, std::move(reading.passages));
     TRY(course.plan, plan_parts(course.parts, course.model, options, models));
-    course.plan.strategy = std::move(reading.strategy);
-    const Tokens dropped = dropped_passages(course.plan);
-    if (dropped == 0) return {};
+    course.plan.strategy = strategy;
+    const Tokens dropped = without_room(course.plan);
+    if (dropped == 0) break;
     const PlannedSection& context = course.plan.sections[static_cast<std::size_t>(SectionKind::context)];
-    budget = std::min(budget - 1, context.used + dropped > context.grant
-                                      ? budget - (context.used + dropped - context.grant)
-                                      : context.grant);
+    const Tokens over = context.used + dropped - context.grant;
+    budget = over > 0 ? budget - over : std::min(budget - 1, context.grant);
   }
   // Numbers in the prompt have no gaps.
+  const std::vector<std::size_t> places = passages_aboard(course);
+  if (places.size() == course.passages.size()) return {};
   std::vector<FoundPassage> kept;
-  for (const std::size_t place : passages_aboard(course)) kept.push_back(std::move(course.passages[place]));
-  StrategyDecision strategy = std::move(course.plan.strategy);
+  for (const std::size_t place : places) kept.push_back(std::move(course.passages[place]));
   put_in(course, model, std::move(kept));
   TRY(course.plan, plan_parts(course.parts, course.model, options, models));
   course.plan.strategy = std::move(strategy);
@@ -135,7 +144,8 @@ Result<void> plan_with_documents(Engine& engine, Course& course, const PlanOptio
                                            without.window.tokens - without.input, rules, deadline));
     for (const std::string& note : course.findings->notes) course.trace.warnings.push_back(note);
   }
-  TRY(const PlanModel model, models.open(without.fallback.to.empty() ? course.model : without.fallback.to));
+  TRY(const PlanModel model,
+      without.fallback.to.empty() ? models.open(course.model) : models.open_fallback(without.fallback.to));
   const Tokens budget = budget_for_passages(without);
   course.parts.instruction = instruction_for(engine, without, model, budget);
   course.plan = std::move(without);

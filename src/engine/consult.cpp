@@ -207,6 +207,7 @@ class Reader {
     whole.passage.reason = reason;
     whole.distance = distance_within(findings_.evidence, whole.passage);
     whole.metadata = candidate.head->metadata;
+    whole.passage.addressable = candidate.head->addressable;
     return whole;
   }
 
@@ -257,19 +258,17 @@ Result<Reading> chosen(const Findings& findings, const RequestParts& parts, cons
   if (!is_near && !(stuffs && !rules.similarity_threshold && works_on_content(decided.task))) return reading;
 
   budget -= model.tokenizer.count(render::passages_frame(parts.instruction));
-  Tokens most = budget;
-  if (!rules.fills && !rules.most_passages)
-    most = std::min({budget, decided.retrieval_budget_tokens, rules.passages});
-  if (stuffs) most = std::min(budget, rules.fills ? budget : rules.passages);
+  const Tokens most = rules.fills || rules.most_passages ? budget : std::min(budget, rules.passages);
   Reader reader(findings, model, rules);
   if (!rules.most_passages) {
     TRY(reading.is_whole,
-        reader.take_whole(stuffs ? budget : most, stuffs && works_on_content(decided.task)));
+        reader.take_whole(stuffs && rules.pastes ? budget : most, stuffs && works_on_content(decided.task)));
   }
   if (!reading.is_whole) {
+    Tokens left = most;
     if (decided.strategy == Strategy::hybrid && !rules.most_passages)
-      TRY_VOID(reader.take_best_document(most));
-    TRY_VOID(reader.take_passages(most));
+      TRY_VOID(reader.take_best_document(left));
+    TRY_VOID(reader.take_passages(left));
   }
   reading.passages = std::move(reader).taken();
   return reading;

@@ -20,6 +20,7 @@ struct ConsultRules {
   // Most tokens of passages where the request names neither a budget nor a share.
   Tokens passages = 2'000;
   Tokens embedded_passages = 500;     // likewise for the embedded model, which reads slowly
+  bool pastes = true;                 // STUFF may go beyond `passages`
   bool fills = false;                 // the request names a budget or a share, and gets it filled
   std::optional<PassageOrder> order;  // none: by the request, else the documents' own
   bool keeps_best = false;            // where nothing is near enough, what is nearest

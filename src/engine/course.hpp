@@ -19,6 +19,7 @@ struct StandIn {
   std::string from;
   Tokens from_window = 0;
   std::string reason;
+  std::vector<Berth> tried{};  // that failed, or whose window turned out too small
 };
 
 struct Course {

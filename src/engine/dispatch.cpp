@@ -77,13 +77,13 @@ Awaitable<bool> client_is_gone() {
 Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& crew, Course& course,
                                                         Deadline deadline) {
   UpstreamLink& link = crew.link(course.berth.member);
-  ++course.sent;
   for (int tries = 1;; ++tries) {
     if (co_await client_is_gone()) co_return nobody_waits();
     if (const auto closed = engine.breakers.closed_for(course.berth.member, Breakers::Clock::now()))
       co_return fail(Errc::unreachable,
                      "the upstream '{}' has failed again and again; it is asked again in {:.1f} s",
                      course.trace.upstream, std::chrono::duration<double>(*closed).count());
+    if (tries == 1) ++course.sent;  // a server that is left alone was sent nothing
     const std::int64_t begin = course.microseconds();
     UpstreamRequest request = request_for(engine, course);
     auto reply =

@@ -27,9 +27,9 @@ RetrievalChoice choose_retrieval(const Plan& without, const PlanOptions& options
   };
   const Tokens window = without.window.tokens;
   RetrievalChoice choice = choice_for(without.model, without.window, top_k);
-  choice.room = budget::retrieval_room(
-      window, wanted(SectionKind::system) + wanted(SectionKind::tools), wanted(SectionKind::question),
-      wanted(SectionKind::history), options.retrieval);
+  choice.room =
+      budget::retrieval_room(window, wanted(SectionKind::system) + wanted(SectionKind::tools),
+                             wanted(SectionKind::question), wanted(SectionKind::history), options.retrieval);
   return choice;
 }
 

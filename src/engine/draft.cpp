@@ -46,7 +46,7 @@ Result<ContextBounds> context_bounds(const Draft& draft, const RequestParts& par
     const budget::RetrievalRoom room = budget::retrieval_room(
         window, wants.system + wants.tools, wants.question, wants.turns + wants.summary, options.retrieval);
     bounds.limit = room.room;
-    bounds.most_passages = room.top_k;
+    if (draft.window_is_known) bounds.most_passages = room.top_k;
   }
   bounds.most_passages = std::min(bounds.most_passages, options.most_passages.value_or(bounds.most_passages));
   if (parts.wishes.budget)
@@ -69,6 +69,7 @@ Result<Draft> draft_plan(const RequestParts& parts, const PlanModel& model, cons
   Draft draft;
   TRY(draft.counted, count::count_chat_body(model.tokenizer, parts.body, model.chat));
   const ChatCount& counted = draft.counted;
+  draft.window_is_known = model.window.source != WindowSource::assumed;
   draft.policy = options.policy.value_or(parts.policy.value_or(Policy::balanced));
 
   budget::Wants& wants = draft.wants;

@@ -13,6 +13,7 @@ struct Draft {
   budget::Wants wants;
   Load load;
   Policy policy = Policy::balanced;
+  bool window_is_known = true;  // and not the default, for which rule B1 leaves top_k as it was asked for
 };
 
 // A message with its images and the format's own tokens that would leave with it.

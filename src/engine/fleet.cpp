@@ -60,9 +60,9 @@ void Fleet::refresh_silent(Deadline deadline) {
 }
 
 void Fleet::refresh_where(const std::function<bool(const MemberModels&)>& wanted, Deadline deadline) {
-  Models now = *models();
+  const std::shared_ptr<const Models> before = models();
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    MemberModels& member = now[i];
+    MemberModels member = (*before)[i];
     if (members_[i].embedded || !wanted(member)) continue;
     member.asked = true;
     auto listed = finder_.list(members_[i].server, deadline);
@@ -71,6 +71,7 @@ void Fleet::refresh_where(const std::function<bool(const MemberModels&)>& wanted
         log::warning("no models from upstream",
                      {{"upstream", members_[i].name}, {"why", listed.error().what}});
       member.problem = listed.error().what;
+      keep(i, std::move(member));
       continue;
     }
     if (!member.problem.empty())
@@ -79,10 +80,16 @@ void Fleet::refresh_where(const std::function<bool(const MemberModels&)>& wanted
     member.problem.clear();
     member.models = *std::move(listed);
     if (const auto kind = finder_.known_kind(members_[i].server)) member.kind = *kind;
+    keep(i, std::move(member));
   }
-  auto made = std::make_shared<const Models>(std::move(now));
+}
+
+// Of this server alone: another thread may be asking the others.
+void Fleet::keep(std::size_t server, MemberModels member) {
   const std::lock_guard lock(mutex_);
-  models_ = std::move(made);
+  Models now = *models_;
+  now[server] = std::move(member);
+  models_ = std::make_shared<const Models>(std::move(now));
 }
 
 std::optional<Berth> Fleet::listed(std::string_view model, const Models& models) const {

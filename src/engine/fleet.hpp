@@ -27,6 +27,8 @@ struct FleetMember {
 struct Berth {
   std::size_t member = 0;
   std::string model;  // as the server knows it
+
+  bool operator==(const Berth&) const = default;
 };
 
 // What one server said when it was asked for its models.
@@ -73,6 +75,7 @@ class Fleet {
 
  private:
   void refresh_where(const std::function<bool(const MemberModels&)>& wanted, Deadline deadline);
+  void keep(std::size_t server, MemberModels member);
   std::optional<Berth> listed(std::string_view model, const Models& models) const;
   Result<Berth> unknown(std::string_view model, const Models& models) const;
 

@@ -206,7 +206,8 @@ std::optional<Tokens> FleetModels::num_ctx_for(const Berth& berth, Tokens needed
   const std::lock_guard lock(mutex_);
   if (loaded_.size() >= most_models) loaded_.clear();
   const auto place = loaded_.try_emplace(key_of(berth), std::min(reach.served, reach.most)).first;
-  place->second = ollama_num_ctx(needed, place->second, reach.most);
+  // Never less than the plan needs: it was made for a window that the server can be asked for.
+  place->second = ollama_num_ctx(needed, place->second, std::max(reach.most, needed));
   return place->second;
 }
 

@@ -13,16 +13,15 @@ namespace {
 using base::member;
 
 // Words that point at something said before.
-constexpr std::array<std::string_view, 26> pointers{
-    "it",    "its",     "that",    "this",  "these",   "those",  "they",   "them",       "their",
-    "he",    "she",     "his",     "her",   "there",   "then",   "one",    "ones",       "another",
-    "other", "instead", "example", "again", "further", "former", "latter", "alternative"};
+constexpr std::array<std::string_view, 19> pointers{
+    "it",  "its", "that", "this",    "these",   "those",   "they",   "them",   "their",      "he",
+    "she", "his", "her",  "another", "instead", "example", "former", "latter", "alternative"};
 // Words that say how to answer and not what about.
-constexpr std::array<std::string_view, 32> manners{
-    "give",    "show",   "tell",     "explain",   "describe",  "list",      "please", "example",
-    "more",    "detail", "details",  "briefly",   "short",     "shorter",   "longer", "simple",
-    "simpler", "again",  "continue", "elaborate", "summarize", "summarise", "also",   "else",
-    "another", "other",  "mean",     "means",     "say",       "said",      "ok",     "thanks"};
+constexpr std::array<std::string_view, 34> manners{
+    "give",     "show",      "tell",      "explain",   "describe", "list",   "please",  "example", "more",
+    "detail",   "details",   "briefly",   "short",     "shorter",  "longer", "simple",  "simpler", "again",
+    "continue", "elaborate", "summarize", "summarise", "also",     "else",   "another", "other",   "mean",
+    "means",    "say",       "said",      "ok",        "thanks",   "one",    "ones"};
 
 template <std::size_t n>
 bool has(const std::array<std::string_view, n>& words, std::string_view word) {

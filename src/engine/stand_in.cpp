@@ -17,6 +17,8 @@ bool may_fall_back(const Engine& engine, const Course& course) {
 }
 
 bool was_tried(const Course& course, const FleetModels& models, const Berth& berth) {
+  if (course.stand_in && std::ranges::find(course.stand_in->tried, berth) != course.stand_in->tried.end())
+    return true;
   const std::string& upstream = models.fleet().members()[berth.member].name;
   return std::ranges::any_of(course.trace.attempts, [&](const TraceAttempt& attempt) {
     return attempt.upstream == upstream && attempt.model == berth.model;
@@ -27,6 +29,14 @@ bool was_tried(const Course& course, const FleetModels& models, const Berth& ber
 
 bool is_unavailable(int status) {
   return status == 429 || status >= 500;
+}
+
+std::string_view kind_of_failure(const Error& error) {
+  switch (error.code) {
+    case Errc::unreachable: return "no connection";
+    case Errc::timed_out: return "no answer in time";
+    default: return "it failed";
+  }
 }
 
 bool is_unavailable(const Error& error) {
@@ -41,13 +51,19 @@ bool take_stand_in(Engine& engine, Course& course, std::string_view why) {
                                                                     : course.parts.wishes.fallback_models;
   for (const std::string& name : allowed) {
     const auto berth = models.served_as(name);
-    if (!berth || was_tried(course, models, *berth)) continue;
+    if (!berth || *berth == course.berth || was_tried(course, models, *berth)) continue;
+    if (engine.breakers.is_closed(berth->member, Breakers::Clock::now())) continue;
     const auto window = models.listed_window(*berth);
     if (!window || *window < course.needs()) continue;
     StandIn stand_in;
-    stand_in.from = course.trace.model;
-    stand_in.from_window = course.trace.window;
-    stand_in.reason = fmt::format("{} did not answer ({})", course.trace.model, why);
+    if (course.stand_in) {
+      stand_in = *course.stand_in;  // the model that was asked for, and why it did not answer
+    } else {
+      stand_in.from = course.trace.model;
+      stand_in.from_window = course.trace.window;
+      stand_in.reason = fmt::format("{} did not answer ({})", course.trace.model, why);
+    }
+    stand_in.tried.push_back(course.berth);
     log::warning(fmt::format("falling back from {} to {}", course.trace.model, berth->model),
                  {{"trace", course.trace.id},
                   {"why", why},

@@ -10,6 +10,9 @@ namespace plimsoll::engine {
 bool is_unavailable(int status);
 bool is_unavailable(const Error& error);
 
+// In words for clients, without the server's address.
+std::string_view kind_of_failure(const Error& error);
+
 // Chooses the next allowed model that a server lists, that was not tried yet and whose window holds the
 // request. False: fallback is off, or there is none. True: the request should be planned again.
 bool take_stand_in(Engine& engine, Course& course, std::string_view why);

@@ -19,7 +19,8 @@ constexpr const char* instructions =
     "exact "
     "counts with the model's own tokenizer, model_window the window that a model has, plan_context what of a "
     "whole "
-    "chat request would fit, list_indexes the indexes of documents that there are, search_documents the passages of an index that say most about a query. "
+    "chat request would fit, list_indexes the indexes of documents that there are, search_documents the "
+    "passages of an index that say most about a query. "
     "add_memory keeps a fact for later conversations, search_memories finds what was kept.";
 
 }  // namespace

@@ -1,5 +1,6 @@
 // The tools that Plimsoll offers over MCP: context_strategy, count_tokens, model_window, plan_context,
-// list_indexes, search_documents, and those for memories: add_memory, search_memories, memory_feedback, forget_memory.
+// list_indexes, search_documents, and those for memories: add_memory, search_memories, memory_feedback,
+// forget_memory.
 #pragma once
 
 #include <functional>

@@ -227,22 +227,28 @@ void score_words(const QueryInput& query, std::span<const StretchInput> stretche
   const WordCounts counts = count_words(stretches, row.size(), terms);
   const Matrix nearby = smoothed(counts.by_term, row.fades(weights.words_reach), weights.word_after);
   const float all_words = std::accumulate(weight.by_sentence.begin(), weight.by_sentence.end(), 0.0F);
+  float own_words = 0;  // of the question itself, without what was said before it
+  for (std::size_t t = 0; t < terms.size(); ++t)
+    if (query.terms[t].weight >= 1) own_words += weight.by_sentence[t];
   Matrix by_chunk(row.chunks, terms.size());
   std::vector<float> chunk_length(row.chunks);
   for (std::size_t i = 0; i < row.size(); ++i) {
     const float *near = nearby.row(i), *own = counts.by_term.row(i);
     float* of_chunk = by_chunk.row(row.chunk_of[i]);
-    float sum = 0, covered = 0;
+    float sum = 0, covered = 0, own_covered = 0;
     std::uint64_t has = 0;
     for (std::size_t t = 0; t < terms.size(); ++t) {
       sum += weight.by_sentence[t] * near[t] * (1 + nearby_k) / (near[t] + nearby_k);
-      covered += weight.by_sentence[t] * std::min(near[t], 1.0F);
+      const float share = weight.by_sentence[t] * std::min(near[t], 1.0F);
+      covered += share;
+      if (query.terms[t].weight >= 1) own_covered += share;
       of_chunk[t] += own[t];
       if (own[t] > 0) has |= std::uint64_t{1} << t;
     }
     chunk_length[row.chunk_of[i]] += counts.length[i];
     parts.nearby_words[i] = sum;
-    parts.coverage[i] = all_words > 0 ? covered / all_words : 0;
+    parts.coverage[i] =
+        std::max(all_words > 0 ? covered / all_words : 0.0F, own_words > 0 ? own_covered / own_words : 0.0F);
     parts.words[i] = has;
     parts.own_words[i] =
         bm25(own, weight.by_sentence, counts.length[i], query.average_words / sentences_per_chunk);

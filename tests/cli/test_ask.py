@@ -93,7 +93,8 @@ class Asking(unittest.TestCase):
 
         self.assertGreater(memories("--memory")[0], 4)
         self.assertEqual(sum(memories()), 0)
-        self.assertRegex(self.run_it("ask", "What is my ship called?", *self.EMBEDDED, "--max-tokens", "8", "--memory"),
+        self.assertRegex(self.run_it("ask", "What is my ship called?", *self.EMBEDDED, "--max-tokens", "8", "--memory",
+                                     "--explain"),
                          r"Memories\n  mem_\S+, \d+ tokens\n")
 
     def test_a_conversation_is_kept_and_gone_on_with(self):

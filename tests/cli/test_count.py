@@ -235,8 +235,10 @@ class Refusals(InAFolder):
         self.refuses(["--tokenizer", "o200k_base", "--specials", "maybe"], "--specials")
         self.refuses(["--tokenizer", "o200k_base", "--tokenizer-file", "x"], "--tokenizer-file")
 
-    def test_nothing_to_count_with_says_what_to_name(self):
-        self.refuses([], "--tokenizer", text="x")
+    def test_without_a_model_it_says_what_it_counts_with(self):
+        status, out, err = run("count", text="hello world")
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn("o200k_base, exact: the default; name a model with --model", out)
 
     def test_a_file_that_is_no_definition(self):
         self.refuses(["--tokenizer-file", self.file("x.json", "{}")], "x.json", text="x")

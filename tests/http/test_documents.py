@@ -357,6 +357,22 @@ class Grants(WithDocuments):
         self.assertIn("The invoice is due 30 days", self.upstream.last().json["messages"][-1]["content"])
 
 
+    def test_a_conversation_that_fills_most_of_the_window_still_gets_passages(self):
+        history = [{"role": role, "content": "ship " * 1050} for role in ("user", "assistant") * 3]
+        for question in ("How many days of annual leave do I get?", "And the doctor's note?"):
+            reply = self.rag(messages=[*history, *user(question)], model="gpt-4", index="handbook")
+            self.assertEqual(reply.status, 200, reply.body)
+            self.assertGreater(reply.ours["input_tokens"], 6_144)
+            self.assertGreater(len(reply.ours["passages"]), 0, reply.ours)
+
+    def test_another_topic_is_found_after_a_talk_full_of_names(self):
+        names = " ".join(f"`option_{n}` sets `Value{n}`." for n in range(10))
+        said = [*user("Which options does ferry 7 have?"), {"role": "assistant", "content": names}]
+        for question in ("Is there an invoice?", "When is the invoice due?", "What about this invoice?"):
+            self.rag(messages=[*said, *user(question)], index="many")
+            self.assertIn("The invoice is due 30 days", self.upstream.last().json["messages"][-1]["content"], question)
+
+
 class Thresholds(unittest.TestCase):
     def test_what_is_set_holds(self):
         with Upstream({"gpt-4o": 8192}) as upstream:

@@ -38,6 +38,14 @@ class Embedded(unittest.TestCase):
         self.assertEqual(reply.headers["x-plimsoll-window"], "1024")
         self.assertEqual(reply.headers["x-plimsoll-input-tokens"], str(reply.json["usage"]["prompt_tokens"]))
 
+    def test_it_is_given_no_more_than_it_can_read_soon(self):
+        text = "# Log\n\n" + "".join(f"On day {n} the grain of lot {n * 7} came aboard at pier {n % 9} of Odessa. " for n in range(60))
+        (self.gateway.folder / "grain.md").write_text(text)
+        self.gateway.run("index", "add", "grain", "grain.md", "--quiet")
+        reply = self.chat(user("Where did the grain of lot 70 come aboard?"), index_name="grain")
+        self.assertGreater(len(reply.ours["passages"]), 0)
+        self.assertLess(reply.ours["input_tokens"], 600)
+
     def test_a_stream_says_the_same_and_hides_the_usage_that_nobody_asked_for(self):
         whole = self.chat(user("Count from one to five.")).json["choices"][0]["message"]["content"]
         events = self.chat(user("Count from one to five."), stream=True).events

@@ -172,6 +172,15 @@ class Fallback(unittest.TestCase):
                 self.assertEqual((reply.ours["model"], reply.ours["fallback"]["from"]), ("qwen2.5:7b", f"{way}/gpt-4o"))
                 self.assertIn("did not answer", reply.ours["fallback"]["reason"])
 
+    def test_a_server_that_stays_down_is_stood_in_for_again_and_again(self):
+        with Upstream({"reset/gpt-4o": 8192}) as down, Upstream({"qwen2.5:7b": 32768}) as other, serving(
+                f"down={down.url}", f"other={other.url}", llm_fallback_enabled=True,
+                llm_allowed_fallback_models="reset/gpt-4o,qwen2.5:7b") as gateway:
+            for number in range(6):
+                reply = gateway.chat("reset/gpt-4o", user("Ahoy"))
+                self.assertEqual((reply.status, reply.ours["model"]), (200, "qwen2.5:7b"), (number, reply.body))
+                self.assertNotIn("127.0.0.1", reply.body.decode())
+
     def test_not_where_fallback_is_off(self):
         with Upstream({"429/gpt-4o": 8192, "qwen2.5:7b": 32768}) as upstream, serving(
                 upstream, llm_allowed_fallback_models="qwen2.5:7b") as gateway:
