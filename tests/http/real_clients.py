@@ -140,6 +140,7 @@ def llamaindex(url):
 def litellm_client(url):
     import litellm  # noqa: PLC0415  it takes seconds
 
+    litellm.suppress_debug_info = True  # or it writes to standard output
     ask = {"model": f"openai/{MODEL}", "api_base": url, "api_key": "none", "num_retries": 0} | BRIEF
     whole = litellm.completion(messages=MESSAGES, **ask)
     stream = litellm.completion(messages=MESSAGES, stream=True, **ask)
