@@ -67,7 +67,7 @@ GROUPS = {
              "libspdlog-dev", "libcli11-dev", "libtomlplusplus-dev", "libutf8proc-dev", "libpcre2-dev", "libstemmer-dev",
              "nlohmann-json3-dev", "libsimdjson-dev", "libboost1.81-dev", "libssl-dev", "libcurl4-openssl-dev", "libsqlite3-dev", "libjemalloc-dev", "libgtest-dev", "libbenchmark-dev", "librapidcheck-dev",
              "libcmark-gfm-dev", "libcmark-gfm-extensions-dev", "libgumbo-dev", "libtree-sitter-dev", "libzip-dev",
-             "libexpat1-dev", "poppler-utils", "ca-certificates", "python3")),
+             "libexpat1-dev", "libedit-dev", "poppler-utils", "ca-certificates", "python3")),
     "assets": Group(
         "vocabularies, weights, llama.cpp, the Jinja engine and the grammars of programming languages, into the cache",
         # CMake and Ninja, because pip asks a source package's build system for its metadata; and to build llama.cpp.

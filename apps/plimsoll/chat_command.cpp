@@ -1,9 +1,6 @@
 #include "chat_command.hpp"
 
-#include <iostream>
 #include <memory>
-
-#include <unistd.h>
 
 #include "adapters/sqlite/sessions.hpp"
 #include "ask_options.hpp"
@@ -13,6 +10,7 @@
 #include "base/try.hpp"
 #include "documents.hpp"
 #include "inspect_report.hpp"
+#include "line_reader.hpp"
 #include "memory_command.hpp"
 #include "plan_report.hpp"
 #include "terminal.hpp"
@@ -45,8 +43,12 @@ class Chat {
     messages_ = opening_messages(command_.options);
     TRY(const auto turns, sessions_.turns(local_owner, command_.session));
     for (const Turn& turn : turns) messages_.push_back({{"role", turn.role}, {"content", turn.text}});
-    return print_out(fmt::format("Session {}{}. /help tells what there is; /quit ends.\n", command_.session,
-                                 turns.empty() ? "" : ", " + several(turns.size(), "message") + " so far"));
+    const std::string model = conversation_.model_named(command_.options.model);
+    return print_out(
+        fmt::format("Session {}{}. {}{}. /help lists the commands, /quit ends.\n", command_.session,
+                    turns.empty() ? "" : ", " + several(turns.size(), "message") + " so far",
+                    model.empty() ? "No model is listed" : "Model " + printable(model),
+                    command_.options.index.empty() ? "" : ", index " + printable(command_.options.index)));
   }
 
   // False: the end.
@@ -128,7 +130,7 @@ class Chat {
     return print_out(
         fmt::format("\n{}{}[{} of {} tokens{}]\n\n", cut ? cut_off_note : "", without_documents_note(*last_),
                     base::with_thousands(trace.input + last_answer()), base::with_thousands(trace.window),
-                    is_compressed(trace) ? "; the oldest turns as a summary, /why tells" : ""));
+                    is_compressed(trace) ? "; older turns are sent as a summary, see /why" : ""));
   }
 
   static bool is_compressed(const Trace& trace) {
@@ -155,12 +157,9 @@ Result<int> run(const Globals& globals, ChatCommand& command) {
   Chat chat(command, *conversation, *sessions,
             {settings.max_session_turns, settings.max_session_bytes, settings.max_sessions});
   TRY_VOID(chat.begin());
-  const bool people = isatty(STDIN_FILENO) != 0;
-  std::string line;
-  while (true) {
-    if (people) TRY_VOID(print_out("> "));
-    if (!std::getline(std::cin, line)) break;
-    TRY(const bool goes_on, chat.take(std::string(base::trim(line))));
+  LineReader lines(settings.store_file.parent_path() / "chat-history");
+  while (const auto line = lines.next("> ")) {
+    TRY(const bool goes_on, chat.take(std::string(base::trim(*line))));
     if (!goes_on) break;
   }
   if (chat.has_turns())

@@ -181,6 +181,11 @@ bool Conversation::is_embedded() const {
   return fleet.members().size() == 1 && fleet.is_embedded(0);
 }
 
+std::string Conversation::model_named(const std::string& name) const {
+  const auto found = state_->gateway->fleet().find(name);
+  return found ? found->model : std::string();
+}
+
 Result<engine::AddedFact> Conversation::remember(const std::string& text) {
   engine::NewFact fact;
   fact.text = text;

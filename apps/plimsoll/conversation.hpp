@@ -50,6 +50,8 @@ class Conversation {
   Result<void> check_index(const std::string& name);
   // Whether the embedded model is all there is.
   bool is_embedded() const;
+  // The model that a request with this name goes to, as its server calls it; empty: none would take it.
+  std::string model_named(const std::string& name) const;
   // Remembers a fact, for all conversations.
   Result<engine::AddedFact> remember(const std::string& text);
   // The plan that it would go by.

@@ -1,9 +1,13 @@
 """`plimsoll ask` and `plimsoll chat`: a question, or a conversation, with no server beside it."""
 
+import contextlib
 import json
 import os
+import pty
+import select
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -96,6 +100,48 @@ class Asking(unittest.TestCase):
         self.assertRegex(self.run_it("ask", "What is my ship called?", *self.EMBEDDED, "--max-tokens", "8", "--memory",
                                      "--explain"),
                          r"Memories\n  mem_\S+, \d+ tokens\n")
+
+    def typed(self, keys, until):
+        """What a terminal shows after these keys, up to these words."""
+        leader, follower = pty.openpty()
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PLIMSOLL_")} | {
+            "XDG_DATA_HOME": str(self.folder), "XDG_CONFIG_HOME": str(self.folder), "TERM": "xterm"}
+        environment["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+        shown = b""
+        with subprocess.Popen(["plimsoll", "chat", "ship", *self.EMBEDDED], stdin=follower, stdout=follower, stderr=follower,
+                              env=environment, cwd=self.folder) as process:
+            os.close(follower)
+            try:
+                end = time.monotonic() + 60
+                sent = False
+                while until not in shown and time.monotonic() < end:
+                    if select.select([leader], [], [], 0.2)[0]:
+                        shown += os.read(leader, 1 << 16)
+                    if not sent and b"> " in shown:
+                        os.write(leader, keys)
+                        sent = True
+                os.write(leader, b"/quit\r")
+                while process.poll() is None and time.monotonic() < end:
+                    if select.select([leader], [], [], 0.2)[0]:
+                        with contextlib.suppress(OSError):
+                            os.read(leader, 1 << 16)
+            finally:
+                process.kill()
+                os.close(leader)
+        return shown
+
+    def test_a_line_can_be_edited_and_is_remembered(self):
+        left = b"\x1b[D"
+        self.assertIn(b"/remember  and a fact", self.typed(b"/hlp" + left + left + b"e\r", b"/remember  and a fact"))  # /help
+        history = self.folder / "plimsoll" / "chat-history"
+        self.assertIn("/help", history.read_text())
+        self.assertEqual(history.stat().st_mode & 0o077, 0)
+        up = b"\x1b[A"
+        self.assertIn(b"/remember  and a fact", self.typed(up + up + b"\r", b"/remember  and a fact"))  # behind /quit
+
+    def test_it_says_which_model_and_which_index(self):
+        said = self.run_it("chat", "ship", "--session", "names", *self.EMBEDDED, told="/quit\n")
+        self.assertIn("Model smollm2:135m, index ship.", said)
 
     def test_a_conversation_is_kept_and_gone_on_with(self):
         lines = "My name is Ada.\n/context\n/why\n/nonsense\n/quit\n"
