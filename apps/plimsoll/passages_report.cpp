@@ -46,8 +46,8 @@ std::string passages_text(const SearchReport& report, const Terminal& terminal) 
   const char* plain = terminal.colour ? "\033[0m" : "";
   std::string out;
   for (const SelectedPassage& passage : report.selection.passages) {
-    out += fmt::format("{}{}{}  {}{}, {} tokens, score {:.2f}, {}{}\n", bold, where(passage), plain, dim,
-                       place(passage), passage.tokens, passage.score, printable(passage.reason), plain);
+    out += fmt::format("{}{}{}  {}{}, {} tokens, relevance {:.2f}, {}{}\n", bold, where(passage), plain, dim,
+                       place(passage), passage.tokens, passage.relevance, printable(passage.reason), plain);
     if (!passage.lead.empty()) out += shown(passage.lead);
     out += shown(passage.text) + "\n";
   }
@@ -68,6 +68,7 @@ std::string passages_json(const SearchReport& report) {
     Json entry{{"document", passage.key},   {"start", passage.source.start},
                {"end", passage.source.end}, {"text", passage.text},
                {"tokens", passage.tokens},  {"score", passage.score},
+               {"relevance", passage.relevance},
                {"reason", passage.reason},  {"label", passage.label},
                {"heading", passage.path},   {"lead", passage.lead},
                {"page", nullptr},           {"first_line", nullptr},

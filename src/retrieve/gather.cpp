@@ -1,8 +1,10 @@
 #include "retrieve/gather.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "base/try.hpp"
+#include "base/words.hpp"
 
 namespace plimsoll::retrieve {
 namespace {
@@ -100,6 +102,15 @@ Stretch stretch_of(Loaded loaded, std::vector<ScoredSentence> sentences) {
   return out;
 }
 
+// How the words of a query are written, by their stems: people are shown words.
+std::map<std::string, std::string> written_words(std::string_view query) {
+  std::map<std::string, std::string> out;
+  base::WordScanner scanner(query);
+  while (scanner.next())
+    out.try_emplace(std::string(base::stem_word(scanner.folded()).stem), scanner.folded());
+  return out;
+}
+
 // The words of the conversation that the query does not have itself.
 void add_context(const Index& index, const GatherOptions& options, std::vector<QueryTerm>& terms) {
   const std::size_t own = terms.size();
@@ -149,7 +160,11 @@ Result<Evidence> gather(Store& store, ChunkCache& cache, const IndexInfo& info, 
   candidates.put_in_order();
   out.by_meaning = !input.embedders.empty();
   out.candidates = candidates.all.size();
-  for (const QueryTerm& term : input.terms) out.words.push_back(term.term);
+  const auto written = written_words(std::string(query) + " " + options.context);
+  for (const QueryTerm& term : input.terms) {
+    const auto found = written.find(term.term);
+    out.words.push_back(found == written.end() ? term.term : found->second);
+  }
 
   TRY(auto loaded, load(cache, info.id, candidates, options.neighbours));
   const bool as_ever =

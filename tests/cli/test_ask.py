@@ -63,10 +63,12 @@ class Asking(unittest.TestCase):
         self.assertIn("WARNING: this answer was made without documents.", told)
 
     def test_every_command_on_the_store_takes_its_file(self):
-        (self.folder / "other.md").write_text("The bosun is called Tove.")
+        (self.folder / "other.md").write_text("The bosun is called Tove. She keeps the invoices.")
         self.run_it("index", "add", "crew", "other.md", "--store", "other.db", "--quiet")
         self.assertIn("Tove", self.run_it("search", "crew", "bosun", "--store", "other.db", "--budget", "100"))
         self.assertIn("no index", self.run_it("search", "crew", "bosun", status=2).lower())
+        self.assertRegex(self.run_it("search", "crew", "Who keeps invoices?", "--store", "other.db", "--budget", "100"),
+                         r"line 1, \d+ tokens, relevance 0\.[5-9]\d, words: keeps, invoices; meaning")
 
     def test_json(self):
         told = json.loads(self.run_it("ask", "ship", "What is the cook called?", *self.EMBEDDED, "--max-tokens", "12", "--json"))
