@@ -65,14 +65,11 @@ std::string passages_json(const SearchReport& report) {
   Json out;
   out["passages"] = Json::array();
   for (const SelectedPassage& passage : report.selection.passages) {
-    Json entry{{"document", passage.key},   {"start", passage.source.start},
-               {"end", passage.source.end}, {"text", passage.text},
-               {"tokens", passage.tokens},  {"score", passage.score},
-               {"relevance", passage.relevance},
-               {"reason", passage.reason},  {"label", passage.label},
-               {"heading", passage.path},   {"lead", passage.lead},
-               {"page", nullptr},           {"first_line", nullptr},
-               {"last_line", nullptr}};
+    Json entry{{"document", passage.key},        {"start", passage.source.start}, {"end", passage.source.end},
+               {"text", passage.text},           {"tokens", passage.tokens},      {"score", passage.score},
+               {"relevance", passage.relevance}, {"reason", passage.reason},      {"label", passage.label},
+               {"heading", passage.path},        {"lead", passage.lead},          {"page", nullptr},
+               {"first_line", nullptr},          {"last_line", nullptr}};
     if (passage.page > 0) entry["page"] = passage.page;
     if (passage.first_line > 0) {
       entry["first_line"] = passage.first_line;

@@ -84,6 +84,12 @@ void reconcile(Engine& engine, Course& course, const ReplyFacts& facts) {
                                              {"cut_tokens", seen.cut}});
 }
 
+// By its ends alone: what is between them is the client's to read.
+bool is_whole_object(std::string_view body) {
+  body = base::trim(body);
+  return body.starts_with('{') && body.ends_with('}');
+}
+
 Awaitable<Result<bool>> hand_over(Course& course, const ReplyHead& from, std::string body,
                                   AnswerSink& client) {
   AnswerHead head = answer_head(course, from);
@@ -117,6 +123,12 @@ Awaitable<Result<bool>> relay_plain(Engine& engine, Course& course, HttpStream& 
     course.trace.error = for_the_record(engine, course, std::move(said));
     co_return co_await hand_over(course, reply.head(), std::move(body), client);
   }
+  if (is_chat(course) && !is_whole_object(body))
+    co_return fail(
+        Errc::upstream_failed,
+        "the upstream '{}' answered with {} bytes that are not a whole JSON object; ask again, or see "
+        "its log",
+        course.trace.upstream, body.size());
   reconcile(engine, course, read_reply(body));
   if (course.trace.cut > 0 && !course.raised && is_chat(course) && engine.models.raise_window(course.berth)) {
     course.raised = true;

@@ -13,7 +13,7 @@ import struct
 import time
 import unittest
 
-from gateway import CHAT, PATIENCE, SANITIZED, SLOW, Gateway, WithGateway, http_request, read_all, user
+from gateway import CHAT, PATIENCE, SANITIZED, SLOW, Gateway, WithGateway, http_request, read_all, serving, user
 from upstream import Upstream
 
 SETTINGS = {"first_byte_timeout_seconds": 0.5 * SLOW, "idle_timeout_seconds": 1.0 * SLOW,
@@ -43,6 +43,12 @@ class Faults(WithGateway):
 
 
 class Upstreams(Faults):
+    def test_half_an_answer_is_an_error(self):
+        with Upstream({"torn/gpt-4o": 8192}) as upstream, serving(upstream) as gateway:
+            reply = gateway.chat("torn/gpt-4o", user("Ahoy"))
+            self.assertEqual(reply.status, 502, reply.body)
+            self.assertIn("40 bytes that are not a whole JSON object", reply.json["error"]["message"])
+
     def test_one_that_never_answers(self):
         for stream in (False, True):
             reply = self.timed("stall", 3.5, stream=stream)

@@ -257,6 +257,10 @@ class Upstream:
         await self.event(request, writer, b"[DONE]")
         return await self.end_events(writer)
 
+    async def way_torn(self, request, writer):
+        """Half of an answer, with the length of that half."""
+        return await self.plain(request, writer, json.dumps(self.completion(request.json)).encode()[:40])
+
     async def way_reset(self, request, writer):
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         writer.transport.abort()
