@@ -55,7 +55,7 @@ struct Stretch {
 
 struct Evidence {
   std::vector<Stretch> stretches;  // by document and place
-  std::vector<std::string> words;  // of the query, as they are compared; at most 64
+  std::vector<std::string> words;  // of the query, as they are written there; at most 64
   std::size_t candidates = 0;      // chunks that were looked at
   std::vector<Hit> lexical;        // what the index answered, best first
   std::vector<Hit> nearest;        // by the first embedder that found anything
