@@ -1,12 +1,11 @@
 #include "ask_command.hpp"
 
-#include <array>
-#include <cstdio>
 #include <memory>
 
 #include <fmt/ranges.h>
 
 #include "ask_options.hpp"
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "inspect_report.hpp"
@@ -45,18 +44,6 @@ Json answer_json(const Spoken& spoken) {
           {"trace", Json::parse(trace_json(spoken.trace), nullptr, false)}};
 }
 
-// The question on standard input, up to 10 MB of it.
-Result<std::string> read_question() {
-  constexpr std::size_t most_bytes = 10'000'000;
-  std::string text;
-  std::array<char, 1 << 16> buffer;
-  while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), stdin)) {
-    text.append(buffer.data(), got);
-    if (text.size() > most_bytes) return fail(Errc::bad_input, "the question has more than 10 MB");
-  }
-  return text;
-}
-
 // The first of several words is an index if there is one of that name. The first of two must be one.
 Result<std::string> question_of(AskCommand& command, Conversation& conversation) {
   std::vector<std::string>& words = command.words;
@@ -70,7 +57,8 @@ Result<std::string> question_of(AskCommand& command, Conversation& conversation)
   }
   std::string question = fmt::format("{}", fmt::join(words, " "));
   if (question == "-") {
-    TRY(question, read_question());
+    constexpr std::uint64_t most_bytes = 10'000'000;
+    TRY(question, base::read_file("/dev/stdin", most_bytes));
   }
   if (base::trim(question).empty()) return fail(Errc::bad_input, "the question is empty");
   return question;

@@ -102,10 +102,9 @@ Result<void> apply_environment(Settings& settings, const Environment& environmen
     for (const std::string& name : variables_of(setting)) {
       const std::string_view value = value_of(environment, name);
       if (value.empty()) continue;
-      Settings tried = settings;
+      auto taken = assign(settings, setting, RawValue{std::string(value)}, "environment " + name);
       // Many programs read DEBUG, each its own way: what is not ours is not an error.
-      if (name == "DEBUG" && !assign(tried, setting, RawValue{std::string(value)}, name)) continue;
-      TRY_VOID(assign(settings, setting, RawValue{std::string(value)}, "environment " + name));
+      if (!taken && name != "DEBUG") return taken;
     }
   return {};
 }

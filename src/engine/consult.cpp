@@ -170,7 +170,8 @@ class Reader {
     if (findings_.shelf->tokens > budget) return found;
     constexpr std::size_t most_documents = 10'000;
     const OpenIndex& open = findings_.shelf->open;
-    TRY(const auto heads, open.store.documents(open.info.id, {}, 0, most_documents));
+    TRY(const auto heads, open.store.documents(open.info.id, {}, 0, most_documents + 1));
+    if (heads.size() > most_documents) return found;
     for (const DocumentHead& head : heads) {
       const auto known =
           std::ranges::find(near, head.id, [](const Candidate& candidate) { return candidate.head->id; });
@@ -207,7 +208,6 @@ class Reader {
     whole.passage.reason = reason;
     whole.distance = distance_within(findings_.evidence, whole.passage);
     whole.metadata = candidate.head->metadata;
-    whole.passage.addressable = candidate.head->addressable;
     return whole;
   }
 

@@ -17,11 +17,11 @@ constexpr std::array<std::string_view, 19> pointers{
     "it",  "its", "that", "this",    "these",   "those",   "they",   "them",   "their",      "he",
     "she", "his", "her",  "another", "instead", "example", "former", "latter", "alternative"};
 // Words that say how to answer and not what about.
-constexpr std::array<std::string_view, 34> manners{
-    "give",     "show",      "tell",      "explain",   "describe", "list",   "please",  "example", "more",
-    "detail",   "details",   "briefly",   "short",     "shorter",  "longer", "simple",  "simpler", "again",
-    "continue", "elaborate", "summarize", "summarise", "also",     "else",   "another", "other",   "mean",
-    "means",    "say",       "said",      "ok",        "thanks",   "one",    "ones"};
+constexpr std::array<std::string_view, 32> manners{
+    "give",   "show",     "tell",      "explain",   "describe",  "list",   "please", "more",
+    "detail", "details",  "briefly",   "short",     "shorter",   "longer", "simple", "simpler",
+    "again",  "continue", "elaborate", "summarize", "summarise", "also",   "else",   "other",
+    "mean",   "means",    "say",       "said",      "ok",        "thanks", "one",    "ones"};
 
 template <std::size_t n>
 bool has(const std::array<std::string_view, n>& words, std::string_view word) {
