@@ -31,6 +31,11 @@ void add_config_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("config", "Show every setting, its value, its origin and its meaning");
+  command->footer(
+      "Examples:\n"
+      "  plimsoll config                               all of them\n"
+      "  plimsoll config store_file upstreams          these\n"
+      "  plimsoll --set log_level=debug serve          one for this run\n");
   command->add_flag("--json", options->json, "As a JSON list");
   command->add_option("KEY", options->keys, "Only these settings");
   command->callback([options, &globals, &exit_code] {

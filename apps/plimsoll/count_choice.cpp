@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "known_models.hpp"
 #include "terminal.hpp"
@@ -13,11 +14,16 @@ Result<CountChoice> choose_by_model(const TokenizerLibrary& library, const base:
                                     const CountOptions& options) {
   TRY(const ModelCatalogue catalogue, known_models(settings));
   const auto match = catalogue.find(options.model);
-  if (!match)
-    return fail(Errc::unknown_model,
-                "no tokenizer is known for the model '{}'; name one with --tokenizer, or add the model to a "
-                "models_file",
-                options.model);
+  if (!match) {
+    std::vector<std::string_view> names;
+    for (const ModelCard& card : catalogue.models()) names.push_back(card.name);
+    const auto near = base::nearest(options.model, names);
+    return fail(
+        Errc::unknown_model,
+        "no tokenizer is known for the model '{}'; {}name one with --tokenizer, or add the model to a "
+        "models_file",
+        options.model, near ? fmt::format("did you mean '{}'? Else ", *near) : "");
+  }
   const ModelCard& card = *match->card;
   TRY(auto tokenizer, library.open(card.tokenizer));
   CountChoice chosen{std::move(tokenizer), card.specials, card.window, card.name, {},

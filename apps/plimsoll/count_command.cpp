@@ -172,6 +172,14 @@ Result<void> run(const Globals& globals, const CountOptions& options) {
 void add_count_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<CountOptions>();
   CLI::App* command = app.add_subcommand("count", "Count tokens of files or standard input, exactly");
+  command->footer(
+      "Without a model or a tokenizer it counts with o200k_base, and says so.\n\n"
+      "Examples:\n"
+      "  plimsoll count README.md --model gpt-4o       with the share of the model's window\n"
+      "  plimsoll count docs/*.md --tokenizer qwen3    a table with a total\n"
+      "  plimsoll count report.pdf --window 8192       of the text inside\n"
+      "  plimsoll count --chat request.json --model llama3.1:8b\n"
+      "  git diff | plimsoll count --show\n");
   command->add_option("FILE", options->files, "Files to count; - or none: standard input");
   auto* by_name =
       command->add_option("--tokenizer", options->tokenizer, "Tokenizer by name")->type_name("NAME");
@@ -188,7 +196,7 @@ void add_count_command(CLI::App& app, const Globals& globals, int& exit_code) {
   by_file->excludes(by_model);
   command->add_option("--window", options->window, "Show each count's share of a window of this many tokens")
       ->type_name("TOKENS")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1'000'000'000));
   command
       ->add_option("--specials", options->specials,
                    "What <|endoftext|> and its like are in the text: plain text, or parsed into one token")

@@ -244,7 +244,10 @@ void add_add(CLI::App& index, const Globals& globals, int& exit_code) {
       "again.\n"
       "Images, archives, minified and generated code and other files of no use to a reader are skipped and\n"
       "counted, unless they are named or --include names them. A file that cannot be read is reported, the\n"
-      "rest goes in, and the exit status is 1. After Ctrl-C the same command continues where it was.\n");
+      "rest goes in, and the exit status is 1. After Ctrl-C the same command continues where it was.\n\n"
+      "Examples:\n"
+      "  plimsoll index add manual docs README.md\n"
+      "  plimsoll index add manual docs --exclude '*.html' --prune\n");
   command->add_option("NAME", options->name, "The index; it is made if there is none")->required();
   command->add_option("PATH", options->paths, "Files and folders")->required();
   command->add_option("--model", options->model, "New index: tokenizer and chunk size that suit this model")

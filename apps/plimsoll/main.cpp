@@ -1,4 +1,7 @@
 // plimsoll: one file a command; this one lists them.
+#include <algorithm>
+#include <memory>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -56,6 +59,28 @@ constexpr const char* examples =
     "  plimsoll config                               every setting, its value and where that came from\n"
     "  plimsoll doctor                               is everything sound, and if not, what to do\n";
 
+// Options as people read them: what may be given, and no ranges, exclusions or names of types, which errors
+// tell whom they concern.
+class PlainHelp final : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_type_size() == 0) return {};
+    std::string given = option->get_type_name();
+    const std::size_t choices = given.find(":{");
+    if (choices != std::string::npos) {
+      given = given.substr(choices + 2, given.find('}', choices) - choices - 2);
+      std::replace(given.begin(), given.end(), ',', '|');
+    } else {
+      given.resize(std::min(given.find(':'), given.size()));
+    }
+    for (const auto& [type, word] : {std::pair{"INT", "N"}, {"UINT", "N"}, {"FLOAT", "X"}})
+      if (given == type) given = word;
+    const bool is_positional = option->get_positional();
+    const bool is_many = option->get_expected_max() == CLI::detail::expected_max_vector_size;
+    return (is_positional || given.empty() ? "" : " " + given) + (is_many ? " ..." : "");
+  }
+};
+
 // A command that is not there is told as such, and not as a list of words that nobody expected.
 std::string say_what_is_wrong(const CLI::App* app, const CLI::Error& error) {
   const CLI::App* last = app;
@@ -93,8 +118,8 @@ void add_store_option(CLI::App& command, plimsoll::Globals& globals) {
 
 int main(int argc, char** argv) {
   CLI::App app(about, "plimsoll");
-  app.footer(examples);
   app.require_subcommand(1);
+  app.formatter(std::make_shared<PlainHelp>());
   app.set_version_flag("--version", "plimsoll " PLIMSOLL_VERSION);
 
   plimsoll::Globals globals;
@@ -124,6 +149,7 @@ int main(int argc, char** argv) {
   plimsoll::add_config_command(app, globals, exit_code);
   plimsoll::add_doctor_command(app, globals, exit_code);
 
+  app.footer(examples);  // after the commands, which would inherit it
   for (const char* name : {"index", "search", "ask", "chat", "mcp", "doctor"})
     add_store_option(*app.get_subcommand(name), globals);
   app.failure_message(say_what_is_wrong);

@@ -112,6 +112,10 @@ TokenizerLibrary library_of(const base::Settings& settings) {
 void add_tokenizers_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("tokenizers", "List the tokenizers with their sources and licences");
+  command->footer(
+      "Examples:\n"
+      "  plimsoll tokenizers                           names, sources, licences\n"
+      "  plimsoll count README.md --tokenizer qwen3    count with one of them\n");
   command->add_flag("--compile", options->compile,
                     "Compile every definition that set-up fetched and that is not compiled yet");
   command->add_flag("--json", options->json, "As a JSON list");

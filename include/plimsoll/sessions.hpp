@@ -105,13 +105,16 @@ class SessionStore {
   virtual Result<KeptSummary> summary(std::string_view owner, std::string_view session,
                                       std::string_view hash) = 0;
 
-  // Runs of the same owner and kind that have ended go, the oldest first, while there are more than `most`.
+  // One that has ended already is kept with its outcome. Runs of the same owner and kind that have ended go,
+  // the oldest first, while there are more than `most`.
   virtual Result<void> begin_run(const Run& run, std::int64_t most) = 0;
   virtual Result<void> add_part(std::string_view owner, std::string_view run, std::string_view json) = 0;
   virtual Result<void> end_run(std::string_view owner, std::string_view run, RunState state,
                                std::string_view outcome) = 0;
   // not_found where there is none of that kind.
   virtual Result<Run> run(std::string_view owner, std::string_view kind, std::string_view id) = 0;
+  // False: there was none of that kind.
+  virtual Result<bool> forget_run(std::string_view owner, std::string_view kind, std::string_view id) = 0;
   // At the start of a server: what ran before does so no more. One that another process still has under way
   // is put right when it ends there.
   virtual Result<void> interrupt_runs() = 0;

@@ -9,6 +9,7 @@
 #include "base/try.hpp"
 #include "count/chat_body.hpp"
 #include "count/chat_request.hpp"
+#include "engine/response_chat.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -39,7 +40,9 @@ Result<Counted> count_other(const Course& course, const PlanModel& model) {
   const Json& body = course.parts.body;
   if (course.ask.route != "/v1/responses")
     return Counted{prompt_tokens(member(body, "prompt"), model), model.exactness, model.why};
-  TRY(const ChatCount counted, count::count_chat_body(model.tokenizer, chat_of_response(body), model.chat));
+  TRY(const ChatCount counted,
+      count::count_chat_body(model.tokenizer, chat_of_response(body, items_of_input(member(body, "input"))),
+                             model.chat));
   Counted out{counted.total, worse(worse(model.exactness, counted.exactness), Exactness::calibrated),
               "counted as the chat that it stands for"};
   if (!member(body, "previous_response_id").is_null()) {
@@ -83,24 +86,6 @@ std::string with_limit(Json body, const char* field, Tokens limit) {
   return base::json_text(body);
 }
 
-Json message_of(const Json& item) {
-  const Json& type = member(item, "type");
-  if (type == "function_call") {
-    const Json call{{"id", member(item, "call_id")},
-                    {"type", "function"},
-                    {"function", {{"name", member(item, "name")}, {"arguments", member(item, "arguments")}}}};
-    return {{"role", "assistant"}, {"content", nullptr}, {"tool_calls", Json::array({call})}};
-  }
-  if (type == "function_call_output")
-    return {{"role", "tool"}, {"tool_call_id", member(item, "call_id")}, {"content", member(item, "output")}};
-  const Json& content = member(item, "content");
-  const Json& role = member(item, "role");
-  std::string text = content.is_string() ? content.get<std::string>() : "";
-  for (const Json& part : content.is_array() ? content : Json::array())
-    if (const Json& said = member(part, "text"); said.is_string()) text += said.get_ref<const std::string&>();
-  return {{"role", role.is_string() ? role : Json("user")}, {"content", std::move(text)}};
-}
-
 }  // namespace
 
 std::string overflow_in_openais_words(Tokens window, Tokens messages, Tokens completion) {
@@ -121,26 +106,6 @@ Result<std::string> model_named(const Json& body) {
   if (!model.is_string())
     return fail(Errc::bad_input, "model is not a text: name one that GET /v1/models lists");
   return model.get<std::string>();
-}
-
-Json chat_of_response(const Json& body) {
-  Json messages = Json::array();
-  if (const Json& told = member(body, "instructions"); told.is_string())
-    messages.push_back({{"role", "system"}, {"content", told}});
-  const Json& input = member(body, "input");
-  if (input.is_string()) messages.push_back({{"role", "user"}, {"content", input}});
-  for (const Json& item : input.is_array() ? input : Json::array()) messages.push_back(message_of(item));
-  Json chat{{"messages", std::move(messages)}};
-  Json tools = Json::array();
-  const Json& given = member(body, "tools");
-  for (const Json& tool : given.is_array() ? given : Json::array())
-    if (member(tool, "type") == "function") {
-      Json function = tool;
-      function.erase("type");
-      tools.push_back({{"type", "function"}, {"function", std::move(function)}});
-    }
-  if (!tools.empty()) chat["tools"] = std::move(tools);
-  return chat;
 }
 
 Result<void> read_other(Engine& engine, Course& course) {

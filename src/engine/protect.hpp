@@ -15,7 +15,4 @@ Result<std::string> model_named(const nlohmann::ordered_json& body);
 Result<void> read_other(Engine& engine, Course& course);
 Result<void> chart_other(Engine& engine, Course& course, const PlanModels& models);
 
-// The same as a chat: instructions as the system's message, each item of the input as a message.
-nlohmann::ordered_json chat_of_response(const nlohmann::ordered_json& body);
-
 }  // namespace plimsoll::engine

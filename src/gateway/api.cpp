@@ -60,7 +60,8 @@ Api::Api(ApiContext context)
       watched_(std::make_shared<RagMetrics>()),
       kaito_(with_metrics(context_.kaito, watched_.get())),
       chat_(context_.engine, context_.chat),
-      memory_(context_.memories) {}
+      memory_(context_.memories),
+      responses_(context_.engine, context_.chat.sessions) {}
 
 const std::vector<Api::Route>& Api::routes() {
   static const std::vector<Route> all{
@@ -68,7 +69,11 @@ const std::vector<Api::Route>& Api::routes() {
        &Api::ask_model},
       {{"POST", "/v1/completions", "openai", "A text to go on with", "Completion", "Answer"},
        &Api::ask_model},
-      {{"POST", "/v1/responses", "openai", "A response", "Responses", "Answer"}, &Api::ask_model},
+      {{"POST", "/v1/responses", "openai", "A response", "Responses", "Response"}, &Api::responses},
+      {{"GET", "/v1/responses/{id...}", "openai", "A response that was kept; ID/input_items: what was asked",
+        "", "Response"},
+       &Api::kept_response},
+      {{"DELETE", "/v1/responses/{id...}", "openai", "Forget a response"}, &Api::kept_response},
       {{"POST", "/v1/embeddings", "openai", "Vectors of texts", "Embedding"}, &Api::embeddings},
       {{"GET", "/v1/models", "openai", "The models with their served windows", "", "Models"}, &Api::models},
       {{"GET", "/v1/models/{model...}", "openai", "One of them"}, &Api::model},
@@ -107,7 +112,8 @@ Awaitable<void> Api::find_route(Call call) const {
     const bool named = before.size() < route.about.path.size();
     const bool fits = named ? path.starts_with(before) && path.size() > before.size() : path == before;
     if (!fits) continue;
-    allowed = route.about.method;
+    if (allowed.find(route.about.method) == std::string::npos)
+      allowed += (allowed.empty() ? "" : ", ") + std::string(route.about.method);
     if (call.request.method != route.about.method) continue;
     co_await (this->*route.handler)(call);
     co_return;
@@ -170,6 +176,19 @@ Awaitable<void> Api::ask_model(Call call) const {
   if (outcome || call.reply.is_begun()) co_return;
   std::vector<HttpHeader> headers{{"X-Plimsoll-Trace", trace}};
   co_await send_error(call.reply, outcome.error(), std::move(headers));
+}
+
+Awaitable<void> Api::responses(Call call) const {
+  const ResponsesRoutes::Call asked{call.crew, call.request, call.reply, call.deadline};
+  co_await responses_.ask(asked);
+}
+
+Awaitable<void> Api::kept_response(Call call) const {
+  const ResponsesRoutes::Call asked{call.crew, call.request, call.reply, call.deadline};
+  if (call.request.method == "GET")
+    co_await responses_.show(asked);
+  else
+    co_await responses_.forget(asked);
 }
 
 Awaitable<void> Api::plan(Call call) const {
@@ -236,7 +255,9 @@ Awaitable<void> Api::strategy(Call call) const {
 Awaitable<void> Api::models(Call call) const {
   std::string body;
   std::function<void()> work = [&] {
-    body = base::json_text(models_json(context_.engine, context_.fleet, call.request.caller));
+    auto all = models_json(context_.engine, context_.fleet, call.request.caller);
+    if (context_.embedder) all["data"].push_back(embedder_json());
+    body = base::json_text(all);
   };
   co_await call.crew.elsewhere(std::move(work));
   co_await send_json(call.reply, 200, std::move(body));
@@ -246,7 +267,10 @@ Awaitable<void> Api::model(Call call) const {
   constexpr std::string_view prefix = "/v1/models/";
   const std::string name = call.request.path.substr(prefix.size());
   Json found;
-  std::function<void()> work = [&] { found = model_json(context_.engine, context_.fleet, name); };
+  std::function<void()> work = [&] {
+    const bool ours = context_.embedder && name == own_embedder;
+    found = ours ? embedder_json() : model_json(context_.engine, context_.fleet, name);
+  };
   co_await call.crew.elsewhere(std::move(work));
   if (!found.is_null()) {
     co_await send_json(call.reply, 200, base::json_text(found));
@@ -261,6 +285,7 @@ Awaitable<void> Api::refresh_models(Call call) const {
   std::function<void()> work = [&] {
     context_.finder.refresh();
     context_.fleet.refresh(call.deadline);
+    responses_.ask_all_again();
   };
   co_await call.crew.elsewhere(std::move(work));
   co_await models(call);

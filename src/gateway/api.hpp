@@ -11,6 +11,7 @@
 #include "gateway/mcp.hpp"
 #include "gateway/memory_routes.hpp"
 #include "gateway/ollama_ask.hpp"
+#include "gateway/responses_routes.hpp"
 #include "plimsoll/embedder.hpp"
 
 namespace plimsoll::gateway {
@@ -62,7 +63,9 @@ class Api {
   Awaitable<void> find_route(Call call) const;
   Awaitable<void> answer_kaito(Call call, Kaito::Match match) const;
 
-  Awaitable<void> ask_model(Call call) const;  // chat, completions, responses
+  Awaitable<void> ask_model(Call call) const;  // chat, completions
+  Awaitable<void> responses(Call call) const;
+  Awaitable<void> kept_response(Call call) const;  // shows it, or forgets it
   Awaitable<void> embeddings(Call call) const;
   Awaitable<void> plan(Call call) const;
   Awaitable<void> count(Call call) const;
@@ -94,6 +97,7 @@ class Api {
   Kaito kaito_;
   ChatRoutes chat_;
   MemoryRoutes memory_;
+  ResponsesRoutes responses_;
 };
 
 // A trace's name: rises with time, and no two are alike.

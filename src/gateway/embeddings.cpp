@@ -6,6 +6,7 @@
 #include "base/json_text.hpp"
 #include "base/try.hpp"
 #include "gateway/api.hpp"
+#include "gateway/models_json.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -88,8 +89,7 @@ Awaitable<void> Api::embeddings(Call call) const {
     co_await send_error(call.reply, ask.error());
     co_return;
   }
-  const bool ours =
-      context_.embedder && (ask->model == "all-minilm-l6-v2" || context_.fleet.members().empty());
+  const bool ours = context_.embedder && (ask->model == own_embedder || context_.fleet.members().empty());
   if (!ours) {
     co_await ask_model(call);
     co_return;

@@ -11,7 +11,7 @@
 #include "engine/annotate.hpp"
 #include "gateway/api.hpp"
 #include "gateway/chat_answer.hpp"
-#include "gateway/ollama_sink.hpp"
+#include "gateway/held_reply.hpp"
 
 namespace plimsoll::gateway {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/json_text.hpp"
 #include "base/log.hpp"
 #include "gateway/api.hpp"
-#include "gateway/ollama_sink.hpp"
+#include "gateway/held_reply.hpp"
 
 namespace plimsoll::gateway {
 namespace {

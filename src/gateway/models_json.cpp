@@ -38,6 +38,14 @@ Json described(const engine::Engine& engine, const engine::Berth& berth, const s
 
 }  // namespace
 
+Json embedder_json() {
+  return {{"id", own_embedder},
+          {"object", "model"},
+          {"created", 0},
+          {"owned_by", "plimsoll"},
+          {"kind", "embedding"}};
+}
+
 Json models_json(const engine::Engine& engine, const engine::Fleet& fleet, const engine::Caller& caller) {
   std::vector<std::string> indexes;
   if (engine.shelf != nullptr)

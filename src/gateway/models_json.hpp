@@ -8,6 +8,10 @@
 
 namespace plimsoll::gateway {
 
+// The embedder of this program, by the name that /v1/embeddings takes.
+inline constexpr std::string_view own_embedder = "all-minilm-l6-v2";
+nlohmann::ordered_json embedder_json();
+
 nlohmann::ordered_json models_json(const engine::Engine& engine, const engine::Fleet& fleet,
                                    const engine::Caller& caller);
 // One of them, whether an upstream lists it or not; null where none would take it.

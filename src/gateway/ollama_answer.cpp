@@ -1,12 +1,14 @@
 #include "gateway/ollama_answer.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/json_member.hpp"
 #include "base/json_shape.hpp"
 #include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "engine/annotate.hpp"
 #include "gateway/ollama_models.hpp"
 
 namespace plimsoll::gateway {
@@ -55,10 +57,25 @@ std::int64_t told_or_seen(const Json& told_ms, std::chrono::steady_clock::durati
       std::chrono::duration<double, std::milli>(told_ms.get<double>())));
 }
 
+Tokens window_in(const engine::AnswerHead& head) {
+  Tokens window = 0;
+  for (const HttpHeader& header : head.headers)
+    if (header.name == "X-Plimsoll-Window")
+      std::from_chars(header.value.data(), header.value.data() + header.value.size(), window);
+  return window;
+}
+
 }  // namespace
 
 std::string ollama_error(std::string_view what) {
   return base::json_text(Json{{"error", what}});
+}
+
+void OllamaAnswer::begin(const engine::AnswerHead& head) {
+  const Tokens window = window_in(head);
+  if (num_ctx_ && *num_ctx_ > window && window > 0)
+    add_note(fmt::format("options.num_ctx is {}, and the window that is served is {}",
+                         base::with_thousands(*num_ctx_), base::with_thousands(window)));
 }
 
 Json OllamaAnswer::opening() const {
@@ -193,7 +210,7 @@ void OllamaAnswer::finish(std::string& lines) {
   lines += base::json_text(line) + "\n";
 }
 
-Result<std::string> OllamaAnswer::whole(std::string_view completion) {
+Result<std::string> OllamaAnswer::whole(std::string_view completion, bool streams) {
   const Json reply = parsed(completion);
   const Json& choices = member(reply, "choices");
   if (!choices.is_array() || choices.empty())
@@ -209,7 +226,11 @@ Result<std::string> OllamaAnswer::whole(std::string_view completion) {
   if (route_ == OllamaRoute::chat && !calls_.empty()) line["message"]["tool_calls"] = calls_json();
   put_logprobs(choice, line);
   put_end(line);
-  return base::json_text(line);
+  return base::json_text(line) + (streams ? "\n" : "");
+}
+
+std::string OllamaAnswer::error(std::string body) const {
+  return ollama_error(engine::said_in_error(body));
 }
 
 std::string OllamaAnswer::loaded(bool unloads) const {

@@ -8,24 +8,27 @@
 #include <vector>
 
 #include "gateway/ollama_ask.hpp"
+#include "gateway/translating_sink.hpp"
 
 namespace plimsoll::gateway {
 
-class OllamaAnswer {
+class OllamaAnswer final : public AnswerTranslator {
  public:
-  OllamaAnswer(OllamaRoute route, std::string model) : route_(route), model_(std::move(model)) {}
+  // `num_ctx`: the window that the client wishes for.
+  OllamaAnswer(OllamaRoute route, std::string model, std::optional<Tokens> num_ctx = {})
+      : route_(route), model_(std::move(model)), num_ctx_(num_ctx) {}
 
   // Said in the last line, under plimsoll.warnings.
   void add_note(std::string note) { notes_.push_back(std::move(note)); }
 
-  // The data of one event; what becomes of it is added to `lines`. Calls of tools are kept until they are
-  // whole; what comes behind the answer, as usage, until the end.
-  void take(std::string_view data, std::string& lines);
-  // The end of the stream: the last line, or that it broke off.
-  void finish(std::string& lines);
-
-  // A whole completion as one object. upstream_failed: it is none.
-  Result<std::string> whole(std::string_view completion);
+  std::string_view stream_type() const override { return "application/x-ndjson"; }
+  void begin(const engine::AnswerHead& head) override;
+  // Calls of tools are kept until they are whole; what comes behind the answer, as usage, until the end.
+  void take(std::string_view data, std::string& lines) override;
+  // The last line, or that it broke off.
+  void finish(std::string& lines) override;
+  Result<std::string> whole(std::string_view completion, bool streams) override;
+  std::string error(std::string body) const override;
 
   // Where a model was to be loaded and nothing was asked.
   std::string loaded(bool unloads) const;
@@ -48,6 +51,7 @@ class OllamaAnswer {
 
   OllamaRoute route_;
   std::string model_;
+  std::optional<Tokens> num_ctx_;
   std::vector<std::string> notes_;
   Clock::time_point begun_ = Clock::now();
   Clock::time_point first_{};  // when the first of the answer came

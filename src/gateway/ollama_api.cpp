@@ -3,8 +3,10 @@
 #include "base/try.hpp"
 #include "engine/annotate.hpp"
 #include "gateway/api.hpp"
+#include "gateway/held_reply.hpp"
+#include "gateway/ollama_answer.hpp"
 #include "gateway/ollama_models.hpp"
-#include "gateway/ollama_sink.hpp"
+#include "gateway/translating_sink.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -100,17 +102,16 @@ Awaitable<void> Api::ollama_ask(Call call, OllamaRoute route) const {
     co_await send_ollama_error(call.reply, prepared.error());
     co_return;
   }
-  OllamaAnswer answer(route, prepared->model);
+  OllamaAnswer answer(route, prepared->model, prepared->ask.num_ctx);
   for (std::string& note : prepared->ask.notes) answer.add_note(std::move(note));
   if (prepared->ask.only_loads) {
     co_await send_json(call.reply, 200, answer.loaded(prepared->ask.unloads) + "\n");
     co_return;
   }
-  OllamaSink::Manner manner;
+  TranslatingSink::Manner manner;
   manner.streams = prepared->ask.stream;
-  manner.num_ctx = prepared->ask.num_ctx;
   manner.at_once_bytes = rules.planned_at_once_bytes;
-  OllamaSink sink(call.crew, call.reply, answer, manner);
+  TranslatingSink sink(call.crew, call.reply, answer, manner);
   engine::Ask ask;
   ask.caller = call.request.caller;
   ask.route = std::move(prepared->ask.route);

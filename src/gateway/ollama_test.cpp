@@ -118,7 +118,8 @@ TEST(OllamaAnswer, TellsTheServersOwnTimes) {
   OllamaAnswer answer(OllamaRoute::chat, "m");
   const auto whole = answer.whole(
       R"({"choices":[{"message":{"content":"Ahoy"},"finish_reason":"stop"}],"usage":{"completion_tokens":3},
-          "timings":{"prompt_ms":1.5,"predicted_ms":20}})");
+          "timings":{"prompt_ms":1.5,"predicted_ms":20}})",
+      /*streams=*/false);
   const Json line = Json::parse(whole.value());
   EXPECT_EQ(line["prompt_eval_duration"], 1'500'000);
   EXPECT_EQ(line["eval_duration"], 20'000'000);
@@ -139,8 +140,8 @@ TEST(OllamaAnswer, ErrorsEndAStreamAndNothingFollows) {
 
 TEST(OllamaAnswer, WhatIsNoCompletionIsAnError) {
   for (const char* body : {"", "[]", "{}", R"({"choices": []})", R"({"choices": 7})"})
-    EXPECT_FALSE(OllamaAnswer(OllamaRoute::chat, "m").whole(body)) << body;
-  EXPECT_TRUE(OllamaAnswer(OllamaRoute::chat, "m").whole(R"({"choices": [{}]})"));
+    EXPECT_FALSE(OllamaAnswer(OllamaRoute::chat, "m").whole(body, false)) << body;
+  EXPECT_TRUE(OllamaAnswer(OllamaRoute::chat, "m").whole(R"({"choices": [{}]})", false));
 }
 
 }  // namespace

@@ -26,7 +26,12 @@ constexpr const char* requests = R"json({
   "model": {"type": "string"}, "prompt": {"type": "string"}, "max_tokens": {"type": "integer", "minimum": 1},
   "stream": {"type": "boolean"}}},
 "Responses": {"type": "object", "required": ["input"], "properties": {
-  "model": {"type": "string"}, "input": {"anyOf": [{"type": "string"}, {"type": "array"}]}, "stream": {"type": "boolean"}}},
+  "model": {"type": "string", "description": "MODEL, UPSTREAM/MODEL or MODEL+INDEX"},
+  "input": {"description": "Text, or a list of items.", "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "object"}}]},
+  "instructions": {"type": ["string", "null"]}, "previous_response_id": {"type": ["string", "null"]},
+  "max_output_tokens": {"type": ["integer", "null"], "minimum": 1}, "store": {"type": ["boolean", "null"]}, "stream": {"type": ["boolean", "null"]},
+  "index_name": {"type": "string", "description": "Whose passages go along."},
+  "plimsoll": {"$ref": "#/components/schemas/Wishes"}}},
 "Embedding": {"type": "object", "required": ["input"], "properties": {
   "model": {"type": "string", "examples": ["all-minilm-l6-v2"]},
   "input": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
@@ -85,6 +90,7 @@ constexpr const char* replies = R"json({
 "Error": {"type": "object", "description": "OpenAI's `error`, RAGEngine's `detail`, Ollama's `error`: by the route.", "anyOf": [
   {"required": ["detail"]}, {"required": ["error"]}]},
 "Answer": {"type": "object", "properties": {"plimsoll": {"type": "object"}, "source_nodes": {"type": ["array", "null"]}}},
+"Response": {"type": "object", "properties": {"id": {"type": "string"}, "object": {"type": "string"}, "output": {"type": "array"}}},
 "OllamaAnswer": {"type": "object", "required": ["model", "done"]},
 "Models": {"type": "object", "required": ["object", "data"], "properties": {"object": {"const": "list"}, "data": {"type": "array", "items": {
   "type": "object", "required": ["id"]}}}},

@@ -77,6 +77,13 @@ class Asking(unittest.TestCase):
         self.assertEqual(told["trace"]["upstream"], "embedded")
         self.assertEqual(told["trace"]["drift"], 0)
 
+    def test_help_shows_examples_and_no_names_of_types(self):
+        for command in ("count", "strategy", "plan", "index add", "search", "ask", "chat", "eval evidence", "inspect", "serve", "keys add", "usage",
+                        "memory add", "mcp", "models", "tokenizers", "config", "doctor"):
+            told = self.run_it(*command.split(), "--help")
+            self.assertNotRegex(told, r" in \[|Excludes:|Needs:|REQUIRED|INT|FLOAT|UINT|:\{", command)
+            self.assertIn(f"plimsoll {command.split()[0]}", told.split("Options:")[-1], "every command has examples")
+
     def test_what_cannot_be_asked_is_said(self):
         self.assertIn("no index is called", self.run_it("ask", "no-such-index", "Hm?", *self.EMBEDDED, status=2))
         self.assertIn("/nowhere.gguf", self.run_it("ask", "Hm?", "--upstream", "embedded", "--model-file", "/nowhere.gguf", status=2))

@@ -82,7 +82,15 @@ def others(client):
 
 
 def responses(client):
-    return {"response": client.responses.create(model=MODEL, input="Ahoy").id}
+    first = client.responses.create(model=MODEL, input="Ahoy", max_output_tokens=8)
+    again = client.responses.create(model=MODEL, input="And now?", previous_response_id=first.id, max_output_tokens=8)
+    with client.responses.stream(model=MODEL, input="Ahoy", max_output_tokens=8) as stream:
+        pieces = "".join(event.delta for event in stream if event.type == "response.output_text.delta")
+        last = stream.get_final_response()
+    kept = client.responses.retrieve(first.id)
+    client.responses.delete(first.id)
+    return {"text": first.output_text, "after": again.previous_response_id == first.id, "pieces": pieces,
+            "last": last.output_text, "kept": kept.output_text, "status": last.status}
 
 
 def errors(client):

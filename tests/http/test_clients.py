@@ -71,7 +71,9 @@ class RealClients(Clients):
     def test_openai_other_routes(self):
         seen = self.saw("others")
         self.assertEqual((seen["model"], seen["dimensions"], seen["completion"]), ("gpt-4o", 384, self.upstream.text))
-        self.assertEqual(self.saw("responses"), {"response": "resp-1"})
+        text = self.upstream.text
+        self.assertEqual(self.saw("responses"), {"text": text, "after": True, "pieces": text, "last": text, "kept": text,
+                                                 "status": "completed"})
         self.assertIn("gpt-4o+ship", seen["models"])
 
     def test_openai_async(self):

@@ -36,7 +36,7 @@ Uploading = embedded(test_upload.Uploading)
 
 class RealClients(test_clients.Clients):
     EMBEDDED = True
-    ONLY = ("plain", "with_documents", "streaming", "others", "langchain", "llamaindex")
+    ONLY = ("plain", "with_documents", "streaming", "others", "responses", "langchain", "llamaindex")
 
     def test_openai(self):
         plain, streaming = self.saw("plain"), self.saw("streaming")
@@ -49,6 +49,11 @@ class RealClients(test_clients.Clients):
         self.assertEqual((seen["model"], seen["dimensions"]), (self.model, 384))
         self.assertTrue(seen["completion"])
         self.assertIn(f"{self.model}+ship", seen["models"])
+
+    def test_openai_responses(self):
+        seen = self.saw("responses")
+        self.assertTrue(seen["text"] and seen["pieces"])
+        self.assertEqual((seen["after"], seen["last"], seen["kept"]), (True, seen["pieces"], seen["text"]))
 
     def test_langchain_and_llamaindex(self):
         for name in ("langchain", "llamaindex"):

@@ -31,7 +31,10 @@ def ways(index):
     return {
         "POST /v1/chat/completions": [(CHAT, inside), (CHAT, virtual), (CHAT, chat | {"plimsoll": {"memory": True, "session": f"{index}-talk"}}), (CHAT, inside | {"stream": True})],
         "POST /v1/completions": [("/v1/completions", {"model": f"gpt-4o+{index}", "prompt": "Ahoy!"})],
-        "POST /v1/responses": [("/v1/responses", {"model": f"gpt-4o+{index}", "input": "Ahoy!"})],
+        "POST /v1/responses": [("/v1/responses", {"model": f"gpt-4o+{index}", "input": "Ahoy!"}),
+                               ("/v1/responses", {"model": "gpt-4o", "input": "Ahoy!", "previous_response_id": "RESPONSE"})],
+        "GET /v1/responses/{id...}": [("/v1/responses/RESPONSE", None), ("/v1/responses/RESPONSE/input_items", None)],
+        "DELETE /v1/responses/{id...}": [("/v1/responses/RESPONSE", None)],
         "POST /v1/embeddings": [("/v1/embeddings", {"model": "gpt-4o", "input": "marlinspike"})],
         "GET /v1/models": [("/v1/models", None)],
         "GET /v1/models/{model...}": [(f"/v1/models/gpt-4o+{index}", None)],
@@ -125,7 +128,9 @@ class Isolation(unittest.TestCase):
         content_type, body = form(("collection_id", INDEX + "2"), ("file", "log.txt", HIDDEN))
         job = self.gateway.ask("/documents?wait=true", body, headers=bearer(self.keys["ann"]) | {"Content-Type": content_type})
         self.assertLess(job.status, 300, job.body)
-        return {"RUN": run.json["run_id"], "JOB": job.json["job_id"]}
+        response = self.ask("ann", "/v1/responses", {"model": "gpt-4o", "input": HIDDEN})
+        self.assertEqual(response.status, 200, response.body)
+        return {"RUN": run.json["run_id"], "JOB": job.json["job_id"], "RESPONSE": response.json["id"]}
 
     def ask(self, who, path, body=None, method=None):
         headers = bearer(self.keys[who]) if who else {}

@@ -88,7 +88,6 @@ class PassThrough(WithGateway):
 
     def test_other_routes_go_through_byte_for_byte(self):
         for path, body in [("/v1/completions", b'{"model":"gpt-4o",  "prompt":"Ahoy","max_tokens":5,"x":1}'),
-                           ("/v1/responses", b'{"model":"gpt-4o",  "input":"Ahoy", "x": 1}'),
                            ("/v1/embeddings", b'{"model":"gpt-4o",  "input":"Ahoy"}')]:
             with self.subTest(path=path):
                 reply = self.gateway.ask(path, body)
@@ -153,7 +152,9 @@ class Routes(WithGateway):
 
     def test_models_say_their_window_and_where_it_comes_from(self):
         models = {model["id"]: model for model in self.gateway.ask("/v1/models").json["data"]}
-        self.assertEqual(list(models), ["gpt-4o", "qwen2.5:7b", "my-own-model"])
+        self.assertEqual(list(models), ["gpt-4o", "qwen2.5:7b", "my-own-model", "all-minilm-l6-v2"])
+        self.assertEqual(models["all-minilm-l6-v2"]["kind"], "embedding")
+        self.assertEqual(self.gateway.ask("/v1/models/all-minilm-l6-v2").json, models["all-minilm-l6-v2"])
         known = models["qwen2.5:7b"]
         self.assertEqual((known["context_window"], known["context_window_source"], known["tokenizer"], known["exactness"],
                           known["object"]), (4096, "served", "qwen2.5", "exact", "model"))

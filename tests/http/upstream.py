@@ -63,6 +63,8 @@ class Upstream:
         self.release = threading.Event()  # what slow/ waits for
         self.slow_after = 1  # events
         self.wanted_port = 0  # 0: any that is free
+        self.owner = "vllm"  # what its list says of whose the models are
+        self.has_responses = True  # whether it has /v1/responses
         self._seen = {}
         self._long = b""
         self._loop = asyncio.new_event_loop()
@@ -154,7 +156,7 @@ class Upstream:
     async def answer_get(self, request, writer):
         if request.path == "/v1/models":
             return await self.plain(request, writer, {"object": "list", "data": [
-                {"id": name, "object": "model", "created": 1, "owned_by": "vllm", "root": name, "max_model_len": window}
+                {"id": name, "object": "model", "created": 1, "owned_by": self.owner, "root": name} | ({"max_model_len": window} if window else {})
                 for name, window in self.models.items()]})
         return await self.plain(request, writer, {"error": {"message": "no such route"}}, "404 Not Found")
 
@@ -224,6 +226,8 @@ class Upstream:
         if request.path == "/v1/completions":
             return await self.plain(request, writer, {"id": "cmpl-1", "object": "text_completion", "created": 1,
                 "model": body["model"], "choices": [{"index": 0, "text": self.text, "finish_reason": "stop"}]})
+        if request.path == "/v1/responses" and not self.has_responses:
+            return await self.plain(request, writer, {"detail": "Not Found"}, "404 Not Found")
         if request.path == "/v1/responses":
             return await self.plain(request, writer, {"id": "resp-1", "object": "response", "model": body["model"],
                 "output": [{"type": "message", "content": [{"type": "output_text", "text": self.text}]}]})

@@ -26,9 +26,10 @@ Result<void> forget_old_runs(Connection& connection, const Run& run, std::int64_
 Result<void> insert_run(Connection& connection, const Run& run, std::int64_t most) {
   {
     TRY(auto insert, connection.prepare("INSERT INTO runs (owner, name, kind, state, created_ms, ended_ms, "
-                                        "asked, outcome) VALUES (?, ?, ?, ?, ?, 0, ?, '')"));
-    insert.bind(run.owner).bind(run.id).bind(run.kind).bind(name_of(run.state)).bind(base::utc_ms());
-    TRY_VOID(insert.bind(run.asked).run());
+                                        "asked, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"));
+    const std::int64_t now = base::utc_ms();
+    insert.bind(run.owner).bind(run.id).bind(run.kind).bind(name_of(run.state)).bind(now);
+    TRY_VOID(insert.bind(run.state == RunState::running ? 0 : now).bind(run.asked).bind(run.outcome).run());
   }
   return forget_old_runs(connection, run, most);
 }
@@ -78,6 +79,13 @@ Result<Run> select_run(Connection& connection, std::string_view owner, std::stri
     if (!more) return run;
     run.parts.emplace_back(part.text(0));
   }
+}
+
+Result<bool> delete_run(Connection& connection, std::string_view owner, std::string_view kind,
+                        std::string_view id) {
+  TRY(auto remove, connection.prepare("DELETE FROM runs WHERE owner = ? AND name = ? AND kind = ?"));
+  TRY_VOID(remove.bind(owner).bind(id).bind(kind).run());
+  return connection.changes() > 0;
 }
 
 Result<void> interrupt_all(Connection& connection) {

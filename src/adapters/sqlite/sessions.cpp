@@ -214,6 +214,14 @@ class SqliteSessions final : public SessionStore {
     TRY(auto connection, pool_.lease());
     return select_run(*connection, owner, kind, id);
   }
+  Result<bool> forget_run(std::string_view owner, std::string_view kind, std::string_view id) override {
+    bool found = false;
+    TRY_VOID(change([&](Connection& connection) -> Result<void> {
+      TRY(found, delete_run(connection, owner, kind, id));
+      return {};
+    }));
+    return found;
+  }
   Result<void> interrupt_runs() override { return change(interrupt_all); }
 
  private:

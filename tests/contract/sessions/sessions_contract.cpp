@@ -180,6 +180,29 @@ TEST_P(SessionsContract, ForgetsOldRunsThatHaveEnded) {
   EXPECT_TRUE(store_->run("local", "evaluation", "d"));
 }
 
+TEST_P(SessionsContract, KeepsARunThatHasEndedAndForgetsItWhenAsked) {
+  plimsoll::Run run;
+  run.id = "resp_1";
+  run.owner = "local";
+  run.kind = "response";
+  run.state = plimsoll::RunState::done;
+  run.asked = R"({"items":[]})";
+  run.outcome = R"({"id":"resp_1"})";
+  ASSERT_TRUE(store_->begin_run(run, 10));
+  ASSERT_TRUE(store_->interrupt_runs());
+  reopen();
+  const auto kept = store_->run("local", "response", "resp_1");
+  ASSERT_TRUE(kept) << kept.error().what;
+  EXPECT_EQ(kept->state, plimsoll::RunState::done);
+  EXPECT_EQ((Names{kept->asked, kept->outcome}), (Names{run.asked, run.outcome}));
+  EXPECT_GT(kept->ended_ms, 0);
+  EXPECT_FALSE(*store_->forget_run("somebody", "response", "resp_1"));
+  EXPECT_FALSE(*store_->forget_run("local", "upload", "resp_1"));
+  EXPECT_TRUE(*store_->forget_run("local", "response", "resp_1"));
+  EXPECT_FALSE(*store_->forget_run("local", "response", "resp_1"));
+  EXPECT_FALSE(store_->run("local", "response", "resp_1"));
+}
+
 TEST_P(SessionsContract, ServesManyThreads) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)

@@ -1,0 +1,95 @@
+#include "gateway/kept_responses.hpp"
+
+#include <vector>
+
+#include "base/json_member.hpp"
+#include "base/json_text.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "gateway/chat_read.hpp"
+
+namespace plimsoll::gateway {
+namespace {
+
+using base::member;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kind = "response";
+
+Error unknown(std::string_view id) {
+  return {Errc::not_found,
+          fmt::format("there is no response '{}' here: it was asked with \"store\": false, was deleted, "
+                      "belongs to another key, or is older than the newest that are kept",
+                      id.substr(0, 80))};
+}
+
+Result<Run> find(SessionStore& store, std::string_view owner, std::string_view id) {
+  auto run = store.run(owner, kind, id);
+  if (!run && run.error().code == Errc::not_found) return tl::unexpected(unknown(id));
+  return run;
+}
+
+}  // namespace
+
+std::string KeptResponses::new_id() {
+  return "resp_" + random_id();
+}
+
+Result<Conversation> KeptResponses::until(std::string_view owner, std::string_view id) const {
+  std::vector<Run> chain;  // newest first
+  std::string next(id);
+  Conversation found;
+  while (!next.empty()) {
+    if (chain.size() >= limits_.chain)
+      return fail(Errc::bad_input,
+                  "the conversation of previous_response_id has more than {} responses; begin a new one",
+                  limits_.chain);
+    TRY(Run run, find(store_, owner, next));
+    found.root = next;
+    const Json asked = Json::parse(run.asked, nullptr, false);
+    const Json& before = member(asked, "previous");
+    next = before.is_string() ? before.get<std::string>() : std::string();
+    chain.push_back(std::move(run));
+  }
+  for (auto run = chain.rbegin(); run != chain.rend(); ++run) {
+    const Json asked = Json::parse(run->asked, nullptr, false),
+               said = Json::parse(run->outcome, nullptr, false);
+    for (const Json& item : member(asked, "items")) found.items.push_back(item);
+    for (const Json& item : member(said, "output")) found.items.push_back(item);
+  }
+  return found;
+}
+
+Result<void> KeptResponses::keep(std::string_view owner, const Json& response, const Json& items) const {
+  Run run;
+  run.id = response["id"].get<std::string>();
+  run.owner = owner;
+  run.kind = kind;
+  run.state = RunState::done;
+  run.asked = base::json_text(Json{{"previous", response["previous_response_id"]}, {"items", items}});
+  run.outcome = base::json_text(response);
+  const auto bytes = static_cast<std::int64_t>(run.asked.size() + run.outcome.size());
+  if (bytes > limits_.bytes)
+    return fail(Errc::bad_input, "it has {} bytes with what was asked, and {} are kept at most",
+                base::with_thousands(bytes), base::with_thousands(limits_.bytes));
+  return store_.begin_run(run, limits_.count);
+}
+
+Result<Json> KeptResponses::response(std::string_view owner, std::string_view id) const {
+  TRY(const Run run, find(store_, owner, id));
+  return Json::parse(run.outcome, nullptr, false);
+}
+
+Result<Json> KeptResponses::items(std::string_view owner, std::string_view id) const {
+  TRY(const Run run, find(store_, owner, id));
+  const Json asked = Json::parse(run.asked, nullptr, false);
+  return member(asked, "items");
+}
+
+Result<void> KeptResponses::forget(std::string_view owner, std::string_view id) const {
+  TRY(const bool found, store_.forget_run(owner, kind, id));
+  if (!found) return tl::unexpected(unknown(id));
+  return {};
+}
+
+}  // namespace plimsoll::gateway

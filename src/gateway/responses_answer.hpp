@@ -1,0 +1,67 @@
+// A chat's answer as clients of OpenAI's Responses API read it: one object, or a stream of typed events.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "gateway/translating_sink.hpp"
+
+namespace plimsoll::gateway {
+
+class ResponsesAnswer final : public AnswerTranslator {
+ public:
+  using Json = nlohmann::ordered_json;
+  // Told the whole response before the client is; an error goes into its warnings. Null: it is not kept.
+  using Keep = std::function<Result<void>(const Json& response)>;
+
+  ResponsesAnswer(const Json& request, std::string id, Keep keep);
+
+  std::string_view stream_type() const override { return "text/event-stream; charset=utf-8"; }
+  void take(std::string_view data, std::string& out) override;
+  void finish(std::string& out) override;
+  Result<std::string> whole(std::string_view completion, bool streams) override;
+  std::string error(std::string body) const override { return body; }
+  bool is_kept() const override { return keep_ != nullptr; }
+
+ private:
+  enum class Kind : std::uint8_t { thought, text, refusal, call };
+  struct Item {
+    Kind kind;
+    std::string id;
+    std::string said;           // the text, or the arguments of a call
+    std::string call_id, name;  // of a call
+    bool closed = false;
+  };
+
+  void begin_stream(std::string& out);
+  void take_chunk(const Json& chunk, std::string& out);
+  void take_delta(const Json& delta, std::string& out);
+  void say(Kind kind, const std::string& words, std::string& out);
+  void take_call(const Json& piece, std::string& out);
+  std::size_t open(Item item, std::string& out);
+  void close(std::size_t index, std::string& out);
+  void close_texts(std::string& out);
+  void end(std::string& out);
+  void fail_with(std::string message, std::string& out);
+  void settle();  // status, output and usage of the response
+  Json item_json(const Item& item, bool whole) const;
+  static Json part_json(const Item& item, std::string_view said);
+  void emit(std::string& out, std::string_view type, Json fields);
+
+  Json response_;
+  Keep keep_;
+  std::vector<Item> items_;
+  std::map<std::size_t, std::size_t> calls_;  // which item a call is, by the index it has in the chat
+  std::string reason_;
+  Json usage_;
+  std::int64_t number_ = 0;  // of the next event
+  bool silent_ = false;      // nobody wants events
+  bool begun_ = false, done_ = false, ended_ = false;
+};
+
+}  // namespace plimsoll::gateway
