@@ -156,7 +156,7 @@ def release(step):
 
 
 def crash(step):
-    ctest(step, BUILD, ["-R", "^crash$"], env={"PLIMSOLL_CRASH_ROUNDS": "200"})
+    ctest(step, BUILD, ["-R", "^(crash|power)$"], env={"PLIMSOLL_CRASH_ROUNDS": "200"})
 
 
 def fuzz(step):

@@ -12,7 +12,8 @@ namespace plimsoll {
 Result<void> save_index(Store& store, const IndexInfo& info, const std::filesystem::path& folder);
 
 // The index of the folder becomes that owner's, under that name, as one step; one that was there gives way.
-// bad_input where the folder holds no snapshot.
+// bad_input where the folder holds no snapshot, damaged where it is not as it was saved: then nothing is
+// replaced.
 Result<void> load_index(Store& store, const std::filesystem::path& folder, std::string_view owner,
                         std::string_view name);
 

@@ -22,6 +22,10 @@ void MappedFile::expect_few_pages() {
   if (data_ != nullptr) (void)::madvise(const_cast<std::byte*>(data_), size_, MADV_NOHUGEPAGE);
 }
 
+void MappedFile::give_pages_back() {
+  if (data_ != nullptr) (void)::madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
+}
+
 MappedFile::MappedFile(MappedFile&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
 

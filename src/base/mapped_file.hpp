@@ -30,6 +30,9 @@ class MappedFile {
   // megabytes at a touch and keep all of them in memory.
   void expect_few_pages();
 
+  // Pages that were looked at leave this process's memory; those looked at again come back.
+  void give_pages_back();
+
   // At least page-aligned; the address does not change when the object is moved.
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }

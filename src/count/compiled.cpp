@@ -6,11 +6,13 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/checksum.hpp"
+
 namespace plimsoll::count {
 namespace {
 
 // The version changes with any change of layout or of what compiling does: an older file is made anew.
-constexpr std::array<char, 8> magic{'P', 'T', 'O', 'K', '0', '0', '0', '4'};
+constexpr std::array<char, 8> magic{'P', 'T', 'O', 'K', '0', '0', '0', '5'};
 constexpr std::size_t alignment = 64;
 constexpr std::size_t section_count = 16;
 
@@ -21,16 +23,9 @@ struct Header {
   std::array<char, 8> magic;
   std::uint64_t file_size;
   std::array<Section, section_count> sections;
-  std::uint64_t small_check;  // of config and of the small sections, which opening reads
-  std::uint64_t check;        // of all above
+  std::uint64_t contents_check;  // of all that follows the header
+  std::uint64_t check;           // of all above
 };
-
-std::uint64_t check_of(const Header& header) {
-  std::uint64_t sum = 0xcbf29ce484222325ULL;
-  const auto* bytes = reinterpret_cast<const unsigned char*>(&header);
-  for (std::size_t i = 0; i < offsetof(Header, check); ++i) sum = (sum ^ bytes[i]) * 0x100000001b3ULL;
-  return sum;
-}
 
 // One list of the sections, for reading and for writing.
 template <typename C, typename F>
@@ -46,21 +41,10 @@ constexpr std::size_t aligned(std::size_t size) {
 
 constexpr std::size_t config_at = aligned(sizeof(Header));
 
-// The large arrays are left out: reading them would cost more than opening may.
-std::uint64_t small_check_of(const Compiled& c, std::string_view config) {
-  std::uint64_t sum = 0xcbf29ce484222325ULL;
-  const auto add = [&](const auto& view) {
-    const auto* bytes = reinterpret_cast<const char*>(view.data());
-    const std::size_t size = view.size() * sizeof(*view.data());
-    for (std::size_t i = 0; i < size; i += sizeof(std::uint64_t)) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, bytes + i, std::min(sizeof word, size - i));
-      sum = std::rotl((sum ^ word) * 0x9E3779B97F4A7C15ULL, 29);
-    }
-  };
-  add(config), add(c.info), add(c.split_steps), add(c.seams), add(c.added_trie), add(c.added);
-  add(c.added_offsets), add(c.added_bytes);
-  return sum;
+std::uint64_t sum_of(std::string_view bytes) {
+  base::Checksum sum;
+  sum.update(std::as_bytes(std::span(bytes)));
+  return sum.value();
 }
 
 }  // namespace
@@ -72,7 +56,7 @@ Result<Compiled> view_compiled(std::string_view file) {
   Header header;
   std::memcpy(&header, file.data(), sizeof header);
   if (header.magic != magic) return fail(Errc::damaged, "the file is no compiled tokenizer of this version");
-  if (header.check != check_of(header))
+  if (header.check != sum_of(file.substr(0, offsetof(Header, check))))
     return fail(Errc::damaged, "the header of the compiled tokenizer is damaged");
   if (header.file_size != file.size())
     return fail(Errc::damaged, "the compiled tokenizer has {} bytes instead of {}", file.size(),
@@ -99,8 +83,8 @@ Result<Compiled> view_compiled(std::string_view file) {
                             compiled.added_offsets.size() == compiled.added.size() + 1;
   if (!whole || !counts_agree)
     return fail(Errc::damaged, "the sections of the compiled tokenizer do not fit its file");
-  if (header.small_check != small_check_of(compiled, file.substr(config_at, sizeof compiled.config)))
-    return fail(Errc::damaged, "the compiled tokenizer is damaged");
+  if (header.contents_check != sum_of(file.substr(config_at)))
+    return fail(Errc::damaged, "the compiled tokenizer fails its checksum");
   std::memcpy(&compiled.config, file.data() + config_at, sizeof compiled.config);
   return compiled;
 }
@@ -118,9 +102,8 @@ std::string write_compiled(const Compiled& compiled) {
     if (size != 0) file.append(reinterpret_cast<const char*>(view.data()), size);
   });
   header.file_size = file.size();
-  header.small_check =
-      small_check_of(compiled, std::string_view(file).substr(config_at, sizeof compiled.config));
-  header.check = check_of(header);
+  header.contents_check = sum_of(std::string_view(file).substr(config_at));
+  header.check = sum_of({reinterpret_cast<const char*>(&header), offsetof(Header, check)});
   std::memcpy(file.data(), &header, sizeof header);
   return file;
 }

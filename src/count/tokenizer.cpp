@@ -154,6 +154,7 @@ Result<Tokenizer> Tokenizer::open(const std::filesystem::path& path) {
   auto impl = std::make_shared<Impl>(std::move(file));
   auto compiled = count::view_compiled(impl->file.text());
   if (!compiled) return fail(compiled.error().code, "{}: {}", path.string(), compiled.error().what);
+  impl->file.give_pages_back();  // the check has touched all of them
   impl->compiled = *compiled;
   TRY(impl->info, count::info_from_json(impl->compiled.info));
   impl->model = count::Model(impl->compiled);

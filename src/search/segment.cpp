@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/checksum.hpp"
 #include "base/try.hpp"
-#include "search/checksum.hpp"
 
 namespace plimsoll::search {
 
@@ -38,7 +38,7 @@ std::uint64_t checksum_of(std::span<const std::byte> segment) {
   SegmentHeader header;
   std::memcpy(&header, segment.data(), sizeof(header));
   header.checksum = 0;
-  Checksum sum;
+  base::Checksum sum;
   sum.update(std::as_bytes(std::span(&header, 1)));
   sum.update(segment.subspan(sizeof(header)));
   return sum.value();

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/checksum.hpp"
 #include "base/files.hpp"
 #include "base/mapped_file.hpp"
 #include "base/try.hpp"
-#include "search/checksum.hpp"
 #include "search/vectors.hpp"
 #include "search/vectors_file.hpp"
 
@@ -32,7 +32,7 @@ std::string_view bytes_of(std::span<const T> values) {
 // Sums the parts, without the header.
 std::uint64_t sum_of(std::span<const std::string_view> parts, VectorsHeader header) {
   header.checksum = 0;
-  Checksum sum;
+  base::Checksum sum;
   sum.update(std::as_bytes(std::span(&header, 1)));
   for (const std::string_view part : parts) sum.update(std::as_bytes(std::span(part)));
   return sum.value();

@@ -272,6 +272,11 @@ Result<void> migrate(Connection& connection) {
   if (seen == schema_version) return {};
   TRY(auto transaction, Transaction::begin(connection));
   TRY(auto version, version_of(connection));  // another process may have been faster
+  if (version < 0)
+    return fail(Errc::damaged,
+                "this store says that its schema is {}: it is damaged. Restore it from a backup, or begin a "
+                "new one",
+                version);
   if (version > schema_version) {
     return fail(Errc::unsupported,
                 "this store has schema {}, and this program knows up to {}: use a newer plimsoll", version,

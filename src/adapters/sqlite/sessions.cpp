@@ -93,8 +93,11 @@ Result<void> mark_forgotten(Connection& connection, std::string_view owner, std:
 Result<bool> was_forgotten_since(Connection& connection, std::string_view owner, std::string_view name,
                                  std::int64_t at_ms) {
   TRY(auto row, connection.prepare("SELECT 1 FROM forgotten_sessions WHERE owner = ? AND name_hash = ? AND "
-                                   "at_ms > ?"));
-  return row.bind(owner).bind(base::sha256_hex(name)).bind(at_ms).step();
+                                   "at_ms > ? AND (at_ms <= ? OR ? > ?)"));
+  // A mark that lies ahead was made before the clock went back: it holds for what was said before that too.
+  const std::int64_t now = base::utc_ms();
+  const std::string hash = base::sha256_hex(name);
+  return row.bind(owner).bind(hash).bind(at_ms).bind(now).bind(at_ms).bind(now).step();
 }
 
 Result<void> append_turns(Connection& connection, std::string_view owner, std::string_view name,

@@ -1,4 +1,4 @@
-// A checksum that finds a damaged snapshot: several GB/s, 64 bits. Not for secrets, nor against those who
+// A checksum that finds a damaged file: several GB/s, 64 bits. Not for secrets, nor against those who
 // want to be taken for undamaged.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-namespace plimsoll::search {
+namespace plimsoll::base {
 
 class Checksum {
  public:
@@ -24,4 +24,4 @@ class Checksum {
   std::uint64_t size_ = 0;
 };
 
-}  // namespace plimsoll::search
+}  // namespace plimsoll::base

@@ -1,10 +1,10 @@
-#include "search/checksum.hpp"
+#include "base/checksum.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-namespace plimsoll::search {
+namespace plimsoll::base {
 
 namespace {
 
@@ -50,4 +50,4 @@ std::uint64_t Checksum::value() const {
   return sum ^ (sum >> 31U);
 }
 
-}  // namespace plimsoll::search
+}  // namespace plimsoll::base
