@@ -46,6 +46,7 @@ engine::EngineRules rules_of(const base::Settings& settings) {
   rules.ask_for_usage = settings.ask_for_usage;
   rules.kaito_compat = settings.kaito_compat;
   rules.compress_history = settings.compress_history;
+  rules.rewrite_follow_ups = settings.rewrite_follow_ups;
   rules.summary_model = settings.summary_model;
   rules.summary_timeout = milliseconds_of(settings.summary_timeout_seconds);
   rules.refuse_inexpressible = settings.refuse_inexpressible;

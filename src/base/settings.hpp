@@ -59,6 +59,7 @@ struct Settings {
   std::optional<std::int64_t> max_history_turns;  // none: as many as fit
   std::int64_t memory_compression_threshold_pct = 85;
   bool compress_history = true;
+  bool rewrite_follow_ups = false;
   std::string summary_model;  // empty: the one that is asked
   double summary_timeout_seconds = 20;
   std::int64_t summary_count = 10'000;  // of one owner, that are kept

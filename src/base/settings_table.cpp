@@ -91,6 +91,10 @@ const std::array table{
     Setting{"memory_compression_threshold_pct", "MEMORY_COMPRESSION_THRESHOLD_PCT",
             Whole{&Settings::memory_compression_threshold_pct, 1, 100},
             "Per cent of the window above which old turns are compressed (F1)."},
+    Setting{
+        "rewrite_follow_ups", "", Flag{&Settings::rewrite_follow_ups},
+        "Before documents are searched, let a model (summary_model) say in full a question that depends on "
+        "earlier turns; false: search with words of those turns."},
     Setting{"compress_history", "", Flag{&Settings::compress_history},
             "Send a summary in the place of the oldest turns where a conversation is too long; false: leave "
             "turns out, and say so (F5)."},

@@ -4,6 +4,7 @@
 #include "engine/annotate.hpp"
 #include "engine/compress.hpp"
 #include "engine/course.hpp"
+#include "engine/rewrite.hpp"
 #include "engine/served_format.hpp"
 #include "engine/stand_in.hpp"
 
@@ -27,6 +28,7 @@ Awaitable<Result<void>> charted_once(Engine& engine, Crew& crew, Course& course,
 
 // With a shorter history where that is due.
 Awaitable<Result<void>> charted(Engine& engine, Crew& crew, Course& course, bool may_ask, Deadline deadline) {
+  if (may_ask) co_await rewrite_question(engine, crew, course, deadline);
   CO_TRY_VOID(co_await charted_once(engine, crew, course, deadline));
   while (course.compression_due) {
     co_await compress(engine, crew, course, may_ask, deadline);
