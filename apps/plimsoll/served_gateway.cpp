@@ -168,7 +168,6 @@ ServedGateway::ServedGateway(const base::Settings& settings, ModelCatalogue cata
       shelf_(documents_->store(), [this](const IndexInfo& info) { return shelve(*documents_, info); }),
       collections_(collection_tools(settings, *documents_, shelf_)),
       writer_(*traces_, drift_, {.limits = limits_of(settings)}),
-      breakers_(fleet_.members().size()),
       engine_{models_, &shelf_, drift_, &writer_, breakers_, rules_of(settings)},
       summaries_(*sessions, {settings.summary_count, settings.summary_days * 24 * 3600 * 1000}),
       chat_(settings, engine_, collections_, std::move(sessions), crew_maker(), doorkeeper_->gate()),

@@ -89,6 +89,7 @@ struct Engine {
   // Told what each answer has used, at once and on any thread; null: nobody wants to know.
   std::function<void(const std::string& owner, Tokens tokens)> charge{};
   const Recall* recall = nullptr;  // null: there are no memories
+  std::function<Breakers::Clock::time_point()> now = Breakers::Clock::now;
 };
 
 // What one thread has to itself.
