@@ -140,6 +140,8 @@ Json chat_of_response(const Json& body) {
       tools.push_back({{"type", "function"}, {"function", std::move(function)}});
     }
   if (!tools.empty()) chat["tools"] = std::move(tools);
+  if (const Json& format = member(member(body, "text"), "format"); format.is_object())
+    chat["response_format"] = format;
   return chat;
 }
 
