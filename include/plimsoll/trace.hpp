@@ -16,6 +16,15 @@
 
 namespace plimsoll {
 
+// What a server says is bounded where it is read, and sums end at the most that an account may hold, so that
+// no number from outside can overflow one.
+inline constexpr Tokens most_reported = 100'000'000;        // by one reply: beyond every window
+inline constexpr Tokens most_used = 1'000'000'000'000'000;  // by an account, of all times
+constexpr Tokens add_used(Tokens a, Tokens b) {
+  const auto bounded = [](Tokens tokens) { return tokens < 0 ? 0 : tokens > most_used ? most_used : tokens; };
+  return bounded(bounded(a) + bounded(b));
+}
+
 // What an upstream says it has read and written.
 struct Usage {
   std::optional<Tokens> input{};

@@ -81,7 +81,7 @@ void charge(Engine& engine, Course& course) {
   if (engine.traces != nullptr) engine.traces->count(trace);
   if (!engine.charge) return;
   Tokens tokens = 0;
-  for (const SectionTokens& one : trace.used) tokens += one.tokens;
+  for (const SectionTokens& one : trace.used) tokens = add_used(tokens, one.tokens);
   engine.charge(trace.owner, tokens);
 }
 

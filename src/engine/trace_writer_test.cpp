@@ -130,6 +130,15 @@ TEST(TraceWriter, WritesASingleTraceAfterAWhile) {
   EXPECT_EQ(store.kept, std::set<std::string>{"a"});
 }
 
+TEST(TraceWriter, SumsOfUsageDoNotOverflow) {
+  FakeStore store;
+  ledger::DriftBook book;
+  TraceWriter writer(store, book, {.patience = 1h});
+  for (int i = 0; i < 3; ++i) writer.count(used_trace("ann", {{"answer", INT64_MAX}}));
+  writer.flush();
+  EXPECT_EQ(store.used.at("3 ann m answer"), most_used);
+}
+
 TEST(TraceWriter, FlushWritesAllThatWasAddedAndLearned) {
   FakeStore store;
   ledger::DriftBook book;

@@ -77,16 +77,20 @@ Result<void> add_usage(Connection& connection, std::span<const UsedTokens> used)
   TRY(auto fits, connection.prepare(
                      "SELECT EXISTS (SELECT 1 FROM usage WHERE day = ?1 AND owner = ?2 AND model = ?3) OR "
                      "(SELECT count(DISTINCT model) FROM usage WHERE day = ?1 AND owner = ?2) < ?4"));
-  TRY(auto add, connection.prepare("INSERT INTO usage (day, owner, model, section, tokens, requests) "
-                                   "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET tokens = tokens + "
-                                   "excluded.tokens, requests = requests + excluded.requests"));
+  // Rows that were written before numbers were bounded may hold anything.
+  TRY(auto add,
+      connection.prepare("INSERT INTO usage (day, owner, model, section, tokens, requests) "
+                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET "
+                         "tokens = min(max(tokens, 0), ?7 - excluded.tokens) + excluded.tokens, "
+                         "requests = min(max(requests, 0), ?7 - excluded.requests) + excluded.requests"));
   for (const UsedTokens& one : used) {
     std::string_view model = one.model;
     fits.again();
     TRY_VOID(fits.bind(one.day).bind(one.owner).bind(model).bind(most_models).step());
     if (model.size() > longest_model || fits.integer(0) == 0) model = "(others)";
     add.again();
-    add.bind(one.day).bind(one.owner).bind(model).bind(one.section).bind(one.tokens).bind(one.requests);
+    add.bind(one.day).bind(one.owner).bind(model).bind(one.section);
+    add.bind(add_used(one.tokens, 0)).bind(add_used(one.requests, 0)).bind(most_used);
     TRY_VOID(add.run());
   }
   return {};
