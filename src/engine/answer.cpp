@@ -1,5 +1,6 @@
 #include "engine/answer.hpp"
 
+#include "base/log.hpp"
 #include "base/try.hpp"
 #include "engine/annotate.hpp"
 #include "engine/compress.hpp"
@@ -26,13 +27,35 @@ Awaitable<Result<void>> charted_once(Engine& engine, Crew& crew, Course& course,
 }
 
 // With a shorter history where that is due.
-Awaitable<Result<void>> charted(Engine& engine, Crew& crew, Course& course, bool may_ask, Deadline deadline) {
+Awaitable<Result<void>> compressed(Engine& engine, Crew& crew, Course& course, bool may_ask,
+                                   Deadline deadline) {
   CO_TRY_VOID(co_await charted_once(engine, crew, course, deadline));
   while (course.compression_due) {
     co_await compress(engine, crew, course, may_ask, deadline);
     CO_TRY_VOID(co_await charted_once(engine, crew, course, deadline));
   }
   co_return Result<void>();
+}
+
+// What earlier replies taught makes plans smaller and never refuses a request: the server may have been
+// wrong, or have changed. What was learned for this owner is forgotten then.
+bool may_do_without_learned(Engine& engine, Course& course, const Error& error) {
+  const std::string& owner = course.ask.caller.owner;
+  if (error.code != Errc::over_budget || !course.with_learned ||
+      !engine.models.learned(course.berth, owner).holds_back())
+    return false;
+  course.with_learned = false;
+  engine.drift.relax(engine.models.drift_key(course.berth, owner), engine.models.now_ms());
+  log::info("planned without what was learned, by which it would not fit",
+            {{"trace", course.trace.id}, {"model", course.trace.model}, {"owner", owner}});
+  return true;
+}
+
+Awaitable<Result<void>> charted(Engine& engine, Crew& crew, Course& course, bool may_ask, Deadline deadline) {
+  Result<void> done = co_await compressed(engine, crew, course, may_ask, deadline);
+  if (!done && may_do_without_learned(engine, course, done.error()))
+    done = co_await compressed(engine, crew, course, may_ask, deadline);
+  co_return done;
 }
 
 // And counted anew from the server's own rendering where ours differs.

@@ -246,7 +246,9 @@ Awaitable<void> Api::model(Call call) const {
   constexpr std::string_view prefix = "/v1/models/";
   const std::string name = call.request.path.substr(prefix.size());
   Json found;
-  std::function<void()> work = [&] { found = model_json(context_.engine, context_.fleet, name); };
+  std::function<void()> work = [&] {
+    found = model_json(context_.engine, context_.fleet, call.request.caller, name);
+  };
   co_await call.crew.elsewhere(std::move(work));
   if (!found.is_null()) {
     co_await send_json(call.reply, 200, base::json_text(found));
