@@ -7,6 +7,8 @@
 #include "adapters/openai/upstream.hpp"
 #include "adapters/sqlite/sessions.hpp"
 #include "adapters/sqlite/traces.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
 #include "base/try.hpp"
 #include "configured_servers.hpp"
 #include "engine/plan_options.hpp"
@@ -120,19 +122,36 @@ Result<std::unique_ptr<ServedGateway>> ServedGateway::open(const base::Settings&
   TRY(auto documents, Documents::open(settings, /*create=*/true));
   TRY(auto memory, ServedMemory::open(settings, *documents));
   TRY(auto traces, sqlite::open_traces(settings.store_file));
+  TRY(const auto orders, traces->forget_orders(0));
   TRY(auto drift, traces->drift());
   TRY(auto doorkeeper, Doorkeeper::open(settings));
   TRY(auto sessions, sqlite::open_sessions(settings.store_file));
   auto gateway = std::unique_ptr<ServedGateway>(new ServedGateway(
       settings, std::move(catalogue), std::move(documents), std::move(memory), std::move(traces),
       std::move(doorkeeper), std::move(sessions), std::move(origins), std::move(members)));
-  gateway->drift_.load(std::move(drift));
+  gateway->drift_.load(std::move(drift), base::utc_ms());
+  if (!orders.empty()) gateway->obeyed_ = orders.back().number;
   gateway->documents_->watch_embeddings(
       [metrics = gateway->api_.rag_metrics()](bool remote, bool success, auto took) {
         metrics->add_embedding(remote, success, took);
       });
   remove_half_loaded(gateway->documents_->store());
   return gateway;
+}
+
+void ServedGateway::obey_forget_orders() {
+  const auto orders = traces_->forget_orders(obeyed_);
+  if (!orders || orders->empty()) return;
+  obeyed_ = orders->back().number;
+  for (const ForgetOrder& order : *orders) {
+    drift_.forget(order.model);
+    models_.window_signs().forget(order.model);
+    if (order.model.empty())
+      windows_.finder().refresh();
+    else
+      windows_.finder().cache().forget(order.model);
+    log::info("forgot what was learned", {{"model", order.model.empty() ? "all" : order.model}});
+  }
 }
 
 Result<void> ServedGateway::listen(const ListenAddress& address, int listening) {
@@ -169,7 +188,6 @@ ServedGateway::ServedGateway(const base::Settings& settings, ModelCatalogue cata
       shelf_(documents_->store(), [this](const IndexInfo& info) { return shelve(*documents_, info); }),
       collections_(collection_tools(settings, *documents_, shelf_)),
       writer_(*traces_, drift_, {.limits = limits_of(settings)}),
-      breakers_(fleet_.members().size()),
       engine_{models_, &shelf_, drift_, &writer_, breakers_, rules_of(settings)},
       summaries_(*sessions, {settings.summary_count, settings.summary_days * 24 * 3600 * 1000}),
       chat_(settings, engine_, collections_, std::move(sessions), crew_maker(), doorkeeper_->gate()),

@@ -92,6 +92,7 @@ struct Engine {
   const Recall* recall = nullptr;  // null: there are no memories
   // Told what is begun beside the answer itself and may take long; null: nobody wants to know.
   std::function<void(std::string_view what)> tell_step{};
+  std::function<Breakers::Clock::time_point()> now = Breakers::Clock::now;
 };
 
 // What one thread has to itself.

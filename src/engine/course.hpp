@@ -59,6 +59,9 @@ struct Course {
   Tokens summary_used = 0;       // read and written by the model that wrote a summary
   Tokens streamed = 0;           // of an answer, about, as far as it has come
   std::optional<StandIn> stand_in{};
+  // What the server named when it refused this request; and whether plans follow what earlier replies taught.
+  std::optional<std::pair<Berth, Tokens>> told_window{};
+  bool with_learned = true;
   bool left = false;  // the client went away while the upstream was at it
 
   std::string_view outgoing() const {
@@ -102,6 +105,8 @@ std::vector<std::size_t> passages_aboard(const Course& course);
 // Whether what an upstream said may be words of the request itself, as it came or as it went out, or of
 // something else that was sent.
 bool repeats_request(const Course& course, std::string_view said, std::string_view sent = {});
+// Whether the request, as it came or as it went out, has these words in it, in capital letters or small ones.
+bool holds_words(const Course& course, const std::vector<std::string>& words);
 // What it said, for the log and the trace: servers that check the form of a request repeat parts of it, which
 // are not kept unless prompts are.
 std::string for_the_record(const Engine& engine, const Course& course, std::string said,

@@ -34,6 +34,15 @@ bool is_out_of_service(int status) {
   return status == 502 || status == 503 || status == 504;
 }
 
+// None: it answered, or the request was never its to answer.
+std::optional<Breakers::Failure> failure_in(const Result<std::unique_ptr<HttpStream>>& reply) {
+  if (reply)
+    return is_out_of_service((*reply)->head().status) ? std::optional(Breakers::Failure::reply)
+                                                      : std::nullopt;
+  if (reply.error().code == Errc::bad_input) return std::nullopt;
+  return reply.error().code == Errc::unreachable ? Breakers::Failure::connection : Breakers::Failure::reply;
+}
+
 // How long to wait before another try; none: another try would not help, or is not ours to make.
 std::optional<milliseconds> pause_after(const Result<std::unique_ptr<HttpStream>>& reply, int tries) {
   const milliseconds pause = first_pause * (1 << (2 * (tries - 1)));
@@ -77,12 +86,14 @@ Awaitable<bool> client_is_gone() {
 Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& crew, Course& course,
                                                         Deadline deadline) {
   UpstreamLink& link = crew.link(course.berth.member);
+  const std::string& owner = course.ask.caller.owner;
   for (int tries = 1;; ++tries) {
     if (co_await client_is_gone()) co_return nobody_waits();
-    if (const auto closed = engine.breakers.closed_for(course.berth.member, Breakers::Clock::now()))
+    if (const auto closed = engine.breakers.closed_for(course.berth, owner, engine.now()))
       co_return fail(Errc::unreachable,
-                     "the upstream '{}' has failed again and again; it is asked again in {:.1f} s",
-                     course.trace.upstream, std::chrono::duration<double>(*closed).count());
+                     "the upstream '{}' has failed again and again for {}; it is asked again in {:.1f} s",
+                     course.trace.upstream, course.trace.model,
+                     std::chrono::duration<double>(*closed).count());
     if (tries == 1) ++course.sent;  // a server that is left alone was sent nothing
     const std::int64_t begin = course.microseconds();
     UpstreamRequest request = request_for(engine, course);
@@ -91,12 +102,10 @@ Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& cr
     note_attempt(course, reply, begin);
     course.left = co_await client_is_gone();
     if (course.left) co_return nobody_waits();  // which is not the server's fault
-    const bool broken =
-        reply ? is_out_of_service((*reply)->head().status) : reply.error().code != Errc::bad_input;
-    if (broken) {
-      engine.breakers.failed(course.berth.member, Breakers::Clock::now());
+    if (const auto failure = failure_in(reply)) {
+      engine.breakers.failed(course.berth, owner, *failure, engine.now());
     } else {
-      engine.breakers.succeeded(course.berth.member);
+      engine.breakers.succeeded(course.berth, owner);
       engine.models.heard_from(course.berth);
     }
     const auto pause = pause_after(reply, tries);

@@ -45,8 +45,9 @@ bool teaches(Engine& engine, Course& course, int status, std::string_view body) 
   const Tokens window =
       overflow->window.value_or(std::min(planned, trace.input + trace.thinking + trace.answer) - 1);
   // A server that repeats what it was sent would be taught by whoever writes to it.
-  constexpr Tokens least_believed = 64;
-  if (window < least_believed || repeats_request(course, overflow->said)) return false;
+  if (window < WindowSigns::least_believed || repeats_request(course, overflow->said) ||
+      holds_words(course, overflow->words))
+    return false;
   if (!course.trace.attempts.empty())
     course.trace.attempts.back().outcome =
         fmt::format("overflow: the window is {}", base::with_thousands(window));
@@ -60,10 +61,36 @@ bool teaches(Engine& engine, Course& course, int status, std::string_view body) 
     ++engine.counters.overflows;
     return course.sent == 1;
   }
-  if (window <= 0 || window >= planned) return false;
-  engine.models.learn_window(course.berth, window);
+  if (window >= planned) return false;
+  const bool plausible = engine.models.window_signs().refused(
+      course.berth, course.ask.caller.owner, course.ask.body, window, engine.models.now_ms());
+  if (!plausible) return false;
+  course.told_window = {course.berth, window};
   ++engine.counters.overflows;
   return course.sent == 1;
+}
+
+// No text has more tokens than bytes. What a server adds of its own and what stands for pictures is counted
+// generously: a report beyond that says nothing of the request.
+bool can_have_read(const Course& course, Tokens read) {
+  constexpr Tokens of_the_server = 4'096;
+  return read <= static_cast<Tokens>(course.outgoing().size()) + course.trace.input + of_the_server;
+}
+
+void learn(Engine& engine, Course& course, Tokens drift) {
+  const Trace& trace = course.trace;
+  const Tokens read = trace.input + drift;
+  const std::int64_t now = engine.models.now_ms();
+  if (!can_have_read(course, read)) {
+    log::warning("usage ignored: more tokens than the request can have", {{"trace", trace.id},
+                                                                          {"upstream", trace.upstream},
+                                                                          {"model", trace.model},
+                                                                          {"planned", trace.input},
+                                                                          {"reported", read}});
+    return;
+  }
+  engine.drift.learn(engine.models.drift_key(course.berth, course.ask.caller.owner), drift, now);
+  engine.models.window_signs().accepted(course.berth, std::min(read, trace.input), now);
 }
 
 // What was read against what was planned.
@@ -75,7 +102,7 @@ void reconcile(Engine& engine, Course& course, const ReplyFacts& facts) {
   const auto seen = ledger::reconcile({trace.input, trace.margin, trace.exactness}, facts.usage);
   trace.drift = seen.drift;
   trace.cut = seen.cut;
-  if (seen.drift && seen.cut == 0) engine.drift.learn(engine.models.drift_key(course.berth), *seen.drift);
+  if (seen.drift && seen.cut == 0) learn(engine, course, *seen.drift);
   if (seen.cut > 0)
     log::warning("upstream cut the prompt", {{"trace", trace.id},
                                              {"upstream", trace.upstream},

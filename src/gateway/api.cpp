@@ -269,7 +269,7 @@ Awaitable<void> Api::model(Call call) const {
   Json found;
   std::function<void()> work = [&] {
     const bool ours = context_.embedder && name == own_embedder;
-    found = ours ? embedder_json() : model_json(context_.engine, context_.fleet, name);
+    found = ours ? embedder_json() : model_json(context_.engine, context_.fleet, call.request.caller, name);
   };
   co_await call.crew.elsewhere(std::move(work));
   if (!found.is_null()) {

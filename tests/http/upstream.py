@@ -304,6 +304,14 @@ class Upstream:
         said = f"This is not allowed here: {request.json['messages'][-1]['content']}"
         return await self.plain(request, writer, {"error": {"message": said}}, "400 Bad Request")
 
+    async def way_quote_late(self, request, writer):
+        """An error that checks a field's type, and repeats it behind many words of its own."""
+        given = request.json.get("frequency_penalty")
+        if not isinstance(given, str):
+            return await self.well(request, writer)
+        said = "Input should be a valid number. " * 40 + f"input: {given}"
+        return await self.plain(request, writer, {"error": {"message": said}}, "400 Bad Request")
+
     async def way_status_401(self, request, writer):
         return await self.plain(request, writer, {"error": {"message": "who are you?"}}, "401 Unauthorized")
 
