@@ -46,11 +46,14 @@ class Session {
   using RequestParser = boost::beast::http::request_parser<boost::beast::http::string_body>;
   enum class Next { request, nothing };
   Awaitable<Next> serve_one();
-  Awaitable<bool> read(RequestParser& parser);
-  bool wants_body(RequestParser& parser) const;
+  Awaitable<bool> read_head(RequestParser& parser);
+  Awaitable<bool> read_body(RequestParser& parser);
+  Awaitable<bool> read_more(std::size_t room);
+  void skip_blank_lines(int& skipped);
   Awaitable<void> let_it_finish();
   Awaitable<void> handle(ClientRequest& request, SocketReply& reply);
   Awaitable<void> refuse(int status, const std::string& what);
+  Awaitable<void> complain(const boost::system::error_code& error);
 
   // Outlives the session by the read that is under way when it ends.
   std::shared_ptr<ClientLine> line_;
