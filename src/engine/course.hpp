@@ -88,6 +88,10 @@ Result<void> plan_with_documents(Engine& engine, Course& course, const PlanOptio
 // A wait that has ended for this reason ends with an error, and no later one does: who goes on asks first.
 Awaitable<bool> client_is_gone();
 
+// A timeout as a client is told of it: where the whole request was late, with the time that it had, else with
+// the setting that sets the patience. Other errors stay as they are.
+Error explain_late(const Course& course, Deadline deadline, Error error, std::string_view setting);
+
 // Sends it, again where nothing came back and that may help.
 Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& crew, Course& course,
                                                         Deadline deadline);
