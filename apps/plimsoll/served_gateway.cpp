@@ -67,6 +67,7 @@ gateway::ServerOptions server_options(const base::Settings& settings, const List
   options.worker_threads = threads_of(settings.worker_threads, 64);
   options.max_connections = static_cast<std::size_t>(settings.max_connections);
   options.max_request_bytes = static_cast<std::size_t>(settings.max_request_bytes);
+  options.max_memory = static_cast<std::size_t>(settings.max_memory);
   options.idle = milliseconds_of(settings.idle_timeout_seconds);
   return options;
 }

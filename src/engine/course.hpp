@@ -33,6 +33,7 @@ struct Course {
 
   // What the client wants; read once.
   RequestParts parts;  // views ask.body
+  std::string packed;  // parts.body as text while the upstream has the request; empty: it is not packed
   std::string model;   // without the index of a virtual one
   bool is_read = false;
   bool stream = false;
@@ -77,6 +78,11 @@ struct Course {
 // Blocks, where documents are looked into or a window has to be asked for.
 Result<void> read_request(Engine& engine, Course& course);
 Result<void> chart(Engine& engine, Course& course, Deadline deadline);
+// A parsed request takes up to 17 times its bytes. A large one is kept as text while an upstream has it, and
+// parsed again where another plan is made.
+bool should_pack(const Course& course);
+void pack(Course& course);
+void unpack(Course& course);
 // Whether that costs no more than a few bytes would.
 bool is_quickly_charted(const Engine& engine, const Course& course);
 

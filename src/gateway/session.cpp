@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "engine/annotate.hpp"
+#include "gateway/content_coding.hpp"
 #include "gateway/request_head.hpp"
 #include "gateway/target.hpp"
 
@@ -74,6 +75,7 @@ ClientRequest head_of(const http::request<http::string_body>& message, bool from
   request.raw_path = target.raw_path;
   request.query = target.query;
   request.content_type = message[http::field::content_type];
+  request.content_encoding = message[http::field::content_encoding];
   request.origin = message[http::field::origin];
   request.host = message[http::field::host];
   request.mcp_version = message["MCP-Protocol-Version"];
@@ -85,7 +87,8 @@ ClientRequest head_of(const http::request<http::string_body>& message, bool from
 
 }  // namespace
 
-Session::Session(asio::ip::tcp::socket socket, Berths& berths) : berths_(berths) {
+Session::Session(asio::ip::tcp::socket socket, Berths& berths, bool is_welcome)
+    : berths_(berths), is_welcome_(is_welcome) {
   boost::system::error_code error;
   from_here_ = socket.local_endpoint(error).address().is_loopback();
   line_ = std::make_shared<ClientLine>(std::move(socket), berths.tls);
@@ -117,10 +120,30 @@ Awaitable<void> Session::run() {
     log::debug("a client did not speak TLS", {{"why", error.message()}});
     co_return;
   }
-  for (Next next = Next::request; next == Next::request && (fresh_ || !berths_.draining);)
+  if (!is_welcome_) co_await turn_away();
+  for (Next next = Next::request; is_welcome_ && next == Next::request && (fresh_ || !berths_.draining);)
     next = co_await serve_one();
-  line_->shut_down_sending();
-  if (unread_) co_await let_it_finish();
+  co_await end();
+}
+
+Awaitable<void> Session::turn_away() {
+  unread_ = true;
+  std::vector<HttpHeader> headers{{"Retry-After", "1"}};
+  co_await refuse(
+      503,
+      fmt::format("{} connections are open, which is the most (max_connections); retry in 1 s, or "
+                  "let the operator raise max_connections",
+                  berths_.options.max_connections),
+      std::move(headers));
+}
+
+// A client of TLS is let finish first: after close_notify nothing that it sends could be read.
+Awaitable<void> Session::end() {
+  const bool is_sending = unread_ || line_->must_close();
+  if (is_sending && line_->is_tls()) co_await let_it_finish();
+  line_->expires_after(grace);
+  co_await line_->end_sending();
+  if (is_sending && !line_->is_tls()) co_await let_it_finish();
 }
 
 // A client that is still sending when we close would lose our last word with its connection. What it sends is
@@ -135,15 +158,29 @@ Awaitable<void> Session::let_it_finish() {
   } while (dropped < berths_.options.max_request_bytes && !co_await line_->read_more(body_step));
 }
 
-Awaitable<void> Session::refuse(int status, const std::string& what) {
+Awaitable<void> Session::refuse(int status, const std::string& what, std::vector<HttpHeader> headers) {
   SocketReply reply(*line_, berths_.crew, berths_.options.idle, {.keeps_open = false});
-  const Error error{Errc::bad_input, what};
+  const Error error{status < 500 ? Errc::bad_input : Errc::unreachable, what};
   const std::string body = engine::error_body(error);
   engine::AnswerHead head;
   head.status = status;
+  head.headers = std::move(headers);
   head.length = body.size();
   (void)co_await reply.head(head);
   (void)co_await reply.body(body);
+}
+
+Awaitable<void> Session::refuse_for_memory(std::size_t body) {
+  const MemoryBudget& memory = berths_.memory;
+  std::vector<HttpHeader> headers{{"Retry-After", "2"}};
+  co_await refuse(
+      503,
+      fmt::format("a body of {} bytes takes about {} of memory, and of {} (max_memory) other requests "
+                  "hold {}; retry in 2 s, send a shorter request, or let the operator raise "
+                  "max_memory",
+                  body, base::human_bytes(body * held_per_body_byte), base::human_bytes(memory.limit()),
+                  base::human_bytes(memory.used())),
+      std::move(headers));
 }
 
 // Says why the request cannot be read, where somebody is there to be told.
@@ -205,11 +242,17 @@ Awaitable<bool> Session::read_head(RequestParser& parser) {
   co_return !error;
 }
 
-// All of the body. What frames it in chunks counts as well: it may take as much as the body.
-Awaitable<bool> Session::read_body(RequestParser& parser) {
+// All of the body. What frames it in chunks counts as well: it may take as much as the body. Memory is taken
+// as the bytes arrive, so that nobody reserves it by a length alone.
+Awaitable<bool> Session::read_body(RequestParser& parser, HeldMemory& memory) {
   const ServerOptions& options = berths_.options;
   beast::flat_buffer& held = line_->held();
   line_->expires_after(options.idle);
+  const std::size_t announced = parser.content_length().value_or(0);
+  if (!berths_.memory.has_room_for(announced * held_per_body_byte)) {
+    co_await refuse_for_memory(announced);
+    co_return false;
+  }
   if (beast::iequals(parser.get()[http::field::expect], "100-continue") && held.size() == 0) {
     const ClientLine::Parts parts{asio::buffer(go_on)};
     if (co_await line_->write(parts)) co_return false;
@@ -228,6 +271,10 @@ Awaitable<bool> Session::read_body(RequestParser& parser) {
       co_await complain(error);
       co_return false;
     }
+    if (!memory.grow_to_body(parser.get().body().size())) {
+      co_await refuse_for_memory(parser.get().body().size());
+      co_return false;
+    }
     if (parser.is_done()) co_return true;
     if (held.size() > options.max_header_bytes || read > 2 * options.max_request_bytes) {
       co_await refuse(413,
@@ -238,6 +285,31 @@ Awaitable<bool> Session::read_body(RequestParser& parser) {
     }
     if (!co_await read_more(body_step)) co_return false;
   }
+}
+
+// What the client has compressed, by a worker where it is long. False: it cannot be read, and was refused.
+Awaitable<bool> Session::unpack(ClientRequest& request, HeldMemory& memory) {
+  const ServerOptions& options = berths_.options;
+  const Coding coding = coding_of(request.content_encoding);
+  if (coding == Coding::none || request.body.empty()) co_return true;
+  if (coding == Coding::unknown) {
+    std::vector<HttpHeader> headers{{"Accept-Encoding", "gzip"}};
+    co_await refuse(415, "Content-Encoding is not understood: send the body as gzip, or as it is",
+                    std::move(headers));
+    co_return false;
+  }
+  Result<std::string> body;
+  std::function<void()> work = [&] { body = gunzip(request.body, options.max_request_bytes); };
+  co_await berths_.crew.elsewhere(std::move(work));
+  if (!body) {
+    const bool is_long = body.error().code == Errc::over_budget;
+    co_await refuse(is_long ? 413 : 400, body.error().what + (is_long ? " (max_request_bytes)" : ""));
+    co_return false;
+  }
+  request.body = *std::move(body);
+  if (memory.grow_to_body(request.body.size())) co_return true;
+  co_await refuse_for_memory(request.body.size());
+  co_return false;
 }
 
 Awaitable<Session::Next> Session::serve_one() {
@@ -258,15 +330,18 @@ Awaitable<Session::Next> Session::serve_one() {
   manner.is_head = message.method() == http::verb::head;
   manner.old_http = message.version() < 11;
   const bool wanted = parser.is_done() || !options.wants_body || options.wants_body(request);
-  if (wanted && !parser.is_done() && !co_await read_body(parser)) co_return Next::nothing;
+  HeldMemory memory(berths_.memory);
+  if (wanted && !parser.is_done() && !co_await read_body(parser, memory)) co_return Next::nothing;
   unread_ = !parser.is_done();
+  if (!unread_) request.body = std::move(parser.get().body());
+  if (!unread_ && !co_await unpack(request, memory)) co_return Next::nothing;
   fresh_ = false;
   line_->expires_never();
+  line_->when_ended(manner.old_http ? ClientLine::Ended::is_gone : ClientLine::Ended::ask);
   if (!unread_) line_->read_ahead();
   manner.keeps_open = manner.keeps_open && !unread_ && !berths_.draining;
   SocketReply reply(*line_, berths_.crew, options.idle, manner);
   request.body_unread = unread_;
-  if (!unread_) request.body = std::move(parser.get().body());
   if (manner.is_head) request.method = "GET";
   co_await handle(request, reply);
   (void)co_await reply.finish();
