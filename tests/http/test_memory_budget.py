@@ -14,6 +14,7 @@ from upstream import Upstream
 
 MB = 1_000_000
 LARGE = 4  # MB of one body
+MOST_HELD = 6.5  # times the bodies; 3.4 to 5.4 were measured, and up to 17 while the parsed request was kept
 
 
 def large_bodies():
@@ -32,24 +33,21 @@ class Held(unittest.TestCase):
     @unittest.skipIf(SANITIZED, "a sanitizer keeps what was given back")
     def test_twenty_large_bodies_while_the_upstream_hangs(self):
         with Upstream({"stall/gpt-4o": 100 * MB}) as upstream, serving(upstream) as gateway:
+            before = gateway.rss()
             for name, messages, fields in large_bodies():
                 with self.subTest(name):
                     body = json.dumps({"model": "stall/gpt-4o", "messages": messages} | fields,
                                       separators=(",", ":")).encode()
                     upstream.clear()
-                    before, lines = gateway.rss(), []
+                    lines = []
                     try:
-                        for number in range(4):
-                            lines.append(gateway.dial(http_request(body)))
-                            self.wait_for(lambda: len(upstream.to()) > number)
-                        upstream.keeps = False
-                        lines += [gateway.dial(http_request(body)) for _ in range(16)]
+                        lines += [gateway.dial(http_request(body)) for _ in range(20)]
+                        self.wait_for(lambda: len(upstream.to()) == 20)
                         ratio = self.settled_ratio(gateway, before, 20 * len(body) / MB)
                     finally:
-                        upstream.keeps = True
                         for line in lines:
                             line.close()
-                    self.assertLess(ratio, 5.5)
+                    self.assertLess(ratio, MOST_HELD)
 
     def wait_for(self, done):
         until = time.monotonic() + PATIENCE
@@ -59,9 +57,8 @@ class Held(unittest.TestCase):
 
     def settled_ratio(self, gateway, before, megabytes):
         """Of what is held to the bodies, once nothing is being planned any more."""
-        time.sleep(2)
         until, ratio = time.monotonic() + PATIENCE, 100
-        while ratio > 5.5 and time.monotonic() < until:
+        while ratio > MOST_HELD and time.monotonic() < until:
             time.sleep(0.5)
             ratio = (gateway.rss() - before) / megabytes
         return ratio
