@@ -1,5 +1,6 @@
 #include "served_gateway.hpp"
 
+#include <algorithm>
 #include <thread>
 
 #include "adapters/http/streams.hpp"
@@ -9,6 +10,7 @@
 #include "adapters/sqlite/traces.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/private_words.hpp"
 #include "base/try.hpp"
 #include "configured_servers.hpp"
 #include "engine/plan_options.hpp"
@@ -68,6 +70,7 @@ gateway::ServerOptions server_options(const base::Settings& settings, const List
   options.worker_threads = threads_of(settings.worker_threads, 64);
   options.max_connections = static_cast<std::size_t>(settings.max_connections);
   options.max_request_bytes = static_cast<std::size_t>(settings.max_request_bytes);
+  options.max_memory = static_cast<std::size_t>(settings.max_memory);
   options.idle = milliseconds_of(settings.idle_timeout_seconds);
   return options;
 }
@@ -113,6 +116,26 @@ std::unique_ptr<llama::EmbeddedModel> embedded_of(const base::Settings& settings
   return nullptr;
 }
 
+// "http://gpu:8000" of "http://user:password@gpu:8000/v1"
+std::string origin_of(const std::string& root) {
+  const std::size_t scheme = root.find("://");
+  if (scheme == std::string::npos) return root;
+  const std::size_t begin = scheme + 3, end = std::min(root.find('/', begin), root.size());
+  const std::size_t at = root.substr(0, end).rfind('@');
+  const std::size_t host = at == std::string::npos || at < begin ? begin : at + 1;
+  return root.substr(0, begin) + root.substr(host, end - host);
+}
+
+// Addresses and paths that errors have for the log, and not for clients.
+void keep_addresses_private(const base::Settings& settings, const std::vector<engine::FleetMember>& members) {
+  base::keep_private(settings.store_file.string(), "the store");
+  for (const engine::FleetMember& member : members) {
+    const std::string shown = fmt::format("the upstream '{}'", member.name);
+    base::keep_private(member.server.root, shown);
+    base::keep_private(origin_of(member.server.root), shown);
+  }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ServedGateway>> ServedGateway::open(const base::Settings& settings,
@@ -155,6 +178,7 @@ void ServedGateway::obey_forget_orders() {
 }
 
 Result<void> ServedGateway::listen(const ListenAddress& address, int listening) {
+  keep_addresses_private(settings_, fleet_.members());
   gateway::ServerOptions options = server_options(settings_, address);
   options.listening = listening;
   options.wants_body = [this](const gateway::ClientRequest& head) { return api_.wants_body(head); };

@@ -163,6 +163,9 @@ const std::array table{
             "Clients that may be connected at once; more are told to come back."},
     Setting{"max_request_bytes", "", Whole{&Settings::max_request_bytes, 1'024, std::int64_t{1} << 40},
             "Larger requests are refused before they are read."},
+    Setting{"max_memory", "", Whole{&Settings::max_memory, 1'024, std::int64_t{1} << 50},
+            "Bytes of memory that all requests under way may take, reckoned as five times their bodies; "
+            "beyond, clients get 503 and come back."},
     Setting{"max_answer_bytes", "", Whole{&Settings::max_answer_bytes, 1'024, std::int64_t{1} << 40},
             "Longer answers of an upstream are refused, where they are not streamed."},
     Setting{"request_timeout_seconds", "", Real{&Settings::request_timeout_seconds, 0.1, 86'400},

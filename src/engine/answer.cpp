@@ -20,6 +20,7 @@ Awaitable<Result<void>> charted_once(Engine& engine, Crew& crew, Course& course,
   }
   Result<void> done;
   std::function<void()> work = [&] {
+    unpack(course);
     done = read_request(engine, course);
     if (done) done = chart(engine, course, deadline);
   };
@@ -77,6 +78,10 @@ Awaitable<Result<void>> sail(Engine& engine, Crew& crew, Course& course, AnswerS
       if (small && take_stand_in(engine, course, "its window is too small")) continue;
       if (small) co_return fail(Errc::upstream_failed, "{}", course.stand_in->reason);
       co_return plan;
+    }
+    if (should_pack(course)) {
+      std::function<void()> work = [&] { pack(course); };
+      co_await crew.elsewhere(std::move(work));
     }
     const auto reply = co_await dispatch(engine, crew, course, deadline);
     if (!reply) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
+#include "base/json_text.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 
@@ -99,6 +100,22 @@ Course::Course(Ask asked, std::string trace_id) : ask(std::move(asked)) {
   trace.owner = ask.caller.owner;
   trace.route = ask.route;
   trace.at_ms = ask.at_ms > 0 ? ask.at_ms : base::utc_ms();
+}
+
+bool should_pack(const Course& course) {
+  constexpr std::size_t small = std::size_t{64} << 10;
+  return course.ask.body.size() > small && !course.parts.body.is_null();
+}
+
+void pack(Course& course) {
+  course.packed = base::json_text(course.parts.body);
+  course.parts.body = nullptr;
+}
+
+void unpack(Course& course) {
+  if (course.packed.empty()) return;
+  course.parts.body = nlohmann::ordered_json::parse(course.packed);
+  course.packed = {};
 }
 
 std::vector<std::size_t> passages_aboard(const Course& course) {

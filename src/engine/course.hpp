@@ -33,6 +33,7 @@ struct Course {
 
   // What the client wants; read once.
   RequestParts parts;  // views ask.body
+  std::string packed;  // parts.body as text while the upstream has the request; empty: it is not packed
   std::string model;   // without the index of a virtual one
   bool is_read = false;
   bool stream = false;
@@ -80,6 +81,11 @@ struct Course {
 // Blocks, where documents are looked into or a window has to be asked for.
 Result<void> read_request(Engine& engine, Course& course);
 Result<void> chart(Engine& engine, Course& course, Deadline deadline);
+// A parsed request takes up to 17 times its bytes. A large one is kept as text while an upstream has it, and
+// parsed again where another plan is made.
+bool should_pack(const Course& course);
+void pack(Course& course);
+void unpack(Course& course);
 // Whether that costs no more than a few bytes would.
 bool is_quickly_charted(const Engine& engine, const Course& course);
 
@@ -90,6 +96,10 @@ Result<void> plan_with_documents(Engine& engine, Course& course, const PlanOptio
 
 // A wait that has ended for this reason ends with an error, and no later one does: who goes on asks first.
 Awaitable<bool> client_is_gone();
+
+// A timeout as a client is told of it: where the whole request was late, with the time that it had, else with
+// the setting that sets the patience. Other errors stay as they are.
+Error explain_late(const Course& course, Deadline deadline, Error error, std::string_view setting);
 
 // Sends it, again where nothing came back and that may help.
 Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& crew, Course& course,

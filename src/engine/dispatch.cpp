@@ -46,10 +46,8 @@ std::optional<Breakers::Failure> failure_in(const Result<std::unique_ptr<HttpStr
 // How long to wait before another try; none: another try would not help, or is not ours to make.
 std::optional<milliseconds> pause_after(const Result<std::unique_ptr<HttpStream>>& reply, int tries) {
   const milliseconds pause = first_pause * (1 << (2 * (tries - 1)));
-  if (!reply) {
-    const Errc code = reply.error().code;
-    return code == Errc::unreachable || code == Errc::upstream_failed ? std::optional(pause) : std::nullopt;
-  }
+  // A server that has begun to answer has done the work, and would do it again.
+  if (!reply) return reply.error().code == Errc::unreachable ? std::optional(pause) : std::nullopt;
   const ReplyHead& head = (*reply)->head();
   const int status = head.status;
   if (status != 429 && !is_out_of_service(status)) return std::nullopt;
@@ -77,6 +75,21 @@ tl::unexpected<Error> nobody_waits() {
 }
 
 }  // namespace
+
+Error explain_late(const Course& course, Deadline deadline, Error error, std::string_view setting) {
+  if (error.code != Errc::timed_out) return error;
+  if (!deadline.passed()) {
+    error.what += fmt::format(" ({})", setting);
+    return error;
+  }
+  const std::chrono::duration<double> whole = deadline.moment() - course.begun;
+  error.what = fmt::format(
+      "the upstream '{}' had no whole answer within {:.3g} s (request_timeout_seconds); ask for less, or let "
+      "the "
+      "operator raise the setting",
+      course.trace.upstream, whole.count());
+  return error;
+}
 
 Awaitable<bool> client_is_gone() {
   const auto state = co_await boost::asio::this_coro::cancellation_state;
@@ -109,7 +122,11 @@ Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& cr
       engine.models.heard_from(course.berth);
     }
     const auto pause = pause_after(reply, tries);
-    if (!pause || tries == most_tries || deadline.left() <= *pause) co_return reply;
+    if (!pause || tries == most_tries || deadline.left() <= *pause) {
+      if (reply) co_return reply;
+      co_return tl::unexpected(
+          explain_late(course, deadline, std::move(reply).error(), "first_byte_timeout_seconds"));
+    }
     ++engine.counters.retries;
     log::info("asking the upstream again", {{"trace", course.trace.id},
                                             {"upstream", course.trace.upstream},

@@ -133,7 +133,7 @@ Awaitable<Result<bool>> relay_plain(Engine& engine, Course& course, HttpStream& 
   if (!read) {
     const bool gone = co_await client_is_gone();
     course.left = gone && reply.head().status < 400;  // what it had begun is used all the same
-    co_return tl::unexpected(read.error());
+    co_return tl::unexpected(explain_late(course, deadline, std::move(read).error(), "idle_timeout_seconds"));
   }
   std::string body = *std::move(read);
   if (reply.head().status >= 400) {
@@ -186,7 +186,10 @@ Awaitable<Result<std::string>> first_event(const Engine& engine, HttpStream& rep
 
 Awaitable<Result<bool>> relay_stream(Engine& engine, Course& course, HttpStream& reply, AnswerSink& client,
                                      Deadline deadline) {
-  CO_TRY(const std::string begin, co_await first_event(engine, reply, deadline));
+  auto came = co_await first_event(engine, reply, deadline);
+  if (!came)
+    co_return tl::unexpected(explain_late(course, deadline, std::move(came).error(), "idle_timeout_seconds"));
+  const std::string begin = *std::move(came);
   course.trace.first_byte_us = course.microseconds();
   const std::string_view first = data_of(std::string_view(begin).substr(0, first_event_end(begin)));
   if (first.find("\"error\"") != std::string_view::npos && read_reply(first).is_error) {
@@ -214,8 +217,9 @@ Awaitable<Result<bool>> relay_stream(Engine& engine, Course& course, HttpStream&
     if (events.waiting() > engine.rules.max_answer_bytes) bytes = too_long(engine);
   }
   if (!bytes) {  // the head is out: all that can be said is said in the stream
-    course.trace.error = bytes.error().what;
-    const std::string event = error_event(bytes.error());
+    const Error error = explain_late(course, deadline, bytes.error(), "idle_timeout_seconds");
+    course.trace.error = error.what;
+    const std::string event = error_event(error);
     CO_TRY_VOID(co_await client.body(event));
     co_return true;
   }

@@ -261,6 +261,12 @@ class Upstream:
         await self.event(request, writer, b"[DONE]")
         return await self.end_events(writer)
 
+    async def way_pause(self, request, writer):
+        """A whole answer, once the test says so."""
+        while not self.release.is_set():
+            await asyncio.sleep(0.01)
+        return await self.well(request, writer)
+
     async def way_torn(self, request, writer):
         """Half of an answer, with the length of that half."""
         return await self.plain(request, writer, json.dumps(self.completion(request.json)).encode()[:40])
