@@ -7,6 +7,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(Threads REQUIRED)
 find_package(CURL 7.87 REQUIRED)
 find_package(SQLite3 3.38 REQUIRED)
+find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 find_library(STEMMER_LIBRARY stemmer REQUIRED)  # no package file; linked by its name

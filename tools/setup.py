@@ -57,7 +57,7 @@ class Group:
 CROSS_LIBRARIES = ("libfmt-dev", "libspdlog-dev", "libutf8proc-dev", "libpcre2-dev", "libtomlplusplus-dev",
                    "libgtest-dev", "librapidcheck-dev", "libcurl4-openssl-dev", "libstemmer-dev",
                    "libcmark-gfm-dev", "libcmark-gfm-extensions-dev", "libgumbo-dev", "libtree-sitter-dev", "libzip-dev",
-                   "libexpat1-dev", "libsqlite3-dev", "libssl-dev", "libsimdjson14")
+                   "libexpat1-dev", "libsqlite3-dev", "libssl-dev", "zlib1g-dev", "libsimdjson14")
 
 GROUPS = {
     "build": Group(
@@ -65,7 +65,7 @@ GROUPS = {
         # Twin of cmake/dependencies.cmake; what comes for another architecture too is in CROSS_LIBRARIES.
         apt=("g++", "cmake", "ninja-build", "ccache", "pkg-config", "libexpected-dev", "libfmt-dev",
              "libspdlog-dev", "libcli11-dev", "libtomlplusplus-dev", "libutf8proc-dev", "libpcre2-dev", "libstemmer-dev",
-             "nlohmann-json3-dev", "libsimdjson-dev", "libboost1.81-dev", "libssl-dev", "libcurl4-openssl-dev", "libsqlite3-dev", "libjemalloc-dev", "libgtest-dev", "libbenchmark-dev", "librapidcheck-dev",
+             "nlohmann-json3-dev", "libsimdjson-dev", "libboost1.81-dev", "libssl-dev", "libcurl4-openssl-dev", "libsqlite3-dev", "zlib1g-dev", "libjemalloc-dev", "libgtest-dev", "libbenchmark-dev", "librapidcheck-dev",
              "libcmark-gfm-dev", "libcmark-gfm-extensions-dev", "libgumbo-dev", "libtree-sitter-dev", "libzip-dev",
              "libexpat1-dev", "libedit-dev", "poppler-utils", "ca-certificates", "python3")),
     "assets": Group(

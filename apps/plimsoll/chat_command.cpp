@@ -109,9 +109,12 @@ class Chat {
   Result<void> ask(const std::string& question) {
     bool heard = true;
     const auto now = base::utc_ms();
-    auto spoken = conversation_.say(request(question), [&](std::string_view words) {
-      if (heard) heard = print_out(words).has_value();
-    });
+    auto spoken = conversation_.say(
+        request(question),
+        [&](std::string_view words) {
+          if (heard) heard = print_out(words).has_value();
+        },
+        [](std::string_view what) { (void)print_out(fmt::format("({}...)\n", what)); });
     if (!spoken) {
       failed_ = complain(spoken.error());
       return {};

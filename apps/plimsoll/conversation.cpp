@@ -152,7 +152,8 @@ Result<std::unique_ptr<Conversation>> Conversation::open(const base::Settings& s
   return std::unique_ptr<Conversation>(new Conversation(std::move(state)));
 }
 
-Result<Spoken> Conversation::say(Json request, const std::function<void(std::string_view)>& words) {
+Result<Spoken> Conversation::say(Json request, const std::function<void(std::string_view)>& words,
+                                 std::function<void(std::string_view)> step) {
   request["stream"] = true;
   request["plimsoll"]["explain"] = true;  // so that the trace can be drawn
   engine::Ask ask;
@@ -161,6 +162,7 @@ Result<Spoken> Conversation::say(Json request, const std::function<void(std::str
   WordSink sink(words);
   std::string trace_id = gateway::new_trace_id();
   engine::Engine& engine = state_->gateway->engine();
+  engine.tell_step = std::move(step);
   TRY_VOID(state_->run(
       engine::answer(engine, *state_->crew, std::move(ask), sink, Deadline::after(patience), trace_id)));
   TRY(Spoken spoken, sink.take());

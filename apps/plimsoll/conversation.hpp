@@ -44,8 +44,9 @@ class Conversation {
   ~Conversation();
 
   // A chat request without `stream`, which is set. `words` is told each piece of the answer as it comes.
-  // Ctrl-C ends it as an error.
-  Result<Spoken> say(nlohmann::ordered_json request, const std::function<void(std::string_view)>& words);
+  // Ctrl-C ends it as an error. `step` is told what else takes time before it.
+  Result<Spoken> say(nlohmann::ordered_json request, const std::function<void(std::string_view)>& words,
+                     std::function<void(std::string_view)> step = {});
   // not_found where there is no such index.
   Result<void> check_index(const std::string& name);
   // Whether the embedded model is all there is.

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "adapters/sqlite/keys.hpp"
@@ -109,6 +110,24 @@ Diagnosis index_by(Documents& documents, const IndexInfo& info) {
   return out;
 }
 
+// Sums of usage that a server's false report has spoilt.
+Diagnosis usage_by(const base::Settings& settings) {
+  const auto rows = sqlite::find_false_usage(settings.store_file);
+  if (!rows)
+    return {"usage", Health::bad, rows.error().what,
+            "restore the file from a backup, or name another with the setting store_file"};
+  if (rows->empty()) return {"usage", Health::good, "every sum is plausible", ""};
+  const sqlite::FalseUsage& first = rows->front();
+  return {
+      "usage", Health::doubtful,
+      fmt::format("{} with numbers that no server can have used; the first: {} tokens of {} on {:%Y-%m-%d}",
+                  several(rows->size(), "row"), base::with_thousands(first.tokens), first.owner,
+                  fmt::gmtime(static_cast<std::time_t>(first.day * 24 * 3600))),
+      fmt::format("a server reported a false usage. Each such row counts as 0 or as {} tokens; a budget that "
+                  "it used up is free again the next day",
+                  base::with_thousands(most_used))};
+}
+
 Diagnosis door_by(const base::Settings& settings) {
   const auto listen = listen_address(settings.listen);
   if (!listen) return {"listen", Health::bad, listen.error().what, "set listen to HOST:PORT"};
@@ -174,6 +193,7 @@ Diagnoses check_store(const base::Settings& settings) {
                              megabytes(fs::file_size(settings.store_file, unknown)),
                              indexes->size() == 1 ? "1 index" : fmt::format("{} indexes", indexes->size())),
                  ""}};
+  out.push_back(usage_by(settings));
   for (const IndexInfo& info : *indexes) out.push_back(index_by(**documents, info));
   return out;
 }

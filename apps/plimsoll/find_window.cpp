@@ -1,5 +1,7 @@
 #include "find_window.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/files.hpp"
@@ -44,6 +46,10 @@ Result<std::optional<ServerKind>> kind_named(std::string_view name) {
   return fail(Errc::bad_input, "no kind of server is called '{}'; there are{}", name, known);
 }
 
+std::filesystem::path windows_file() {
+  return base::cache_folder(base::current_environment()) / "windows.json";
+}
+
 }  // namespace
 
 Result<std::optional<engine::Upstream>> upstream_for(const base::Settings& settings, std::string_view url,
@@ -69,7 +75,7 @@ std::string trusted_certificates() {
 
 FoundWindows::FoundWindows(const base::Settings& settings, const ModelCatalogue& catalogue,
                            EarlierRuns earlier, std::optional<Seconds> timeout)
-    : file_(base::cache_folder(base::current_environment()) / "windows.json"),
+    : file_(windows_file()),
       patience_(patience_of(settings, timeout)),
       begin_(Deadline::Clock::now()),
       http_("plimsoll/" PLIMSOLL_VERSION, trusted_certificates()),
@@ -125,6 +131,18 @@ void FoundWindows::save() {
   if (!news) return;
   if (const auto done = base::write_atomically(file_, engine::write_windows(std::move(windows))); !done)
     log::debug("windows not kept for the next run", {{"file", file_.string()}, {"why", done.error().what}});
+}
+
+Result<std::size_t> forget_windows(const std::vector<std::string>& models) {
+  const std::filesystem::path file = windows_file();
+  if (std::error_code none; !std::filesystem::exists(file, none)) return 0;
+  TRY(const std::string text, base::read_file(file, largest_file));
+  auto windows = engine::read_windows(text).value_or(std::vector<engine::KeptWindow>{});
+  const std::size_t forgotten = std::erase_if(windows, [&](const engine::KeptWindow& kept) {
+    return models.empty() || std::ranges::find(models, kept.model) != models.end();
+  });
+  TRY_VOID(base::write_atomically(file, engine::write_windows(std::move(windows))));
+  return forgotten;
 }
 
 Result<Window> find_window(const base::Settings& settings, const ModelCatalogue& catalogue,

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "adapters/http/curl_client.hpp"
 #include "base/settings.hpp"
@@ -57,6 +58,10 @@ class FoundWindows {
   adapters::CurlClient http_;
   engine::WindowFinder finder_;
 };
+
+// Removes models from the file that remembers what servers said; all of them where none is named. Gives how
+// many entries there were. A file that cannot be read is removed.
+Result<std::size_t> forget_windows(const std::vector<std::string>& models);
 
 // The window of one model, as rules D1 to D4 find it. An error only for an address or a kind that is none.
 Result<Window> find_window(const base::Settings& settings, const ModelCatalogue& catalogue,

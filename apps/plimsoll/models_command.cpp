@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "adapters/sqlite/traces.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "find_window.hpp"
@@ -24,6 +25,7 @@ struct ModelsOptions {
   std::string kind;
   std::optional<double> timeout;
   bool refresh = false;
+  bool forget = false;
   bool catalogue = false;
   bool json = false;
 };
@@ -136,8 +138,28 @@ Result<void> show_served(const base::Settings& settings, const ModelCatalogue& c
                                 : served_table(models, catalogue, terminal_of_stdout()));
 }
 
+// What was learned, from the store and from the file of windows. A gateway that runs on the same store
+// notices.
+Result<void> forget_learned(const base::Settings& settings, const ModelsOptions& options) {
+  TRY(const std::size_t windows, forget_windows(options.names));
+  std::int64_t drift = 0;
+  if (std::error_code none; std::filesystem::exists(settings.store_file, none)) {
+    TRY(auto traces, sqlite::open_traces(settings.store_file, {.create = false}));
+    const std::vector<std::string> all{""};
+    for (const std::string& name : options.names.empty() ? all : options.names) {
+      TRY(const std::int64_t found, traces->forget_drift(name));
+      drift += found;
+    }
+  }
+  return print_out(
+      fmt::format("Forgot {} and {} of drift. A gateway that runs on {} notices within seconds.\n",
+                  several(windows, "window"), several(static_cast<std::uint64_t>(drift), "record"),
+                  settings.store_file.string()));
+}
+
 Result<void> run(const Globals& globals, const ModelsOptions& options) {
   TRY(const base::Settings settings, load_settings(globals));
+  if (options.forget) return forget_learned(settings, options);
   TRY(const ModelCatalogue catalogue, known_models(settings));
   TRY(const auto upstream, upstream_for(settings, options.upstream, options.kind));
   if (upstream) return show_served(settings, catalogue, options, &*upstream);
@@ -165,7 +187,8 @@ constexpr const char* examples =
     "  plimsoll models --kind ollama                   what the Ollama of this machine really serves\n"
     "  plimsoll models --upstream http://gpu-box:8000  what any server serves; its kind is found out\n"
     "  plimsoll models llama3.2:3b --kind ollama       one model\n"
-    "  plimsoll models ./model.gguf                    what a file was made for\n";
+    "  plimsoll models ./model.gguf                    what a file was made for\n"
+    "  plimsoll models --forget llama3.2:3b            as if no server had ever answered for it\n";
 
 }  // namespace
 
@@ -184,6 +207,9 @@ void add_models_command(CLI::App& app, const Globals& globals, int& exit_code) {
       ->type_name("KIND");
   command->add_flag("--catalogue", options->catalogue, "Show the catalogue, and ask no server");
   command->add_flag("--refresh", options->refresh, "Forget what earlier runs found, and ask again");
+  command->add_flag(
+      "--forget", options->forget,
+      "Forget what replies have taught of windows and drift: of the models named exactly, or of all");
   command
       ->add_option(
           "--timeout", options->timeout,

@@ -118,6 +118,7 @@ int wait_for_a_signal(ServedGateway& gateway, const sigset_t& signals) {
   while (true) {
     const timespec second{1, 0};
     if (const int signal = sigtimedwait(&signals, nullptr, &second); signal > 0) return signal;
+    gateway.obey_forget_orders();
     const auto models = gateway.fleet().models();
     const bool silent =
         std::ranges::any_of(*models, [](const auto& member) { return !member.problem.empty(); });

@@ -1,5 +1,6 @@
 #include "served_gateway.hpp"
 
+#include <algorithm>
 #include <thread>
 
 #include "adapters/http/streams.hpp"
@@ -7,6 +8,9 @@
 #include "adapters/openai/upstream.hpp"
 #include "adapters/sqlite/sessions.hpp"
 #include "adapters/sqlite/traces.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/private_words.hpp"
 #include "base/try.hpp"
 #include "configured_servers.hpp"
 #include "engine/plan_options.hpp"
@@ -46,6 +50,7 @@ engine::EngineRules rules_of(const base::Settings& settings) {
   rules.ask_for_usage = settings.ask_for_usage;
   rules.kaito_compat = settings.kaito_compat;
   rules.compress_history = settings.compress_history;
+  rules.rewrite_follow_ups = settings.rewrite_follow_ups;
   rules.summary_model = settings.summary_model;
   rules.summary_timeout = milliseconds_of(settings.summary_timeout_seconds);
   rules.refuse_inexpressible = settings.refuse_inexpressible;
@@ -65,6 +70,7 @@ gateway::ServerOptions server_options(const base::Settings& settings, const List
   options.worker_threads = threads_of(settings.worker_threads, 64);
   options.max_connections = static_cast<std::size_t>(settings.max_connections);
   options.max_request_bytes = static_cast<std::size_t>(settings.max_request_bytes);
+  options.max_memory = static_cast<std::size_t>(settings.max_memory);
   options.idle = milliseconds_of(settings.idle_timeout_seconds);
   return options;
 }
@@ -110,6 +116,26 @@ std::unique_ptr<llama::EmbeddedModel> embedded_of(const base::Settings& settings
   return nullptr;
 }
 
+// "http://gpu:8000" of "http://user:password@gpu:8000/v1"
+std::string origin_of(const std::string& root) {
+  const std::size_t scheme = root.find("://");
+  if (scheme == std::string::npos) return root;
+  const std::size_t begin = scheme + 3, end = std::min(root.find('/', begin), root.size());
+  const std::size_t at = root.substr(0, end).rfind('@');
+  const std::size_t host = at == std::string::npos || at < begin ? begin : at + 1;
+  return root.substr(0, begin) + root.substr(host, end - host);
+}
+
+// Addresses and paths that errors have for the log, and not for clients.
+void keep_addresses_private(const base::Settings& settings, const std::vector<engine::FleetMember>& members) {
+  base::keep_private(settings.store_file.string(), "the store");
+  for (const engine::FleetMember& member : members) {
+    const std::string shown = fmt::format("the upstream '{}'", member.name);
+    base::keep_private(member.server.root, shown);
+    base::keep_private(origin_of(member.server.root), shown);
+  }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ServedGateway>> ServedGateway::open(const base::Settings& settings,
@@ -119,13 +145,15 @@ Result<std::unique_ptr<ServedGateway>> ServedGateway::open(const base::Settings&
   TRY(auto documents, Documents::open(settings, /*create=*/true));
   TRY(auto memory, ServedMemory::open(settings, *documents));
   TRY(auto traces, sqlite::open_traces(settings.store_file));
+  TRY(const auto orders, traces->forget_orders(0));
   TRY(auto drift, traces->drift());
   TRY(auto doorkeeper, Doorkeeper::open(settings));
   TRY(auto sessions, sqlite::open_sessions(settings.store_file));
   auto gateway = std::unique_ptr<ServedGateway>(new ServedGateway(
       settings, std::move(catalogue), std::move(documents), std::move(memory), std::move(traces),
       std::move(doorkeeper), std::move(sessions), std::move(origins), std::move(members)));
-  gateway->drift_.load(std::move(drift));
+  gateway->drift_.load(std::move(drift), base::utc_ms());
+  if (!orders.empty()) gateway->obeyed_ = orders.back().number;
   gateway->documents_->watch_embeddings(
       [metrics = gateway->api_.rag_metrics()](bool remote, bool success, auto took) {
         metrics->add_embedding(remote, success, took);
@@ -134,7 +162,23 @@ Result<std::unique_ptr<ServedGateway>> ServedGateway::open(const base::Settings&
   return gateway;
 }
 
+void ServedGateway::obey_forget_orders() {
+  const auto orders = traces_->forget_orders(obeyed_);
+  if (!orders || orders->empty()) return;
+  obeyed_ = orders->back().number;
+  for (const ForgetOrder& order : *orders) {
+    drift_.forget(order.model);
+    models_.window_signs().forget(order.model);
+    if (order.model.empty())
+      windows_.finder().refresh();
+    else
+      windows_.finder().cache().forget(order.model);
+    log::info("forgot what was learned", {{"model", order.model.empty() ? "all" : order.model}});
+  }
+}
+
 Result<void> ServedGateway::listen(const ListenAddress& address, int listening) {
+  keep_addresses_private(settings_, fleet_.members());
   gateway::ServerOptions options = server_options(settings_, address);
   options.listening = listening;
   options.wants_body = [this](const gateway::ClientRequest& head) { return api_.wants_body(head); };
@@ -168,7 +212,6 @@ ServedGateway::ServedGateway(const base::Settings& settings, ModelCatalogue cata
       shelf_(documents_->store(), [this](const IndexInfo& info) { return shelve(*documents_, info); }),
       collections_(collection_tools(settings, *documents_, shelf_)),
       writer_(*traces_, drift_, {.limits = limits_of(settings)}),
-      breakers_(fleet_.members().size()),
       engine_{models_, &shelf_, drift_, &writer_, breakers_, rules_of(settings)},
       summaries_(*sessions, {settings.summary_count, settings.summary_days * 24 * 3600 * 1000}),
       chat_(settings, engine_, collections_, std::move(sessions), crew_maker(), doorkeeper_->gate()),

@@ -37,6 +37,8 @@ class ServedGateway {
   gateway::CrewMaker crew_maker();
   bool has_keys() const { return doorkeeper_->gate().needs_keys(); }
   Deadline for_a_list() const { return windows_.for_a_list(); }
+  // Forgets what `plimsoll models --forget` was told to since the last look. Blocks.
+  void obey_forget_orders();
 
  private:
   ServedGateway(const base::Settings& settings, ModelCatalogue catalogue,
@@ -54,6 +56,7 @@ class ServedGateway {
   std::unique_ptr<Doorkeeper> doorkeeper_;
   std::vector<std::string> origins_;
   ledger::DriftBook drift_;
+  std::int64_t obeyed_ = 0;  // the number of the last order to forget
   FoundWindows windows_;
   engine::Fleet fleet_;
   std::unique_ptr<llama::EmbeddedModel> embedded_;  // null: the fleet has none

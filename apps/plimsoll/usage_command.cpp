@@ -92,9 +92,11 @@ std::vector<Line> lines_of(const std::vector<UsageSum>& sums, const Names& names
     if (lines.empty() || sum.group != group) lines.push_back({names.of(sum, by), 0, 0, 0, {}});
     group = sum.group;
     Line& line = lines.back();
-    if (sum.section.empty() || by == UsageWish::By::section) line.requests += sum.requests;
+    if (sum.section.empty() || by == UsageWish::By::section)
+      line.requests = add_used(line.requests, sum.requests);
     if (sum.section.empty()) continue;
-    (is_written(sum.section) ? line.written : line.read) += sum.tokens;
+    Tokens& kind = is_written(sum.section) ? line.written : line.read;
+    kind = add_used(kind, sum.tokens);
     line.sections.emplace_back(sum.section, sum.tokens);
   }
   return lines;
@@ -107,9 +109,9 @@ std::string report(const std::vector<Line>& lines, const std::string& by, const 
               lines.size() > 1};
   Line all{"total", 0, 0, 0, {}};
   for (const Line& line : lines) {
-    all.requests += line.requests;
-    all.read += line.read;
-    all.written += line.written;
+    all.requests = add_used(all.requests, line.requests);
+    all.read = add_used(all.read, line.read);
+    all.written = add_used(all.written, line.written);
   }
   const auto row = [&](const Line& line, const std::string& requests) {
     const Tokens tokens = line.read + line.written, whole = all.read + all.written;

@@ -40,7 +40,7 @@ struct ChatCount {
   Tokens total = 0;
   Tokens template_tokens = 0;    // the format's own
   std::vector<Tokens> messages;  // by message, without its images
-  Tokens tools = 0;
+  Tokens tools = 0;              // and what a server may show beside them: a schema, documents
   Tokens images = 0;
   // For choosing what to leave out: of template_tokens those that stand before message i and would leave
   // with it, and of images those of message i. What no message brings (the opening token, the header of the

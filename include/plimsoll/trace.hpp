@@ -16,6 +16,15 @@
 
 namespace plimsoll {
 
+// What a server says is bounded where it is read, and sums end at the most that an account may hold, so that
+// no number from outside can overflow one.
+inline constexpr Tokens most_reported = 100'000'000;        // by one reply: beyond every window
+inline constexpr Tokens most_used = 1'000'000'000'000'000;  // by an account, of all times
+constexpr Tokens add_used(Tokens a, Tokens b) {
+  const auto bounded = [](Tokens tokens) { return tokens < 0 ? 0 : tokens > most_used ? most_used : tokens; };
+  return bounded(bounded(a) + bounded(b));
+}
+
 // What an upstream says it has read and written.
 struct Usage {
   std::optional<Tokens> input{};
@@ -93,18 +102,35 @@ struct Trace {
 std::string trace_json(const Trace& trace);
 Result<Trace> read_trace(std::string_view json);
 
-// What was seen of the difference between plan and usage, by upstream, model and chat format.
+// What was seen of the difference between plan and usage, by upstream, model, chat format and whose request
+// it was.
 struct DriftKey {
   std::string upstream;
   std::string model;
   std::string format;
+  std::string owner;
 
   auto operator<=>(const DriftKey&) const = default;
 };
+struct SeenDrift {
+  Tokens difference = 0;   // usage less plan
+  std::int64_t at_ms = 0;  // UTC
+
+  bool operator==(const SeenDrift&) const = default;
+};
 struct DriftHistory {
   DriftKey key;
-  std::vector<Tokens> recent;  // the last differences, usage less plan, oldest first
-  std::int64_t seen = 0;       // of all times
+  std::vector<SeenDrift> recent;  // oldest first
+  std::int64_t seen = 0;          // of all times
+};
+// So many histories are kept, those that were learned from last, and none for longer than a day after that.
+inline constexpr std::int64_t most_drift_kept = 4'096;
+inline constexpr std::int64_t drift_kept_ms = std::int64_t{24} * 3600 * 1000;
+
+// An operator's order to forget what was learned of a model, or of all (empty).
+struct ForgetOrder {
+  std::int64_t number = 0;  // rises
+  std::string model;
 };
 
 // What was used, added up. A request counts once in each section that it used, and once in the section
@@ -154,6 +180,10 @@ class TraceStore {
   };
   virtual Result<std::vector<Trace>> traces(std::string_view owner, const Wanted& wanted) = 0;
   virtual Result<std::vector<DriftHistory>> drift() = 0;
+  // Removes the drift of a model, or of all (empty), and notes the order for gateways that run. Gives how
+  // many histories there were.
+  virtual Result<std::int64_t> forget_drift(std::string_view model) = 0;
+  virtual Result<std::vector<ForgetOrder>> forget_orders(std::int64_t after) = 0;
 };
 
 }  // namespace plimsoll

@@ -7,6 +7,8 @@ namespace plimsoll::base {
 Result<void> check_json_shape(std::string_view text, std::string_view what) {
   constexpr std::size_t deepest = 100, most_keys = 1024;
   std::array<std::size_t, deepest + 1> keys{};  // by depth, of the object that is open there
+  if (const std::size_t at = text.find('\0'); at != std::string_view::npos)
+    return fail(Errc::bad_input, "{} has a NUL character at byte {}", what, at + 1);
   std::size_t depth = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {

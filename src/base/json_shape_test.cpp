@@ -16,6 +16,12 @@ std::string object_of(int keys) {
   return text + "}";
 }
 
+TEST(JsonShape, RefusesNul) {
+  using namespace std::string_view_literals;
+  EXPECT_EQ(check_json_shape("{}\0{"sv, "it").error().what, "it has a NUL character at byte 3");
+  EXPECT_TRUE(check_json_shape("{\"a\": \"\\u0000\"}"sv, "it"));
+}
+
 TEST(JsonShape, BoundsDepthAndKeys) {
   EXPECT_TRUE(check_json_shape(nested(100), "it"));
   EXPECT_EQ(check_json_shape(nested(101), "it").error().what, "it is nested more than 100 deep");

@@ -59,6 +59,7 @@ struct Settings {
   std::optional<std::int64_t> max_history_turns;  // none: as many as fit
   std::int64_t memory_compression_threshold_pct = 85;
   bool compress_history = true;
+  bool rewrite_follow_ups = false;
   std::string summary_model;  // empty: the one that is asked
   double summary_timeout_seconds = 20;
   std::int64_t summary_count = 10'000;  // of one owner, that are kept
@@ -95,6 +96,7 @@ struct Settings {
   std::int64_t worker_threads = 0;  // likewise
   std::int64_t max_connections = 4'096;
   std::int64_t max_request_bytes = std::int64_t{32} << 20;
+  std::int64_t max_memory = std::int64_t{2} << 30;  // of requests under way, five times their bodies
   std::int64_t max_answer_bytes = std::int64_t{64} << 20;
   double request_timeout_seconds = 600;     // for all of one request
   double first_byte_timeout_seconds = 300;  // local models are slow to start

@@ -91,6 +91,10 @@ const std::array table{
     Setting{"memory_compression_threshold_pct", "MEMORY_COMPRESSION_THRESHOLD_PCT",
             Whole{&Settings::memory_compression_threshold_pct, 1, 100},
             "Per cent of the window above which old turns are compressed (F1)."},
+    Setting{
+        "rewrite_follow_ups", "", Flag{&Settings::rewrite_follow_ups},
+        "Before documents are searched, let a model (summary_model) say in full a question that depends on "
+        "earlier turns; false: search with words of those turns."},
     Setting{"compress_history", "", Flag{&Settings::compress_history},
             "Send a summary in the place of the oldest turns where a conversation is too long; false: leave "
             "turns out, and say so (F5)."},
@@ -159,6 +163,9 @@ const std::array table{
             "Clients that may be connected at once; more are told to come back."},
     Setting{"max_request_bytes", "", Whole{&Settings::max_request_bytes, 1'024, std::int64_t{1} << 40},
             "Larger requests are refused before they are read."},
+    Setting{"max_memory", "", Whole{&Settings::max_memory, 1'024, std::int64_t{1} << 50},
+            "Bytes of memory that all requests under way may take, reckoned as five times their bodies; "
+            "beyond, clients get 503 and come back."},
     Setting{"max_answer_bytes", "", Whole{&Settings::max_answer_bytes, 1'024, std::int64_t{1} << 40},
             "Longer answers of an upstream are refused, where they are not streamed."},
     Setting{"request_timeout_seconds", "", Real{&Settings::request_timeout_seconds, 0.1, 86'400},

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "count/chat_body.hpp"
@@ -169,6 +170,18 @@ void count_by_rule(const Tokenizer& tokenizer, const Format& format, const ChatR
            "counted");
 }
 
+// ---- What a server may show in a form of its own ----
+
+// Some servers write it into the prompt and some do not, in forms that they do not tell: it is counted as it
+// came, which is as much as most of them make of it.
+void count_shown(const Tokenizer& tokenizer, const ChatRequest& request, ChatCount& counted) {
+  for (const auto& [field, value] : request.shown) {
+    counted.tools += tokenizer.count(base::json_text(value), Specials::plain);
+    weaken(counted, Exactness::estimated,
+           fmt::format("a server may show {} to the model or not; its JSON was counted", field));
+  }
+}
+
 // ---- Images ----
 
 count::Detail detail_of(std::string_view text) {
@@ -264,6 +277,7 @@ Result<ChatCount> count::count_chat_body(const Tokenizer& tokenizer, const Json&
   } else {
     TRY_VOID(count_rendered(tokenizer, format, request, options, counted));
   }
+  count_shown(tokenizer, request, counted);
   TRY_VOID(count_images(format, request, options, counted));
   counted.total = std::accumulate(counted.messages.begin(), counted.messages.end(),
                                   counted.template_tokens + counted.tools + counted.images);

@@ -88,6 +88,19 @@ Result<void> read_tools(const Json& body, ChatRequest& request) {
   return {};
 }
 
+// A format without a schema ("json_object") is one word at most.
+bool has_schema(const Json& format) {
+  return format.is_object() && format.size() > (format.contains("type") ? 1U : 0U);
+}
+
+void read_shown(const Json& body, ChatRequest& request) {
+  if (const Json& format = member(body, "response_format"); has_schema(format))
+    request.shown.emplace_back("response_format", format);
+  for (const char* field : {"json_schema", "documents", "chat_template"})
+    if (const Json& value = member(body, field); !value.is_null() && !value.empty())
+      request.shown.emplace_back(field, value);
+}
+
 void shape_calls(Json& message, const MessageShape& shape) {
   if (!message.contains("tool_calls") || !message["tool_calls"].is_array() || shape.arguments_as_text) return;
   for (Json& call : message["tool_calls"]) {
@@ -167,6 +180,7 @@ Result<ChatRequest> read_chat_request(const Json& body) {
   request.given_messages = &messages;
   for (std::size_t i = 0; i < messages.size(); ++i) TRY_VOID(read_message(messages[i], i, request));
   TRY_VOID(read_tools(body, request));
+  read_shown(body, request);
   const Json& given = member(body, "chat_template_kwargs");
   if (given.is_object()) request.variables = given;
   if (const std::string effort = text_of(body, "reasoning_effort"); !effort.empty())

@@ -25,6 +25,8 @@ struct ChatRequest {
   nlohmann::ordered_json tool_choice;                                   // as given, or null
   nlohmann::ordered_json variables = nlohmann::ordered_json::object();  // chat_template_kwargs and the like
   std::vector<ChatImage> images;
+  // Beside messages and tools, what a server may show the model in a form of its own: a schema, documents.
+  std::vector<std::pair<std::string, nlohmann::ordered_json>> shown;
   std::vector<std::string> unknown_parts;  // types of content that nobody can count here: "input_audio"
 };
 

@@ -148,6 +148,29 @@ TEST(CountChat, GivesToolsTheirShare) {
   EXPECT_EQ(counted->messages, std::vector<Tokens>{1});
 }
 
+TEST(CountChat, CountsASchemaAndDocumentsAsTheyCame) {
+  OPEN_OR_SKIP(tokenizer, "o200k_base");
+  ChatOptions options;
+  options.chat_template = "openai";
+  Json body{{"messages", {{{"role", "user"}, {"content", "Ahoy"}}}}};
+  const auto bare = count_chat(tokenizer.value(), body.dump(), options);
+  body["response_format"] = {{"type", "json_object"}};
+  EXPECT_EQ(count_chat(tokenizer.value(), body.dump(), options)->total, bare->total);
+  Json properties = Json::object();
+  for (int i = 0; i < 500; ++i) properties["field" + std::to_string(i)] = {{"type", "string"}};
+  const Json schema{{"type", "json_schema"},
+                    {"json_schema", {{"name", "s"}, {"schema", {{"properties", properties}}}}}};
+  body["response_format"] = schema;
+  body["documents"] = {{{"text", "The load line."}}};
+  const auto counted = count_chat(tokenizer.value(), body.dump(), options);
+  ASSERT_TRUE(counted);
+  EXPECT_EQ(counted->total - bare->total,
+            tokenizer->count(schema.dump()) + tokenizer->count(body["documents"].dump()));
+  EXPECT_EQ(counted->tools, counted->total - bare->total);
+  EXPECT_EQ(counted->exactness, Exactness::estimated);
+  EXPECT_NE(counted->why.find("response_format"), std::string::npos);
+}
+
 TEST(CountChat, TakesLiteralsInMessagesAsThePolicySays) {
   OPEN_OR_SKIP(tokenizer, "qwen2.5");
   const std::string request = chat({{{"role", "user"}, {"content", "a <|im_end|> b"}}});

@@ -109,7 +109,8 @@ OpenaiCount count_openai(const Tokenizer& tokenizer, const ChatRequest& request,
     }
     const std::string& text =
         content.is_string() && joined.empty() ? content.get_ref<const std::string&>() : joined;
-    Tokens tokens = tokenizer.count(text) + tokenizer.count(name);
+    const std::string refusal = text_of(member(message, "refusal"));
+    Tokens tokens = tokenizer.count(text) + tokenizer.count(name) + tokenizer.count(refusal);
     const Tokens calls = calls_of(tokenizer, message);
     Tokens frame = rule.per_message + tokenizer.count(role) + (name.empty() ? 0 : rule.per_name);
     if (role == "tool" || role == "function") frame += tool_turn;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_text.hpp"
+#include "base/private_words.hpp"
 #include "engine/explain.hpp"
 #include "engine/reply.hpp"
 
@@ -271,7 +272,7 @@ std::string error_body(const Error& error) {
 }
 
 std::string error_event(const Error& error) {
-  return "data: " + error_body(error) + "\n\n";
+  return "data: " + error_body({error.code, base::for_clients(error.what)}) + "\n\n";
 }
 
 }  // namespace plimsoll::engine

@@ -1,9 +1,11 @@
 #include "engine/answer.hpp"
 
+#include "base/log.hpp"
 #include "base/try.hpp"
 #include "engine/annotate.hpp"
 #include "engine/compress.hpp"
 #include "engine/course.hpp"
+#include "engine/rewrite.hpp"
 #include "engine/served_format.hpp"
 #include "engine/stand_in.hpp"
 
@@ -18,6 +20,7 @@ Awaitable<Result<void>> charted_once(Engine& engine, Crew& crew, Course& course,
   }
   Result<void> done;
   std::function<void()> work = [&] {
+    unpack(course);
     done = read_request(engine, course);
     if (done) done = chart(engine, course, deadline);
   };
@@ -26,7 +29,8 @@ Awaitable<Result<void>> charted_once(Engine& engine, Crew& crew, Course& course,
 }
 
 // With a shorter history where that is due.
-Awaitable<Result<void>> charted(Engine& engine, Crew& crew, Course& course, bool may_ask, Deadline deadline) {
+Awaitable<Result<void>> compressed(Engine& engine, Crew& crew, Course& course, bool may_ask,
+                                   Deadline deadline) {
   CO_TRY_VOID(co_await charted_once(engine, crew, course, deadline));
   while (course.compression_due) {
     co_await compress(engine, crew, course, may_ask, deadline);
@@ -35,8 +39,30 @@ Awaitable<Result<void>> charted(Engine& engine, Crew& crew, Course& course, bool
   co_return Result<void>();
 }
 
+// What earlier replies taught makes plans smaller and never refuses a request: the server may have been
+// wrong, or have changed. What was learned for this owner is forgotten then.
+bool may_do_without_learned(Engine& engine, Course& course, const Error& error) {
+  const std::string& owner = course.ask.caller.owner;
+  if (error.code != Errc::over_budget || !course.with_learned ||
+      !engine.models.learned(course.berth, owner).holds_back())
+    return false;
+  course.with_learned = false;
+  engine.drift.relax(engine.models.drift_key(course.berth, owner), engine.models.now_ms());
+  log::info("planned without what was learned, by which it would not fit",
+            {{"trace", course.trace.id}, {"model", course.trace.model}, {"owner", owner}});
+  return true;
+}
+
+Awaitable<Result<void>> charted(Engine& engine, Crew& crew, Course& course, bool may_ask, Deadline deadline) {
+  Result<void> done = co_await compressed(engine, crew, course, may_ask, deadline);
+  if (!done && may_do_without_learned(engine, course, done.error()))
+    done = co_await compressed(engine, crew, course, may_ask, deadline);
+  co_return done;
+}
+
 // And counted anew from the server's own rendering where ours differs.
 Awaitable<Result<void>> planned(Engine& engine, Crew& crew, Course& course, bool may_ask, Deadline deadline) {
+  if (may_ask && course.plans == 0) co_await rewrite_question(engine, crew, course, deadline);
   CO_TRY_VOID(co_await charted(engine, crew, course, may_ask, deadline));
   while (co_await differs_from_the_servers(engine, crew, course, deadline))
     CO_TRY_VOID(co_await charted(engine, crew, course, may_ask, deadline));
@@ -52,6 +78,10 @@ Awaitable<Result<void>> sail(Engine& engine, Crew& crew, Course& course, AnswerS
       if (small && take_stand_in(engine, course, "its window is too small")) continue;
       if (small) co_return fail(Errc::upstream_failed, "{}", course.stand_in->reason);
       co_return plan;
+    }
+    if (should_pack(course)) {
+      std::function<void()> work = [&] { pack(course); };
+      co_await crew.elsewhere(std::move(work));
     }
     const auto reply = co_await dispatch(engine, crew, course, deadline);
     if (!reply) {

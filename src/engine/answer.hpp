@@ -66,7 +66,8 @@ struct EngineRules {
   bool ask_for_usage = false;
   bool refuse_inexpressible = true;
   bool compress_history = true;
-  std::string summary_model{};  // that writes summaries; empty: the one that is asked
+  bool rewrite_follow_ups = false;
+  std::string summary_model{};  // that writes summaries and questions; empty: the one that is asked
   std::chrono::milliseconds summary_timeout{20'000};
   bool kaito_compat = false;  // every answer of a chat has source_nodes
   std::size_t max_answer_bytes = std::size_t{64} << 20;
@@ -89,6 +90,9 @@ struct Engine {
   // Told what each answer has used, at once and on any thread; null: nobody wants to know.
   std::function<void(const std::string& owner, Tokens tokens)> charge{};
   const Recall* recall = nullptr;  // null: there are no memories
+  // Told what is begun beside the answer itself and may take long; null: nobody wants to know.
+  std::function<void(std::string_view what)> tell_step{};
+  std::function<Breakers::Clock::time_point()> now = Breakers::Clock::now;
 };
 
 // What one thread has to itself.

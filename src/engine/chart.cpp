@@ -176,8 +176,12 @@ bool is_quickly_charted(const Engine& engine, const Course& course) {
 }
 
 Result<void> chart(Engine& engine, Course& course, Deadline deadline) {
-  const RequestModels models(engine.models, deadline, course.ask.window_wish,
-                             /*with_override=*/!course.stand_in);
+  const RequestModels models(engine.models, deadline,
+                             {.owner = course.ask.caller.owner,
+                              .most = course.ask.window_wish,
+                              .with_override = !course.stand_in,
+                              .with_learned = course.with_learned,
+                              .told = course.told_window});
   ++course.plans;
   if (!is_chat(course)) return chart_other(engine, course, models);
   PlanOptions options = options_for(engine, course);

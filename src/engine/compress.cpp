@@ -190,7 +190,9 @@ Awaitable<void> compress(Engine& engine, Crew& crew, Course& course, bool may_as
   Work work;
   std::function<void()> looking = [&] { work = prepare(engine, course); };
   co_await crew.elsewhere(std::move(looking));
-  if (work.possible && !work.known && may_ask) co_await ask_models(engine, crew, course, work, deadline);
+  const bool asks = work.possible && !work.known && may_ask;
+  if (asks && engine.tell_step) engine.tell_step("summarising older turns");
+  if (asks) co_await ask_models(engine, crew, course, work, deadline);
   const bool keeps =
       may_ask && !co_await client_is_gone();  // a model that was interrupted may write it later
   std::function<void()> finishing = [&] {

@@ -1,7 +1,11 @@
 #include "engine/course.hpp"
 
+#include <algorithm>
+
 #include "base/clock.hpp"
+#include "base/json_text.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -44,13 +48,17 @@ void append_texts(std::string& out, const nlohmann::ordered_json& value) {
   }
 }
 
-// Whether it stands in a request, with JSON's escapes or without them.
-bool repeats_texts(std::string_view said, std::string_view request) {
-  constexpr std::size_t longest_compared = std::size_t{1} << 20;
-  if (request.size() > longest_compared || repeats(said, request)) return true;
+std::string texts_in(std::string_view request) {
   std::string texts;
   append_texts(texts, nlohmann::ordered_json::parse(request, nullptr, /*allow_exceptions=*/false));
-  return repeats(said, texts);
+  return texts;
+}
+
+constexpr std::size_t longest_compared = std::size_t{1} << 20;
+
+// Whether it stands in a request, with JSON's escapes or without them.
+bool repeats_texts(std::string_view said, std::string_view request) {
+  return request.size() > longest_compared || repeats(said, request) || repeats(said, texts_in(request));
 }
 
 // By section of the plan, with what was written; nothing where no upstream took the request. One that was
@@ -81,7 +89,7 @@ void charge(Engine& engine, Course& course) {
   if (engine.traces != nullptr) engine.traces->count(trace);
   if (!engine.charge) return;
   Tokens tokens = 0;
-  for (const SectionTokens& one : trace.used) tokens += one.tokens;
+  for (const SectionTokens& one : trace.used) tokens = add_used(tokens, one.tokens);
   engine.charge(trace.owner, tokens);
 }
 
@@ -92,6 +100,22 @@ Course::Course(Ask asked, std::string trace_id) : ask(std::move(asked)) {
   trace.owner = ask.caller.owner;
   trace.route = ask.route;
   trace.at_ms = ask.at_ms > 0 ? ask.at_ms : base::utc_ms();
+}
+
+bool should_pack(const Course& course) {
+  constexpr std::size_t small = std::size_t{64} << 10;
+  return course.ask.body.size() > small && !course.parts.body.is_null();
+}
+
+void pack(Course& course) {
+  course.packed = base::json_text(course.parts.body);
+  course.parts.body = nullptr;
+}
+
+void unpack(Course& course) {
+  if (course.packed.empty()) return;
+  course.parts.body = nlohmann::ordered_json::parse(course.packed);
+  course.packed = {};
 }
 
 std::vector<std::size_t> passages_aboard(const Course& course) {
@@ -113,6 +137,19 @@ bool repeats_request(const Course& course, std::string_view said, std::string_vi
   return repeats_texts(without_model, course.ask.body) ||
          (!course.body.empty() && repeats_texts(without_model, course.body)) ||
          (!sent.empty() && repeats_texts(without_model, sent));
+}
+
+bool holds_words(const Course& course, const std::vector<std::string>& words) {
+  const auto holds = [&](std::string_view request) {
+    if (request.empty()) return false;
+    if (request.size() > longest_compared) return true;
+    const std::string as_sent = base::to_lower_ascii(request),
+                      texts = base::to_lower_ascii(texts_in(request));
+    return std::ranges::any_of(words, [&](const std::string& one) {
+      return as_sent.find(one) != std::string::npos || texts.find(one) != std::string::npos;
+    });
+  };
+  return holds(course.ask.body) || holds(course.body);
 }
 
 std::string for_the_record(const Engine& engine, const Course& course, std::string said,

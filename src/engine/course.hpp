@@ -33,6 +33,7 @@ struct Course {
 
   // What the client wants; read once.
   RequestParts parts;  // views ask.body
+  std::string packed;  // parts.body as text while the upstream has the request; empty: it is not packed
   std::string model;   // without the index of a virtual one
   bool is_read = false;
   bool stream = false;
@@ -59,6 +60,9 @@ struct Course {
   Tokens summary_used = 0;       // read and written by the model that wrote a summary
   Tokens streamed = 0;           // of an answer, about, as far as it has come
   std::optional<StandIn> stand_in{};
+  // What the server named when it refused this request; and whether plans follow what earlier replies taught.
+  std::optional<std::pair<Berth, Tokens>> told_window{};
+  bool with_learned = true;
   bool left = false;  // the client went away while the upstream was at it
 
   std::string_view outgoing() const {
@@ -77,6 +81,11 @@ struct Course {
 // Blocks, where documents are looked into or a window has to be asked for.
 Result<void> read_request(Engine& engine, Course& course);
 Result<void> chart(Engine& engine, Course& course, Deadline deadline);
+// A parsed request takes up to 17 times its bytes. A large one is kept as text while an upstream has it, and
+// parsed again where another plan is made.
+bool should_pack(const Course& course);
+void pack(Course& course);
+void unpack(Course& course);
 // Whether that costs no more than a few bytes would.
 bool is_quickly_charted(const Engine& engine, const Course& course);
 
@@ -87,6 +96,10 @@ Result<void> plan_with_documents(Engine& engine, Course& course, const PlanOptio
 
 // A wait that has ended for this reason ends with an error, and no later one does: who goes on asks first.
 Awaitable<bool> client_is_gone();
+
+// A timeout as a client is told of it: where the whole request was late, with the time that it had, else with
+// the setting that sets the patience. Other errors stay as they are.
+Error explain_late(const Course& course, Deadline deadline, Error error, std::string_view setting);
 
 // Sends it, again where nothing came back and that may help.
 Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& crew, Course& course,
@@ -102,6 +115,8 @@ std::vector<std::size_t> passages_aboard(const Course& course);
 // Whether what an upstream said may be words of the request itself, as it came or as it went out, or of
 // something else that was sent.
 bool repeats_request(const Course& course, std::string_view said, std::string_view sent = {});
+// Whether the request, as it came or as it went out, has these words in it, in capital letters or small ones.
+bool holds_words(const Course& course, const std::vector<std::string>& words);
 // What it said, for the log and the trace: servers that check the form of a request repeat parts of it, which
 // are not kept unless prompts are.
 std::string for_the_record(const Engine& engine, const Course& course, std::string said,

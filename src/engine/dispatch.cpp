@@ -34,13 +34,20 @@ bool is_out_of_service(int status) {
   return status == 502 || status == 503 || status == 504;
 }
 
+// None: it answered, or the request was never its to answer.
+std::optional<Breakers::Failure> failure_in(const Result<std::unique_ptr<HttpStream>>& reply) {
+  if (reply)
+    return is_out_of_service((*reply)->head().status) ? std::optional(Breakers::Failure::reply)
+                                                      : std::nullopt;
+  if (reply.error().code == Errc::bad_input) return std::nullopt;
+  return reply.error().code == Errc::unreachable ? Breakers::Failure::connection : Breakers::Failure::reply;
+}
+
 // How long to wait before another try; none: another try would not help, or is not ours to make.
 std::optional<milliseconds> pause_after(const Result<std::unique_ptr<HttpStream>>& reply, int tries) {
   const milliseconds pause = first_pause * (1 << (2 * (tries - 1)));
-  if (!reply) {
-    const Errc code = reply.error().code;
-    return code == Errc::unreachable || code == Errc::upstream_failed ? std::optional(pause) : std::nullopt;
-  }
+  // A server that has begun to answer has done the work, and would do it again.
+  if (!reply) return reply.error().code == Errc::unreachable ? std::optional(pause) : std::nullopt;
   const ReplyHead& head = (*reply)->head();
   const int status = head.status;
   if (status != 429 && !is_out_of_service(status)) return std::nullopt;
@@ -69,6 +76,21 @@ tl::unexpected<Error> nobody_waits() {
 
 }  // namespace
 
+Error explain_late(const Course& course, Deadline deadline, Error error, std::string_view setting) {
+  if (error.code != Errc::timed_out) return error;
+  if (!deadline.passed()) {
+    error.what += fmt::format(" ({})", setting);
+    return error;
+  }
+  const std::chrono::duration<double> whole = deadline.moment() - course.begun;
+  error.what = fmt::format(
+      "the upstream '{}' had no whole answer within {:.3g} s (request_timeout_seconds); ask for less, or let "
+      "the "
+      "operator raise the setting",
+      course.trace.upstream, whole.count());
+  return error;
+}
+
 Awaitable<bool> client_is_gone() {
   const auto state = co_await boost::asio::this_coro::cancellation_state;
   co_return state.cancelled() != boost::asio::cancellation_type::none;
@@ -77,12 +99,14 @@ Awaitable<bool> client_is_gone() {
 Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& crew, Course& course,
                                                         Deadline deadline) {
   UpstreamLink& link = crew.link(course.berth.member);
+  const std::string& owner = course.ask.caller.owner;
   for (int tries = 1;; ++tries) {
     if (co_await client_is_gone()) co_return nobody_waits();
-    if (const auto closed = engine.breakers.closed_for(course.berth.member, Breakers::Clock::now()))
+    if (const auto closed = engine.breakers.closed_for(course.berth, owner, engine.now()))
       co_return fail(Errc::unreachable,
-                     "the upstream '{}' has failed again and again; it is asked again in {:.1f} s",
-                     course.trace.upstream, std::chrono::duration<double>(*closed).count());
+                     "the upstream '{}' has failed again and again for {}; it is asked again in {:.1f} s",
+                     course.trace.upstream, course.trace.model,
+                     std::chrono::duration<double>(*closed).count());
     if (tries == 1) ++course.sent;  // a server that is left alone was sent nothing
     const std::int64_t begin = course.microseconds();
     UpstreamRequest request = request_for(engine, course);
@@ -91,16 +115,18 @@ Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& cr
     note_attempt(course, reply, begin);
     course.left = co_await client_is_gone();
     if (course.left) co_return nobody_waits();  // which is not the server's fault
-    const bool broken =
-        reply ? is_out_of_service((*reply)->head().status) : reply.error().code != Errc::bad_input;
-    if (broken) {
-      engine.breakers.failed(course.berth.member, Breakers::Clock::now());
+    if (const auto failure = failure_in(reply)) {
+      engine.breakers.failed(course.berth, owner, *failure, engine.now());
     } else {
-      engine.breakers.succeeded(course.berth.member);
+      engine.breakers.succeeded(course.berth, owner);
       engine.models.heard_from(course.berth);
     }
     const auto pause = pause_after(reply, tries);
-    if (!pause || tries == most_tries || deadline.left() <= *pause) co_return reply;
+    if (!pause || tries == most_tries || deadline.left() <= *pause) {
+      if (reply) co_return reply;
+      co_return tl::unexpected(
+          explain_late(course, deadline, std::move(reply).error(), "first_byte_timeout_seconds"));
+    }
     ++engine.counters.retries;
     log::info("asking the upstream again", {{"trace", course.trace.id},
                                             {"upstream", course.trace.upstream},

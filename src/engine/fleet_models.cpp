@@ -137,9 +137,7 @@ Result<PlanModel> FleetModels::open(const Berth& berth, Deadline deadline, bool 
     if (known_.size() >= most_models) known_.clear();
     known_.insert_or_assign(key_of(berth), known);
   }
-  PlanModel model = known->model;
-  model.drift = drift_.of(drift_key(berth));
-  return model;
+  return known->model;
 }
 
 std::shared_ptr<const FleetModels::Known> FleetModels::known(const Berth& berth) const {
@@ -148,24 +146,32 @@ std::shared_ptr<const FleetModels::Known> FleetModels::known(const Berth& berth)
   return place == known_.end() ? nullptr : place->second;
 }
 
-DriftKey FleetModels::drift_key(const Berth& berth) const {
+DriftKey FleetModels::drift_key(const Berth& berth, const std::string& owner) const {
   constexpr std::size_t longest_name = 40;  // a whole template may stand there
   const std::shared_ptr<const Known> known = this->known(berth);
   return {fleet_.members()[berth.member].name, berth.model,
-          known ? known->model.chat.chat_template.substr(0, longest_name) : std::string()};
+          known ? known->model.chat.chat_template.substr(0, longest_name) : std::string(), owner};
 }
 
-void FleetModels::learn_window(const Berth& berth, Tokens window) {
-  const Upstream& server = fleet_.members()[berth.member].server;
-  ModelReport report;
-  if (const auto found = finder_.cache().find(server.cache_key, berth.model)) report = *found;
-  report.window.tried.push_back({"overflow error", fmt::format("window {}", base::with_thousands(window))});
-  report.window.tokens = window;
-  report.window.source = WindowSource::served;
-  report.window.confidence = Confidence::high;
-  const bool ours_to_choose = fleet_.kind_of(berth.member) == ServerKind::ollama;
-  if (report.served.maximum > 0 || ours_to_choose) report.served.maximum = window;  // else more is asked for
-  finder_.cache().put(server.cache_key, berth.model, std::make_shared<const ModelReport>(std::move(report)));
+LearnedModel FleetModels::learned(const Berth& berth, const std::string& owner) const {
+  if (const auto& embedded = fleet_.members()[berth.member].embedded) return {embedded->drift, std::nullopt};
+  const std::int64_t now = now_ms();
+  return {drift_.of(drift_key(berth, owner), now), signs_.window_for(berth, owner, now)};
+}
+
+void apply(const LearnedModel& learned, PlanModel& model) {
+  constexpr Tokens most_share =
+      8;  // of the window: beyond, plans would starve of what may be one false report
+  Window& window = model.window;
+  if (learned.window && *learned.window < window.tokens && window.source != WindowSource::configured) {
+    window.tried.push_back({"overflow error", "window " + base::with_thousands(*learned.window)});
+    window.tokens = *learned.window;
+    window.served_now = std::min(window.served_now, window.tokens);
+    window.source = WindowSource::served;
+    window.confidence = Confidence::medium;
+  }
+  model.drift = learned.drift;
+  model.drift.worst = std::min(learned.drift.worst, window.tokens / most_share);
 }
 
 void FleetModels::learn_format(const Berth& berth, ServedFormat format) {
@@ -222,7 +228,7 @@ bool FleetModels::raise_window(const Berth& berth) {
 }
 
 Result<PlanModel> RequestModels::open(std::string_view model) const {
-  return open(model, with_override_);
+  return open(model, view_.with_override);
 }
 
 Result<PlanModel> RequestModels::open_fallback(std::string_view model) const {
@@ -241,11 +247,15 @@ std::optional<std::string> RequestModels::served_as(std::string_view model) cons
 Result<PlanModel> RequestModels::open(std::string_view model, bool with_override) const {
   TRY(const Berth berth, models_.fleet().find(model));
   TRY(PlanModel opened, models_.open(berth, deadline_, with_override));
-  if (most_ && *most_ < opened.window.tokens) {
-    opened.window.tried.push_back({"the request's own wish", base::with_thousands(*most_) + " tokens"});
-    opened.window.tokens = *most_;
+  if (view_.most && *view_.most < opened.window.tokens) {
+    opened.window.tried.push_back({"the request's own wish", base::with_thousands(*view_.most) + " tokens"});
+    opened.window.tokens = *view_.most;
     opened.window.source = WindowSource::configured;
   }
+  LearnedModel learned = models_.learned(berth, view_.owner);
+  if (!view_.with_learned) learned = {{.embedded = learned.drift.embedded}, std::nullopt};
+  if (view_.told && view_.told->first == berth) learned.window = view_.told->second;
+  apply(learned, opened);
   return opened;
 }
 

@@ -6,7 +6,9 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include "base/clock.hpp"
 #include "engine/fleet.hpp"
+#include "engine/window_signs.hpp"
 #include "ledger/drift.hpp"
 #include "plimsoll/plan.hpp"
 
@@ -15,7 +17,20 @@ namespace plimsoll::engine {
 struct FleetRules {
   std::optional<Tokens> ollama_num_ctx_max;
   Tokens default_window = 4096;
+  std::function<std::int64_t()> now_ms = base::utc_ms;
 };
+
+// What replies have taught of a model, for one owner's requests.
+struct LearnedModel {
+  budget::Drift drift{};
+  std::optional<Tokens> window{};
+
+  // Whether a plan has less room by it than without.
+  bool holds_back() const { return window || budget::margin_for(drift) > budget::margin_for({}); }
+};
+// The model with what was learned: a margin of no more than an eighth of its window, and a window that a
+// setting does not decide.
+void apply(const LearnedModel& learned, PlanModel& model);
 
 // Which of our chat formats renders as a server does.
 struct ServedFormat {
@@ -39,7 +54,8 @@ class FleetModels {
 
   // Whether the window of this model is known without asking anybody.
   bool is_known(const Berth& berth) const;
-  // `with_override`: whether LLM_CONTEXT_WINDOW decides, see WindowFinder.
+  // As its server describes it, without what replies have taught. `with_override`: whether LLM_CONTEXT_WINDOW
+  // decides, see WindowFinder.
   Result<PlanModel> open(const Berth& berth, Deadline deadline, bool with_override = true) const;
   // The model that a server lists under this name: by exactly that name, else by the same name without
   // provider, tag and the like, else the same model of the catalogue (D3). None: no server lists it. A model
@@ -53,11 +69,13 @@ class FleetModels {
   bool same(std::string_view a, std::string_view b) const { return catalogue_models_.same(a, b); }
   const Fleet& fleet() const { return fleet_; }
 
-  // What drift is learned by: server, model, and the format that it is counted in.
-  DriftKey drift_key(const Berth& berth) const;
-
-  // A server's own word, in an error: believed from now on.
-  void learn_window(const Berth& berth, Tokens window);
+  LearnedModel learned(const Berth& berth, const std::string& owner) const;
+  // What drift is learned by: server, model, the format that it is counted in, and whose request it was.
+  DriftKey drift_key(const Berth& berth, const std::string& owner) const;
+  std::int64_t now_ms() const { return rules_.now_ms(); }
+  // What servers say of their windows in errors.
+  WindowSigns& window_signs() { return signs_; }
+  const WindowSigns& window_signs() const { return signs_; }
   // How this model's server renders chats, compared with ours (U2).
   void learn_format(const Berth& berth, ServedFormat format);
   // None: nobody has looked yet.
@@ -96,15 +114,24 @@ class FleetModels {
   mutable std::map<Key, std::shared_ptr<const Known>> known_;
   std::map<Key, Tokens> loaded_;  // what an Ollama was last asked for
   std::map<Key, ServedFormat> formats_;
+  WindowSigns signs_;
 };
 
-// The same as PlanModels, for one request and its patience. `most`: windows are taken to be no larger.
+// Whose request it is, and what it wishes.
+struct RequestView {
+  std::string owner{};
+  std::optional<Tokens> most{};  // windows are taken to be no larger
+  bool with_override = true;     // whether LLM_CONTEXT_WINDOW decides the window of a model that is opened
+  bool with_learned = true;      // whether plans follow what replies have taught
+  // The window that a server named when it refused this very request.
+  std::optional<std::pair<Berth, Tokens>> told{};
+};
+
+// The same as PlanModels, for one request and its patience.
 class RequestModels final : public PlanModels {
  public:
-  // `with_override`: whether LLM_CONTEXT_WINDOW decides the window of a model that is opened.
-  RequestModels(const FleetModels& models, Deadline deadline, std::optional<Tokens> most = {},
-                bool with_override = true)
-      : models_(models), deadline_(deadline), most_(most), with_override_(with_override) {}
+  RequestModels(const FleetModels& models, Deadline deadline, RequestView view = {})
+      : models_(models), deadline_(deadline), view_(std::move(view)) {}
   Result<PlanModel> open(std::string_view model) const override;
   Result<PlanModel> open_fallback(std::string_view model) const override;
   std::optional<std::string> served_as(std::string_view model) const override;
@@ -116,8 +143,7 @@ class RequestModels final : public PlanModels {
 
   const FleetModels& models_;
   Deadline deadline_;
-  std::optional<Tokens> most_;
-  bool with_override_;
+  RequestView view_;
 };
 
 }  // namespace plimsoll::engine

@@ -26,22 +26,55 @@ TEST(OllamaWindowU2, IsAskedForInStepsAndNeverBeyondItsReach) {
   }
 }
 
+using Failure = Breakers::Failure;
+const Berth good{0, "good"}, bad{0, "bad"}, elsewhere{1, "bad"};
+
 TEST(Breakers, CloseAfterFiveFailuresInARowAndLetOneTryAgain) {
-  Breakers breakers(2);
+  Breakers breakers;
   Breakers::Clock::time_point now{};
-  for (int i = 0; i < 4; ++i) breakers.failed(0, now);
-  EXPECT_FALSE(breakers.closed_for(0, now));
-  breakers.succeeded(0);
-  for (int i = 0; i < 5; ++i) breakers.failed(0, now);
-  ASSERT_TRUE(breakers.closed_for(0, now));
-  EXPECT_FALSE(breakers.closed_for(1, now));  // the other server is none the worse
-  now += *breakers.closed_for(0, now);
-  EXPECT_FALSE(breakers.closed_for(0, now));  // one may try
-  EXPECT_TRUE(breakers.closed_for(0, now));   // and only one
-  breakers.failed(0, now);
-  EXPECT_EQ(breakers.closed_for(0, now), std::chrono::seconds(4));  // longer each time
-  breakers.succeeded(0);
-  EXPECT_FALSE(breakers.closed_for(0, now));
+  for (int i = 0; i < 4; ++i) breakers.failed(bad, "ann", Failure::reply, now);
+  EXPECT_FALSE(breakers.closed_for(bad, "ann", now));
+  breakers.succeeded(bad, "ann");
+  for (int i = 0; i < 5; ++i) breakers.failed(bad, "ann", Failure::reply, now);
+  ASSERT_TRUE(breakers.closed_for(bad, "ann", now));
+  now += *breakers.closed_for(bad, "ann", now);
+  EXPECT_FALSE(breakers.closed_for(bad, "ann", now));  // one may try
+  EXPECT_TRUE(breakers.closed_for(bad, "ann", now));   // and only one
+  breakers.failed(bad, "ann", Failure::reply, now);
+  EXPECT_EQ(breakers.closed_for(bad, "ann", now), std::chrono::seconds(4));  // longer each time
+  for (int i = 0; i < 20; ++i) breakers.failed(bad, "ann", Failure::reply, now);
+  EXPECT_EQ(breakers.closed_for(bad, "ann", now), std::chrono::seconds(60));  // and no longer than a minute
+  breakers.succeeded(bad, "ann");
+  EXPECT_FALSE(breakers.closed_for(bad, "ann", now));
+}
+
+TEST(Breakers, OneFailingModelClosesNoOtherModelAndNobodyElsesRequests) {
+  Breakers breakers;
+  const Breakers::Clock::time_point now{};
+  for (int i = 0; i < 50; ++i) breakers.failed(bad, "ann", Failure::reply, now);
+  EXPECT_TRUE(breakers.is_closed(bad, "ann", now));
+  EXPECT_FALSE(breakers.is_closed(good, "ann", now));
+  EXPECT_FALSE(breakers.is_closed(bad, "bob", now));
+}
+
+TEST(Breakers, AServerThatCannotBeReachedIsClosedForEverybody) {
+  Breakers breakers;
+  const Breakers::Clock::time_point now{};
+  for (int i = 0; i < 5; ++i) breakers.failed(bad, "ann", Failure::connection, now);
+  EXPECT_TRUE(breakers.is_closed(good, "bob", now));
+  EXPECT_FALSE(breakers.is_closed(elsewhere, "ann", now));
+  breakers.failed(good, "bob", Failure::reply, now);  // somebody answered there
+  EXPECT_FALSE(breakers.is_closed(bad, "ann", now));
+}
+
+TEST(Breakers, RememberNoMoreThanTheyMay) {
+  Breakers breakers;
+  Breakers::Clock::time_point now{};
+  for (int i = 0; i < 5; ++i) breakers.failed(bad, "ann", Failure::reply, now);
+  now += std::chrono::seconds(1);
+  for (std::size_t i = 0; i < Breakers::most_kept; ++i)
+    breakers.failed({0, std::to_string(i)}, "bob", Failure::reply, now);
+  EXPECT_FALSE(breakers.is_closed(bad, "ann", now));
 }
 
 class NoServer final : public HttpClient {

@@ -104,6 +104,7 @@ std::vector<std::string> names_in(std::string_view text, std::size_t most) {
 
 FollowUp earlier_words(const RequestParts& parts) {
   constexpr std::size_t most_bytes = 2'000, most_names = 12, most_questions = 3;
+  constexpr float of_rewritten = 0.8F;
   FollowUp found;
   if (parts.turns.empty()) return found;
   found.weight = dependence_of(parts.query);
@@ -129,6 +130,10 @@ FollowUp earlier_words(const RequestParts& parts) {
   for (const std::string& piece : pieces) {
     if (found.context.size() + piece.size() > most_bytes) continue;
     found.context += (found.context.empty() ? "" : " ") + piece;
+  }
+  if (!parts.rewritten.empty()) {
+    found.context += (found.context.empty() ? "" : " ") + parts.rewritten;
+    found.weight = std::max(found.weight, of_rewritten);
   }
   if (found.context.empty()) found.weight = 0;
   return found;

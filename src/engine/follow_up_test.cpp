@@ -50,6 +50,19 @@ TEST(FollowUp, TheEarlierQuestionAndTheNamesOfTheAnswerAreTheContext) {
   EXPECT_EQ(found.context, "Which command removes extraneous packages? npm prune");
 }
 
+TEST(FollowUp, WhatAModelMadeOfTheQuestionCountsNearlyAsMuch) {
+  auto parts = read_parts(R"({"messages": [
+    {"role": "user", "content": "What does npm prune do?"}, {"role": "assistant", "content": "it removes"},
+    {"role": "user", "content": "How long does it take?"}]})");
+  ASSERT_TRUE(parts);
+  const float alone = earlier_words(*parts).weight;
+  parts->rewritten = "How long does npm prune take?";
+  const FollowUp found = earlier_words(*parts);
+  EXPECT_GT(found.weight, alone);
+  EXPECT_LT(found.weight, 1);
+  EXPECT_EQ(found.context, "What does npm prune do? How long does npm prune take?");
+}
+
 TEST(FollowUp, GoesBackToTheQuestionThatNamesItsSubject) {
   const FollowUp found = before(R"({"messages": [
     {"role": "user", "content": "Who painted the harbour at Odessa?"},

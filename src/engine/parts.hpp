@@ -58,6 +58,7 @@ struct RequestParts {
   Messages question;         // never cut: the user's last words, and the last step that followed them
   std::size_t asked_at = 0;  // the message that passages go into
   std::string query;         // what the user asks, as text
+  std::string rewritten{};   // the same, said in full by a model; empty: it was not
   std::vector<render::Fact> facts;
   std::vector<double> importance;  // of each fact
   std::vector<render::Passage> passages;

@@ -45,8 +45,9 @@ bool teaches(Engine& engine, Course& course, int status, std::string_view body) 
   const Tokens window =
       overflow->window.value_or(std::min(planned, trace.input + trace.thinking + trace.answer) - 1);
   // A server that repeats what it was sent would be taught by whoever writes to it.
-  constexpr Tokens least_believed = 64;
-  if (window < least_believed || repeats_request(course, overflow->said)) return false;
+  if (window < WindowSigns::least_believed || repeats_request(course, overflow->said) ||
+      holds_words(course, overflow->words))
+    return false;
   if (!course.trace.attempts.empty())
     course.trace.attempts.back().outcome =
         fmt::format("overflow: the window is {}", base::with_thousands(window));
@@ -60,10 +61,36 @@ bool teaches(Engine& engine, Course& course, int status, std::string_view body) 
     ++engine.counters.overflows;
     return course.sent == 1;
   }
-  if (window <= 0 || window >= planned) return false;
-  engine.models.learn_window(course.berth, window);
+  if (window >= planned) return false;
+  const bool plausible = engine.models.window_signs().refused(
+      course.berth, course.ask.caller.owner, course.ask.body, window, engine.models.now_ms());
+  if (!plausible) return false;
+  course.told_window = {course.berth, window};
   ++engine.counters.overflows;
   return course.sent == 1;
+}
+
+// No text has more tokens than bytes. What a server adds of its own and what stands for pictures is counted
+// generously: a report beyond that says nothing of the request.
+bool can_have_read(const Course& course, Tokens read) {
+  constexpr Tokens of_the_server = 4'096;
+  return read <= static_cast<Tokens>(course.outgoing().size()) + course.trace.input + of_the_server;
+}
+
+void learn(Engine& engine, Course& course, Tokens drift) {
+  const Trace& trace = course.trace;
+  const Tokens read = trace.input + drift;
+  const std::int64_t now = engine.models.now_ms();
+  if (!can_have_read(course, read)) {
+    log::warning("usage ignored: more tokens than the request can have", {{"trace", trace.id},
+                                                                          {"upstream", trace.upstream},
+                                                                          {"model", trace.model},
+                                                                          {"planned", trace.input},
+                                                                          {"reported", read}});
+    return;
+  }
+  engine.drift.learn(engine.models.drift_key(course.berth, course.ask.caller.owner), drift, now);
+  engine.models.window_signs().accepted(course.berth, std::min(read, trace.input), now);
 }
 
 // What was read against what was planned.
@@ -75,7 +102,7 @@ void reconcile(Engine& engine, Course& course, const ReplyFacts& facts) {
   const auto seen = ledger::reconcile({trace.input, trace.margin, trace.exactness}, facts.usage);
   trace.drift = seen.drift;
   trace.cut = seen.cut;
-  if (seen.drift && seen.cut == 0) engine.drift.learn(engine.models.drift_key(course.berth), *seen.drift);
+  if (seen.drift && seen.cut == 0) learn(engine, course, *seen.drift);
   if (seen.cut > 0)
     log::warning("upstream cut the prompt", {{"trace", trace.id},
                                              {"upstream", trace.upstream},
@@ -106,7 +133,7 @@ Awaitable<Result<bool>> relay_plain(Engine& engine, Course& course, HttpStream& 
   if (!read) {
     const bool gone = co_await client_is_gone();
     course.left = gone && reply.head().status < 400;  // what it had begun is used all the same
-    co_return tl::unexpected(read.error());
+    co_return tl::unexpected(explain_late(course, deadline, std::move(read).error(), "idle_timeout_seconds"));
   }
   std::string body = *std::move(read);
   if (reply.head().status >= 400) {
@@ -159,7 +186,10 @@ Awaitable<Result<std::string>> first_event(const Engine& engine, HttpStream& rep
 
 Awaitable<Result<bool>> relay_stream(Engine& engine, Course& course, HttpStream& reply, AnswerSink& client,
                                      Deadline deadline) {
-  CO_TRY(const std::string begin, co_await first_event(engine, reply, deadline));
+  auto came = co_await first_event(engine, reply, deadline);
+  if (!came)
+    co_return tl::unexpected(explain_late(course, deadline, std::move(came).error(), "idle_timeout_seconds"));
+  const std::string begin = *std::move(came);
   course.trace.first_byte_us = course.microseconds();
   const std::string_view first = data_of(std::string_view(begin).substr(0, first_event_end(begin)));
   if (first.find("\"error\"") != std::string_view::npos && read_reply(first).is_error) {
@@ -187,8 +217,9 @@ Awaitable<Result<bool>> relay_stream(Engine& engine, Course& course, HttpStream&
     if (events.waiting() > engine.rules.max_answer_bytes) bytes = too_long(engine);
   }
   if (!bytes) {  // the head is out: all that can be said is said in the stream
-    course.trace.error = bytes.error().what;
-    const std::string event = error_event(bytes.error());
+    const Error error = explain_late(course, deadline, bytes.error(), "idle_timeout_seconds");
+    course.trace.error = error.what;
+    const std::string event = error_event(error);
     CO_TRY_VOID(co_await client.body(event));
     co_return true;
   }

@@ -9,7 +9,8 @@ namespace dom = simdjson::dom;
 
 std::optional<Tokens> tokens_in(const dom::object& object, std::string_view key) {
   std::int64_t tokens = 0;
-  if (object[key].get(tokens) != simdjson::SUCCESS || tokens < 0) return std::nullopt;
+  if (object[key].get(tokens) != simdjson::SUCCESS || tokens < 0 || tokens > most_reported)
+    return std::nullopt;  // a number that no server can mean is none
   return tokens;
 }
 

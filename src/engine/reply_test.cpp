@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace plimsoll::engine {
@@ -108,6 +109,16 @@ TEST(WithFields, GoBeforeTheLastBraceAndNowhereElse) {
   EXPECT_EQ(with_fields("{ }\n", R"("b":1)"), "{ \"b\":1}\n");
   EXPECT_EQ(with_fields("no object", R"("b":1)"), "no object");
   EXPECT_EQ(with_fields(R"({"a":1})", ""), R"({"a":1})");
+}
+
+TEST(ReadReply, ANumberThatNoServerCanMeanIsNone) {
+  for (const char* number : {"9223372036854775807", "9223372036854775808", "100000001", "-1", "1e30"}) {
+    const Usage told = read_reply(fmt::format(R"({{"usage":{{"prompt_tokens":{0},"completion_tokens":{0},)"
+                                              R"("completion_tokens_details":{{"reasoning_tokens":{0}}}}}}})",
+                                              number))
+                           .usage;
+    EXPECT_FALSE(told.input || told.answer || told.thinking) << number;
+  }
 }
 
 TEST(ReadReply, TakesUsageInEveryShapeAndNothingFromRubbish) {

@@ -52,7 +52,7 @@ bool take_stand_in(Engine& engine, Course& course, std::string_view why) {
   for (const std::string& name : allowed) {
     const auto berth = models.served_as(name);
     if (!berth || *berth == course.berth || was_tried(course, models, *berth)) continue;
-    if (engine.breakers.is_closed(berth->member, Breakers::Clock::now())) continue;
+    if (engine.breakers.is_closed(*berth, course.ask.caller.owner, engine.now())) continue;
     const auto window = models.listed_window(*berth);
     if (!window || *window < course.needs()) continue;
     StandIn stand_in;

@@ -203,7 +203,7 @@ Awaitable<Result<WrittenSummary>> written_summary(Crew& crew, std::size_t member
   if (content.is_string()) written.text = memory::without_reasoning(content.get_ref<const std::string&>());
   if (written.text.empty()) co_return fail(Errc::upstream_failed, "its answer holds no text");
   const Usage usage = read_reply(body).usage;
-  written.used = usage.input.value_or(0) + usage.answer.value_or(0);
+  written.used = add_used(usage.input.value_or(0), usage.answer.value_or(0));
   co_return written;
 }
 

@@ -70,11 +70,7 @@ void TraceWriter::count(const Trace& trace) {
   {
     const std::lock_guard lock(mutex_);
     wake = used_.empty();
-    for (auto& [account, sums] : counted) {
-      Sums& all = used_[std::move(account)];
-      all.tokens += sums.tokens;
-      all.requests += sums.requests;
-    }
+    for (auto& [account, sums] : counted) used_[std::move(account)].add(sums);
   }
   if (wake) due_.notify_one();
 }
@@ -135,10 +131,7 @@ void TraceWriter::write(const std::vector<Trace>& traces, const Accounts& used) 
   if (drift.size() <= ledger::DriftBook::most_keys) unwritten_drift_ = std::move(drift);
   const std::lock_guard lock(mutex_);
   dropped_ += traces.size();
-  for (const auto& [account, sums] : used) {
-    used_[account].tokens += sums.tokens;
-    used_[account].requests += sums.requests;
-  }
+  for (const auto& [account, sums] : used) used_[account].add(sums);
 }
 
 void TraceWriter::complain_of_losses() {

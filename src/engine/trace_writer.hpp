@@ -61,6 +61,11 @@ class TraceWriter {
   struct Sums {
     Tokens tokens = 0;
     std::int64_t requests = 0;
+
+    void add(const Sums& more) {
+      tokens = add_used(tokens, more.tokens);
+      requests = add_used(requests, more.requests);
+    }
   };
   using Accounts = std::map<Account, Sums>;
   static std::vector<UsedTokens> listed(const Accounts& accounts);

@@ -37,6 +37,8 @@ class FakeStore : public TraceStore {
   Result<Trace> trace(std::string_view, std::string_view) override { return fail(Errc::not_found, "none"); }
   Result<std::vector<Trace>> traces(std::string_view, const Wanted&) override { return std::vector<Trace>{}; }
   Result<std::vector<DriftHistory>> drift() override { return std::vector<DriftHistory>{}; }
+  Result<std::int64_t> forget_drift(std::string_view) override { return 0; }
+  Result<std::vector<ForgetOrder>> forget_orders(std::int64_t) override { return std::vector<ForgetOrder>{}; }
 
   void shut(bool is_shut) {
     const std::lock_guard lock(mutex_);
@@ -68,7 +70,7 @@ Trace trace_of(const std::string& id) {
   return trace;
 }
 
-const DriftKey llama{"ollama", "llama3.2:3b", "llama3"};
+const DriftKey llama{"ollama", "llama3.2:3b", "llama3", "ann"};
 
 TEST(TraceWriter, WritesInBatchesWithoutBeingAsked) {
   FakeStore store;
@@ -130,15 +132,24 @@ TEST(TraceWriter, WritesASingleTraceAfterAWhile) {
   EXPECT_EQ(store.kept, std::set<std::string>{"a"});
 }
 
+TEST(TraceWriter, SumsOfUsageDoNotOverflow) {
+  FakeStore store;
+  ledger::DriftBook book;
+  TraceWriter writer(store, book, {.patience = 1h});
+  for (int i = 0; i < 3; ++i) writer.count(used_trace("ann", {{"answer", INT64_MAX}}));
+  writer.flush();
+  EXPECT_EQ(store.used.at("3 ann m answer"), most_used);
+}
+
 TEST(TraceWriter, FlushWritesAllThatWasAddedAndLearned) {
   FakeStore store;
   ledger::DriftBook book;
   TraceWriter writer(store, book, {.patience = 1h});
   writer.add(trace_of("a"));
-  book.learn(llama, 7);
+  book.learn(llama, 7, 5);
   writer.flush();
   EXPECT_TRUE(store.kept.contains("a"));
-  EXPECT_EQ(store.learned.at(llama).recent, std::vector<Tokens>{7});
+  EXPECT_EQ(store.learned.at(llama).recent, (std::vector<SeenDrift>{{7, 5}}));
   writer.flush();  // with nothing to do
   EXPECT_EQ(store.batches.size(), 1U);
 }
@@ -189,7 +200,7 @@ TEST(TraceWriter, LosesTracesButNoDriftToABrokenStore) {
   {
     TraceWriter writer(store, book);
     writer.add(trace_of("a"));
-    book.learn(llama, 7);
+    book.learn(llama, 7, 5);
     writer.flush();
     EXPECT_EQ(writer.dropped(), 1U);
     EXPECT_NE(said.str().find("the disk is full"), std::string::npos);

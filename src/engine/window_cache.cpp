@@ -164,6 +164,11 @@ void WindowCache::forget_where(KeyView key, bool ModelReport::*what) {
   if (stored != stored_.end() && (*stored->second.found).*what) stored_.erase(stored);
 }
 
+void WindowCache::forget(std::string_view model) {
+  const std::unique_lock lock(mutex_);
+  std::erase_if(stored_, [&](const auto& one) { return one.first.model == model; });
+}
+
 void WindowCache::clear() {
   const std::unique_lock lock(mutex_);
   stored_.clear();

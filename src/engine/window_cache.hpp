@@ -71,6 +71,8 @@ class WindowCache {
   // The same, only where it had not answered at all.
   void forget_silence(std::string_view upstream, std::string_view model);
 
+  // Forgets a model of whichever upstream.
+  void forget(std::string_view model);
   // Forgets everything. An answer to a question that is under way goes to those who wait for it, and not
   // into the cache.
   void clear();

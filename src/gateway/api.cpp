@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "base/json_shape.hpp"
 #include "base/json_text.hpp"
+#include "base/private_words.hpp"
 #include "engine/annotate.hpp"
 #include "gateway/kaito_read.hpp"
 #include "gateway/mcp_schema.hpp"
@@ -41,6 +42,7 @@ std::string new_trace_id() {
 }
 
 Awaitable<void> send_json(ClientReply& reply, int status, std::string body, std::vector<HttpHeader> headers) {
+  if (status >= 400) body = base::for_clients(body);
   engine::AnswerHead head;
   head.status = status;
   head.headers = std::move(headers);
@@ -269,7 +271,7 @@ Awaitable<void> Api::model(Call call) const {
   Json found;
   std::function<void()> work = [&] {
     const bool ours = context_.embedder && name == own_embedder;
-    found = ours ? embedder_json() : model_json(context_.engine, context_.fleet, name);
+    found = ours ? embedder_json() : model_json(context_.engine, context_.fleet, call.request.caller, name);
   };
   co_await call.crew.elsewhere(std::move(work));
   if (!found.is_null()) {
@@ -300,10 +302,11 @@ Awaitable<void> Api::ready(Call call) const {
   Json upstreams = Json::array();
   for (std::size_t i = 0; i < models->size(); ++i) {
     const engine::MemberModels& member = (*models)[i];
-    upstreams.push_back({{"name", context_.fleet.members()[i].name},
-                         {"kind", name_of(member.kind)},
-                         {"models", member.models.size()},
-                         {"problem", member.problem.empty() ? Json() : Json(member.problem)}});
+    upstreams.push_back(
+        {{"name", context_.fleet.members()[i].name},
+         {"kind", name_of(member.kind)},
+         {"models", member.models.size()},
+         {"problem", member.problem.empty() ? Json() : Json(base::for_clients(member.problem))}});
   }
   const Json body{{"status", "ready"}, {"version", context_.version}, {"upstreams", std::move(upstreams)}};
   co_await send_json(call.reply, 200, base::json_text(body));

@@ -1,5 +1,7 @@
 #include "gateway/client_line.hpp"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include <boost/asio/as_tuple.hpp>
@@ -15,14 +17,23 @@ namespace asio = boost::asio;
 
 namespace {
 
-// Most requests fit, and a thousand idle clients are four megabytes.
+// Most requests fit. Held only while there is something to read: a thousand idle clients take nothing.
 constexpr std::size_t ahead_bytes = std::size_t{4} << 10;
+
+// What a client may send while its request is being answered.
+constexpr std::size_t most_ahead_bytes = std::size_t{64} << 10;
+
+// What fits into one record of TLS.
+constexpr std::size_t record_bytes = std::size_t{16} << 10;
+
+constexpr std::string_view are_you_there = "HTTP/1.1 100 Continue\r\n\r\n";
 
 }  // namespace
 
 struct ClientLine::Tls {
   Tls(asio::ip::tcp::socket& socket, asio::ssl::context& context) : stream(socket, context) {}
   asio::ssl::stream<asio::ip::tcp::socket&> stream;
+  std::unique_ptr<char[]> landing;  // of a read that is under way
 };
 
 ClientLine::ClientLine(asio::ip::tcp::socket socket, asio::ssl::context* tls)
@@ -41,34 +52,80 @@ Awaitable<ClientLine::IoError> ClientLine::greet() {
   co_return error;
 }
 
-void ClientLine::receive(std::size_t room) {
+// A plain socket is waited for without memory; TLS needs some to decrypt into.
+void ClientLine::receive() {
   receiving_ = true;
-  auto then = [self = shared_from_this()](const IoError& error, std::size_t bytes) {
-    self->arrived(error, bytes);
-  };
-  if (tls_)
-    tls_->stream.async_read_some(held_.prepare(room), std::move(then));
-  else
-    socket_.async_receive(held_.prepare(room), std::move(then));
+  if (!tls_) {
+    socket_.async_wait(asio::ip::tcp::socket::wait_read,
+                       [self = shared_from_this()](const IoError& error) { self->is_readable(error); });
+    return;
+  }
+  const std::size_t size = std::min(room_, record_bytes);
+  tls_->landing = std::make_unique_for_overwrite<char[]>(size);
+  tls_->stream.async_read_some(
+      asio::buffer(tls_->landing.get(), size),
+      [self = shared_from_this()](const IoError& error, std::size_t bytes) {
+        self->receiving_ = false;
+        self->held_.commit(asio::buffer_copy(self->held_.prepare(bytes),
+                                             asio::const_buffer(self->tls_->landing.get(), bytes)));
+        self->tls_->landing.reset();
+        self->arrived(error);
+      });
 }
 
-void ClientLine::arrived(const IoError& error, std::size_t bytes) {
+void ClientLine::is_readable(IoError error) {
   receiving_ = false;
+  if (!error) held_.commit(socket_.read_some(held_.prepare(room_), error));
+  if (error == asio::error::would_block)
+    receive();
+  else
+    arrived(error);
+}
+
+void ClientLine::arrived(const IoError& error) {
   has_news_ = true;
   error_ = error;
-  held_.commit(bytes);
-  if (waiter_) {
+  ended_ = ended_ || (error && error != asio::error::operation_aborted);
+  if (waiter_)
     std::exchange(waiter_, nullptr)->resume();
-  } else if (error) {
-    is_gone_ = true;
-    gone_.emit(asio::cancellation_type::terminal);
-  }
+  else if (watching_)
+    watch_answered(error);
+}
+
+// Something came while a request is being answered.
+void ClientLine::watch_answered(const IoError& error) {
+  if (error == asio::error::eof && !tls_) return ended_sending();
+  if (error) return left();
+  flooded_ = flooded_ || held_.size() > most_ahead_bytes;
+  if (flooded_) held_.consume(held_.size());
+  receive();
+}
+
+void ClientLine::ended_sending() {
+  if (when_ended_ == Ended::is_gone) return left();
+  watch_for_reset();
+  if (when_ended_ == Ended::will_show) return;
+  IoError error;
+  socket_.write_some(asio::buffer(are_you_there), error);
+  if (error) left();
+}
+
+void ClientLine::watch_for_reset() {
+  socket_.async_wait(asio::ip::tcp::socket::wait_error, [self = shared_from_this()](const IoError& error) {
+    if (error != asio::error::operation_aborted) self->left();
+  });
+}
+
+void ClientLine::left() {
+  if (std::exchange(is_gone_, true)) return;
+  gone_.emit(asio::cancellation_type::terminal);
 }
 
 void ClientLine::read_ahead() {
-  if (receiving_ || has_news_ || held_.size() > 0) return;
-  if (held_.capacity() > ahead_bytes) held_.shrink_to_fit();  // a large request has passed
-  receive(ahead_bytes);
+  watching_ = true;
+  if (held_.size() == 0) held_.shrink_to_fit();
+  room_ = ahead_bytes;
+  if (!receiving_ && !ended_) receive();
 }
 
 Awaitable<void> ClientLine::until_arrived() {
@@ -84,8 +141,10 @@ Awaitable<void> ClientLine::until_arrived() {
 }
 
 Awaitable<ClientLine::IoError> ClientLine::read_more(std::size_t room) {
-  if (!receiving_ && !has_news_) receive(std::max(room, ahead_bytes));
-  if (!has_news_) co_await until_arrived();
+  watching_ = false;
+  room_ = std::max(room, ahead_bytes);
+  if (!receiving_ && !has_news_ && !ended_) receive();
+  if (!has_news_ && !ended_) co_await until_arrived();
   has_news_ = false;
   if (expired_) co_return asio::error::timed_out;
   co_return error_;
@@ -123,8 +182,10 @@ void ClientLine::sweep(Clock::time_point now) {
     close();
 }
 
-void ClientLine::shut_down_sending() {
+Awaitable<void> ClientLine::end_sending() {
   IoError ignored;
+  watching_ = false;
+  if (tls_ && !is_gone_) co_await tls_->stream.async_shutdown(asio::as_tuple(asio::use_awaitable));
   socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
 }
 

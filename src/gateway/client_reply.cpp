@@ -48,6 +48,10 @@ bool is_line(std::string_view text) {
 
 Awaitable<Result<void>> SocketReply::head(const engine::AnswerHead& head) {
   begun_ = true;
+  // A stream may pause for long, and nothing may be sent in its pauses.
+  line_.when_ended(head.length || line_.has_ended() ? ClientLine::Ended::will_show
+                                                    : ClientLine::Ended::is_gone);
+  manner_.keeps_open = manner_.keeps_open && !line_.must_close();
   left_ = head.length.value_or(0);
   chunked_ = !head.length && !manner_.old_http;
   if (!head.length && manner_.old_http) manner_.keeps_open = false;

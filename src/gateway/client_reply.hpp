@@ -26,7 +26,7 @@ class SocketReply final : public ClientReply {
 
   bool is_begun() const override { return begun_; }
   // Whether another request may follow on this connection.
-  bool keeps_open() const { return manner_.keeps_open && !failed_; }
+  bool keeps_open() const { return manner_.keeps_open && !failed_ && !line_.must_close(); }
   void close_after() { manner_.keeps_open = false; }
 
  private:

@@ -108,7 +108,7 @@ Result<void> Gate::refresh() {
   std::unordered_map<std::string, Tokens> used;
   if (std::ranges::any_of(keys, [](const ApiKey& key) { return key.limits.tokens_per_day > 0; })) {
     TRY(const auto sums, store_.usage({today, today, {}, UsageWish::By::owner}));
-    for (const UsageSum& sum : sums) used[sum.group] += sum.tokens;
+    for (const UsageSum& sum : sums) used[sum.group] = add_used(used[sum.group], sum.tokens);
   }
   std::vector<BudgetAlert> due;
   {
@@ -266,7 +266,7 @@ void Gate::leave(const Pass& pass) {
 }
 
 void Gate::charge(const std::string& owner, Tokens tokens) {
-  if (!needs_keys_ || tokens == 0) return;
+  if (!needs_keys_ || tokens <= 0) return;
   const std::int64_t today = day_of(options_.now_ms());
   std::vector<BudgetAlert> due;
   {
@@ -276,7 +276,7 @@ void Gate::charge(const std::string& owner, Tokens tokens) {
     Holder& holder = *found->second;
     begin_day(holder, today);
     if (holder.tokens.is_limited()) holder.tokens.take(tokens);
-    holder.used += tokens;
+    holder.used = add_used(holder.used, tokens);
     collect_alerts(holder, due);
   }
   tell(due);

@@ -27,6 +27,9 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
+// Connections beyond max_connections that are told so at once. Those beyond these are closed without a word.
+constexpr std::size_t most_turned_away = 64;
+
 // The first thread accepts, and deals connections out in turn.
 class Server final : public HttpServer {
  public:
@@ -36,11 +39,12 @@ class Server final : public HttpServer {
         tls_(std::move(tls)),
         maker_(crews),
         handler_(std::move(handler)),
+        memory_(options.max_memory),
         workers_(options.worker_threads) {
     for (std::size_t i = 0; i < options.io_threads; ++i) {
       crews_.push_back(std::make_unique<ThreadCrew>(maker_, workers_));
       berths_.push_back(std::make_unique<Berths>(
-          Berths{*crews_.back(), options_, handler_, tls_.get(), connections_, draining_}));
+          Berths{*crews_.back(), options_, handler_, tls_.get(), memory_, connections_, draining_}));
     }
     acceptor_ = std::make_unique<tcp::acceptor>(crews_.front()->loop());
   }
@@ -124,17 +128,20 @@ class Server final : public HttpServer {
         co_await crews_.front()->pause(std::chrono::milliseconds(100));
         continue;
       }
-      if (connections_.load() >= options_.max_connections) continue;  // closed at once: nothing is read
+      const std::size_t others = connections_.load();
+      if (others >= options_.max_connections + most_turned_away) continue;  // closed at once
+      const bool is_welcome = others < options_.max_connections;
       connections_.fetch_add(1);
-      asio::post(crews_[turn]->loop(), [this, turn, held = std::make_shared<tcp::socket>(std::move(socket))] {
-        begin(turn, *held);
-      });
+      asio::post(crews_[turn]->loop(),
+                 [this, turn, is_welcome, held = std::make_shared<tcp::socket>(std::move(socket))] {
+                   begin(turn, *held, is_welcome);
+                 });
     }
     accepting_ = false;
   }
 
-  void begin(std::size_t turn, tcp::socket& socket) {
-    auto session = std::make_unique<Session>(std::move(socket), *berths_[turn]);
+  void begin(std::size_t turn, tcp::socket& socket, bool is_welcome) {
+    auto session = std::make_unique<Session>(std::move(socket), *berths_[turn], is_welcome);
     // The signal outlives the coroutine that is bound to it, to its very last step: hence one turn more.
     auto& loop = crews_[turn]->loop();
     auto line = session->line();
@@ -169,6 +176,7 @@ class Server final : public HttpServer {
   std::unique_ptr<asio::ssl::context> tls_;
   CrewMaker maker_;
   Handler handler_;
+  MemoryBudget memory_;
   std::atomic<std::size_t> connections_ = 0;
   std::atomic<bool> draining_ = false;
   std::atomic<bool> accepting_ = false;

@@ -26,6 +26,7 @@ struct ClientRequest {
   std::string raw_path;  // as it came
   std::string query;     // as it came
   std::string content_type;
+  std::string content_encoding;
   std::string origin;       // of the page that asks, where a browser does
   std::string host;         // as it calls this server
   bool from_here = false;   // it came in by a loopback address
@@ -62,6 +63,7 @@ struct ServerOptions {
   std::size_t max_connections = 4'096;
   std::size_t max_request_bytes = std::size_t{32} << 20;
   std::size_t max_header_bytes = std::size_t{64} << 10;
+  std::size_t max_memory = std::size_t{2} << 30;  // of all requests under way, reckoned by their bodies
   // Judges a request by all but its body; none: every body is read. One that is not wanted is handled without
   // it, and its connection closed: who may not come in does not fill the memory.
   std::function<bool(const ClientRequest& head)> wants_body{};

@@ -60,13 +60,14 @@ Result<Conversation> KeptResponses::until(std::string_view owner, std::string_vi
   return found;
 }
 
-Result<void> KeptResponses::keep(std::string_view owner, const Json& response, const Json& items) const {
+Result<void> KeptResponses::keep(std::string_view owner, const Json& response, std::string_view items) const {
   Run run;
   run.id = response["id"].get<std::string>();
   run.owner = owner;
   run.kind = kind;
   run.state = RunState::done;
-  run.asked = base::json_text(Json{{"previous", response["previous_response_id"]}, {"items", items}});
+  run.asked = fmt::format(R"({{"previous":{},"items":{}}})",
+                          base::json_text(response["previous_response_id"]), items);
   run.outcome = base::json_text(response);
   const auto bytes = static_cast<std::int64_t>(run.asked.size() + run.outcome.size());
   if (bytes > limits_.bytes)

@@ -32,9 +32,9 @@ class KeptResponses {
   // All that was asked and said up to this response. not_found: it is not kept here, or one that it goes on
   // from is gone.
   Result<Conversation> until(std::string_view owner, std::string_view id) const;
-  // `items`: what was asked beside the conversation that it goes on from.
+  // `items`: what was asked beside the conversation that it goes on from, a JSON list.
   Result<void> keep(std::string_view owner, const nlohmann::ordered_json& response,
-                    const nlohmann::ordered_json& items) const;
+                    std::string_view items) const;
   // not_found: it is not kept here.
   Result<nlohmann::ordered_json> response(std::string_view owner, std::string_view id) const;
   Result<nlohmann::ordered_json> items(std::string_view owner, std::string_view id) const;

@@ -11,14 +11,15 @@ Json or_null(const std::string& text) {
   return text.empty() ? Json() : Json(text);
 }
 
-Json described(const engine::Engine& engine, const engine::Berth& berth, const std::string& id,
-               const ServedModel& served) {
+Json described(const engine::Engine& engine, const engine::Berth& berth, const std::string& owner,
+               const std::string& id, const ServedModel& served) {
   Json json{{"id", id},
             {"object", "model"},
             {"created", 0},
             {"owned_by", engine.models.fleet().members()[berth.member].name}};
-  const auto model = engine.models.open(berth, Deadline::after(patience));
+  auto model = engine.models.open(berth, Deadline::after(patience));
   if (model) {
+    apply(engine.models.learned(berth, owner), *model);
     json["max_model_len"] = model->window.tokens;  // where vLLM's clients look
     json["context_window"] = model->window.tokens;
     json["context_window_source"] = name_of(model->window.source);
@@ -55,7 +56,7 @@ Json models_json(const engine::Engine& engine, const engine::Fleet& fleet, const
   const auto models = fleet.models();
   for (std::size_t i = 0; i < models->size(); ++i)
     for (const engine::ListedModel& listed : (*models)[i].models) {
-      Json plain = described(engine, {i, listed.name}, listed.name, listed.report->served);
+      Json plain = described(engine, {i, listed.name}, caller.owner, listed.name, listed.report->served);
       for (const std::string& index : indexes) {
         Json with_documents = plain;
         with_documents["id"] = listed.name + "+" + index;
@@ -67,14 +68,15 @@ Json models_json(const engine::Engine& engine, const engine::Fleet& fleet, const
   return {{"object", "list"}, {"data", std::move(data)}};
 }
 
-Json model_json(const engine::Engine& engine, const engine::Fleet& fleet, std::string_view name) {
+Json model_json(const engine::Engine& engine, const engine::Fleet& fleet, const engine::Caller& caller,
+                std::string_view name) {
   const auto berth = fleet.find(name);
   if (!berth) return nullptr;
   const auto models = fleet.models();
   for (const engine::ListedModel& listed : (*models)[berth->member].models)
     if (listed.name == berth->model)
-      return described(engine, *berth, std::string(name), listed.report->served);
-  return fleet.has(name) ? described(engine, *berth, std::string(name), {}) : Json();
+      return described(engine, *berth, caller.owner, std::string(name), listed.report->served);
+  return fleet.has(name) ? described(engine, *berth, caller.owner, std::string(name), {}) : Json();
 }
 
 }  // namespace plimsoll::gateway

@@ -16,6 +16,6 @@ nlohmann::ordered_json models_json(const engine::Engine& engine, const engine::F
                                    const engine::Caller& caller);
 // One of them, whether an upstream lists it or not; null where none would take it.
 nlohmann::ordered_json model_json(const engine::Engine& engine, const engine::Fleet& fleet,
-                                  std::string_view name);
+                                  const engine::Caller& caller, std::string_view name);
 
 }  // namespace plimsoll::gateway

@@ -91,6 +91,17 @@ struct ResponsesRoutes::Prepared {
   std::string beyond;                 // what in it a chat has no words for
 };
 
+std::string ResponsesRoutes::chat_body(Prepared& prepared, const std::string& id) {
+  Json all = std::move(prepared.before);
+  for (const Json& item : prepared.items) all.push_back(item);
+  Json chat = engine::chat_of_response(prepared.request, all);
+  // The summaries of a conversation are found again by its name.
+  if (const Json& wishes = member(chat, "plimsoll"); wishes.is_null() || wishes.is_object())
+    if (member(wishes, "session").is_null())
+      chat["plimsoll"]["session"] = prepared.root.empty() ? id : prepared.root;
+  return base::json_text(chat);
+}
+
 ResponsesRoutes::ResponsesRoutes(engine::Engine& engine, SessionStore* sessions) : engine_(engine) {
   if (sessions != nullptr) kept_.emplace(*sessions);
 }
@@ -159,25 +170,19 @@ Awaitable<bool> ResponsesRoutes::ask_natively(Call call, const Prepared& prepare
 
 Awaitable<void> ResponsesRoutes::ask_as_chat(Call call, Prepared prepared) const {
   const std::string id = KeptResponses::new_id();
-  const std::string owner = call.request.caller.owner;
-  ResponsesAnswer::Keep keep;
-  if (kept_ && member(prepared.request, "store") != false)
-    keep = [&](const Json& response) { return kept_->keep(owner, response, prepared.items); };
-  ResponsesAnswer answer(prepared.request, id, std::move(keep));
-
-  Json all = std::move(prepared.before);
-  for (const Json& item : prepared.items) all.push_back(item);
-  Json chat = engine::chat_of_response(prepared.request, all);
-  // The summaries of a conversation are found again by its name.
-  if (const Json& wishes = member(chat, "plimsoll"); wishes.is_null() || wishes.is_object())
-    if (member(wishes, "session").is_null())
-      chat["plimsoll"]["session"] = prepared.root.empty() ? id : prepared.root;
   engine::Ask ask;
   ask.caller = call.request.caller;
-  ask.body = base::json_text(chat);
+  ask.body = chat_body(prepared, id);
+  const std::string owner = call.request.caller.owner, items = base::json_text(prepared.items);
+  ResponsesAnswer::Keep keep;
+  if (kept_ && member(prepared.request, "store") != false)
+    keep = [&](const Json& response) { return kept_->keep(owner, response, items); };
+  ResponsesAnswer answer(prepared.request, id, std::move(keep));
   TranslatingSink::Manner manner;
   manner.streams = member(prepared.request, "stream") == true;
   manner.at_once_bytes = engine_.rules.planned_at_once_bytes;
+  prepared = {};  // a tree takes many times its text, and an upstream its time
+  call.request.body = {};
   TranslatingSink sink(call.crew, call.reply, answer, manner);
   std::string trace = new_trace_id();
   const auto outcome =

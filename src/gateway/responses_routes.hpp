@@ -33,6 +33,8 @@ class ResponsesRoutes {
 
  private:
   struct Prepared;
+  // Of the chat that it stands for, in the conversation that is to be called `id` if it begins one.
+  static std::string chat_body(Prepared& prepared, const std::string& id);
   Result<Prepared> prepare(const ClientRequest& request) const;
   // The server that is asked as it is; none: the model is asked for a chat.
   std::optional<std::size_t> native_server(const nlohmann::ordered_json& request) const;

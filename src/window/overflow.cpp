@@ -98,22 +98,33 @@ std::optional<Tokens> take_number(std::string_view& text) {
   return number;
 }
 
+struct ReadNumber {
+  Tokens number = 0;
+  std::string_view phrase;  // with the words that lead up to it
+};
+
 // The number at the place's #, wherever the place's words stand in the text.
-std::optional<Tokens> number_at(std::string_view text, std::string_view place) {
+std::optional<ReadNumber> number_at(std::string_view text, std::string_view place) {
   const std::size_t mark = place.find('#');
   const std::string_view before = place.substr(0, mark);
   const std::string_view after = place.substr(mark + 1);
   for (std::size_t at = text.find(before); at != std::string_view::npos; at = text.find(before, at + 1)) {
     std::string_view rest = text.substr(at + before.size());
-    if (const auto number = take_number(rest); number && rest.starts_with(after)) return number;
+    if (const auto number = take_number(rest); number && rest.starts_with(after))
+      return ReadNumber{*number, text.substr(at, text.size() - rest.size() - at)};
   }
   return std::nullopt;
 }
 
-std::optional<Tokens> first_number(std::string_view text, std::span<const std::string_view> places) {
+std::optional<ReadNumber> first_read(std::string_view text, std::span<const std::string_view> places) {
   for (const std::string_view place : places)
-    if (const auto number = number_at(text, place)) return number;
+    if (const auto read = number_at(text, place)) return read;
   return std::nullopt;
+}
+
+std::optional<Tokens> first_number(std::string_view text, std::span<const std::string_view> places) {
+  const auto read = first_read(text, places);
+  return read ? std::optional(read->number) : std::nullopt;
 }
 
 // "a + b > c", as Anthropic has it.
@@ -129,13 +140,17 @@ bool read_sum(std::string_view text, Overflow& overflow) {
   if (!answer || !rest.starts_with(" > ")) return false;
   rest.remove_prefix(3);
   overflow.window = take_number(rest);
+  overflow.words.emplace_back(text.substr(at, text.size() - rest.size() - at));
   overflow.wanted = *input + *answer;
   return true;
 }
 
 void read_numbers(std::string_view text, Overflow& overflow) {
   if (!read_sum(text, overflow)) {
-    overflow.window = first_number(text, window_places);
+    if (const auto window = first_read(text, window_places)) {
+      overflow.window = window->number;
+      overflow.words.emplace_back(window->phrase);
+    }
     overflow.wanted = first_number(text, whole_places);
     if (!overflow.wanted) {
       overflow.wanted = first_number(text, input_places);
@@ -143,6 +158,13 @@ void read_numbers(std::string_view text, Overflow& overflow) {
     }
   }
   if (overflow.window && *overflow.window > largest_served_window) overflow.window.reset();
+}
+
+// Without a number it is known by the sentence alone.
+void note_wording(std::string_view text, Overflow& overflow) {
+  if (!overflow.words.empty()) return;
+  for (const std::string_view wording : wordings)
+    if (text.find(wording) != std::string_view::npos) overflow.words.emplace_back(wording);
 }
 
 // At most so many bytes, and no half of a character.
@@ -181,6 +203,7 @@ std::optional<Overflow> judge(const Complaint& complaint) {
   Overflow overflow;
   overflow.said = shortened(base::trim(complaint.message), longest_said);
   read_numbers(text, overflow);
+  if (!marked) note_wording(text, overflow);
   if (complaint.details != nullptr) {
     std::string ignored;
     if (const Tokens window = tokens_in(*complaint.details, "n_ctx", ignored)) overflow.window = window;

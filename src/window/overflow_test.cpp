@@ -165,6 +165,16 @@ TEST(Overflow, IsNotReadOutOfAnAnswer) {
   EXPECT_FALSE(read_overflow(200, "data: \"error\" " + words));
 }
 
+TEST(Overflow, TellsByWhichWordsItWasKnown) {
+  const auto words = [](std::string_view body) { return read_overflow(400, body)->words; };
+  using Words = std::vector<std::string>;
+  const std::string far =
+      R"({"error":{"message":")" + std::string(5'000, 'x') + R"( Maximum context length is 4,096 tokens."}})";
+  EXPECT_EQ(words(far), Words{"context length is 4,096"});
+  EXPECT_EQ(words(R"({"error":{"message":"Prompt is too long"}})"), Words{"prompt is too long"});
+  EXPECT_EQ(words(R"({"error":{"message":"no","code":"context_length_exceeded"}})"), Words{});
+}
+
 TEST(Overflow, KeepsNumbersInBoundsAndWordsShort) {
   const auto huge =
       read_overflow(400, "This model's maximum context length is 99999999999999999999999 tokens. " +

@@ -74,6 +74,20 @@ class Doctor(unittest.TestCase):
             self.assertEqual(bool(check["remedy"]), check["status"] != "ok", check)
         self.assertFalse((self.folder / "plimsoll" / "store.db").exists())
 
+    def test_usage_that_a_server_reported_falsely(self):
+        self.run_it("index", "add", "manual", self.folder / "ship.md")
+        self.assertEqual(self.found()["usage"]["status"], "ok")
+        with sqlite3.connect(self.folder / "plimsoll" / "store.db") as store:
+            store.executemany("INSERT INTO usage VALUES (20000, 'key-1', ?, 'answer', ?, 1)",
+                              [("m", 2**63 - 1), ("n", 2**63 - 1)])
+        store.close()
+        usage = self.found()["usage"]
+        self.assertEqual(usage["status"], "warning")
+        self.assertIn("2 rows", usage["found"])
+        self.assertIn("key-1 on 2024-10-04", usage["found"])
+        told = json.loads(self.run_it("usage", "--json", "--by", "key", "--day", "2024-10-04"))
+        self.assertEqual(told["usage"][0]["tokens"], 10**15)
+
     def test_a_sound_index(self):
         self.run_it("index", "add", "manual", self.folder / "ship.md")
         self.assertIn("sound: 1 document", self.found()["index manual"]["found"])

@@ -351,6 +351,25 @@ class Grants(WithDocuments):
         self.assertEqual(rest, "Use the passages above to answer and cite them like [1]. If they do not contain the answer, "
                                "say so.\n\nHow many days of annual leave do I get?")
 
+    def test_a_model_says_a_follow_up_in_full_where_that_is_wanted(self):
+        turns = [{"role": "user", "content": "What is good?"}, {"role": "assistant", "content": "Many things are."},
+                 {"role": "user", "content": "Tell me more about it."}]
+        with Upstream({"gpt-4o": 8192}) as upstream, serving(upstream, rewrite_follow_ups=True) as gateway:
+            for name, text in (("cats.txt", CATS), ("tower.txt", TOWER), ("plants.txt", PLANTS)):
+                (gateway.folder / name).write_text(text)
+            gateway.run("index", "add", "IDX", "cats.txt", "tower.txt", "plants.txt", "--quiet")
+            upstream.text = '"What turns light into sugar, photosynthesis?"\nThat is it.'
+            reply = gateway.chat("gpt-4o", turns, index_name="IDX")
+            asked, answered = upstream.to()
+            self.assertIn("Many things are.", asked.json["messages"][0]["content"])
+            self.assertIn("Tell me more about it.", asked.json["messages"][0]["content"])
+            self.assertEqual(reply.json["source_nodes"][0]["text"].strip(), PLANTS)
+            self.assertEqual(answered.json["messages"][-1]["content"].count("Tell me more about it."), 1)
+            self.assertNotIn("light into sugar, photosynthesis?", json.dumps(answered.json))
+            upstream.clear()
+            gateway.chat("gpt-4o", [*turns[:2], *user(TOWER)], index_name="IDX")
+            self.assertEqual(len(upstream.to()), 1, "a question that names its subject is not rewritten")
+
     def test_a_follow_up_is_searched_for_with_what_was_said_before(self):
         said = [*user("When is the invoice due?"), {"role": "assistant", "content": "I will look."}, *user("Tell me more about it")]
         self.rag(messages=said, index="many")

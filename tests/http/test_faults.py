@@ -54,6 +54,7 @@ class Upstreams(Faults):
             reply = self.timed("stall", 3.5, stream=stream)
             error = self.assert_error(reply, 504)
             self.assertEqual(error["type"], "timeout_error")
+            self.assertIn("first_byte_timeout_seconds", error["message"])
         for request in self.upstream.to():
             self.assertTrue(request.gone.wait(PATIENCE), "its connection was left open")
 
@@ -89,7 +90,38 @@ class Upstreams(Faults):
         self.assertNotIn(b'{"half', reply.body)
         self.assertEqual(len(self.upstream.to()), 1)
         self.assert_error(self.timed("wrong-length", 3.5), 502)
+        self.upstream.clear()
         self.assert_error(self.timed("no-http", 3.5), 502)
+        self.assertEqual(len(self.upstream.to()), 1, "work that was done is asked for again")
+
+    def test_errors_name_the_upstream_and_not_its_address(self):
+        ways = [("reset", False), ("no-http", False), ("wrong-length", False), ("half-chunk", True)]
+        with Upstream({f"{way}/gpt-4o": 8192 for way, _ in ways}) as upstream, serving(f"gpu={upstream.url}") as gateway:
+            for way, stream in ways:
+                reply = gateway.chat(f"{way}/gpt-4o", user("Ahoy"), stream=stream)
+                self.assertNotIn(b"127.0.0.1", reply.body)
+                self.assertIn(b"the upstream 'gpu'", reply.body)
+
+    def test_an_upstream_that_is_not_there_is_shown_by_its_name(self):
+        with serving("gpu=http://127.0.0.1:9") as gateway:
+            shown = gateway.ask("/ready").json["upstreams"][0]
+            self.assertEqual(shown["name"], "gpu")
+            self.assertIn("the upstream 'gpu'", shown["problem"])
+            self.assertNotIn("127.0.0.1", shown["problem"])
+            reply = gateway.chat("gpu/gpt-4o", user("Ahoy"))
+            self.assertGreaterEqual(reply.status, 400)
+            self.assertNotIn(b"127.0.0.1", reply.body)
+            self.assertIn("127.0.0.1:9", gateway.logged())
+
+    def test_a_request_that_is_late_as_a_whole_says_how_late(self):
+        with Upstream({"slow/gpt-4o": 8192}) as upstream, serving(
+                upstream, request_timeout_seconds=1.5, idle_timeout_seconds=60) as gateway:
+            reply = gateway.chat("slow/gpt-4o", user("Ahoy"), stream=True)
+            self.assertIn(b"no whole answer within 1.5 s (request_timeout_seconds)", reply.body)
+        with Upstream({"stall/gpt-4o": 8192}) as upstream, serving(
+                upstream, request_timeout_seconds=1.5) as gateway:
+            reply = gateway.chat("stall/gpt-4o", user("Ahoy"))
+            self.assert_error(reply, 504, None, "no whole answer within 1.5 s (request_timeout_seconds)")
 
     def test_errors_are_handed_on_as_they_are(self):
         reply = self.timed("status-500", 3.5)
@@ -132,12 +164,20 @@ class Breaker(WithGateway):
         self.assertEqual(reply.status, 503)
         self.assertIn("retry-after", reply.headers)
         asked = len(self.upstream.to())
-        self.assertEqual(self.gateway.chat("gpt-4o", user("Ahoy")).status, 503)
+        self.assertEqual(self.gateway.chat("reset/gpt-4o", user("Ahoy")).status, 503)
         self.assertEqual(len(self.upstream.to()), asked)
-        until = time.monotonic() + PATIENCE
-        while self.gateway.chat("gpt-4o", user("Ahoy")).status != 200:
-            self.assertLess(time.monotonic(), until)
-            time.sleep(0.1)
+        for _ in range(10):  # another model of the same server is asked as ever
+            self.assertEqual(self.gateway.chat("gpt-4o", user("Ahoy")).status, 200)
+
+    def test_a_server_that_cannot_be_reached_is_left_alone_whichever_model_is_asked_for(self):
+        with Upstream({"gpt-4o": 8192, "gpt-4": 8192}) as upstream:
+            gateway = Gateway(upstream, **SETTINGS)
+            self.addCleanup(gateway.close)
+            self.assertEqual(gateway.chat("gpt-4o", user("Ahoy")).status, 200)
+        for _ in range(4):
+            reply = gateway.chat("gpt-4o", user("Ahoy"))
+            self.assertEqual(reply.status, 503)
+        self.assertIn("again and again", gateway.chat("gpt-4", user("Ahoy")).json["detail"])
 
 
 class Limits(WithGateway):
@@ -148,24 +188,37 @@ class Limits(WithGateway):
         self.assert_error(self.gateway.chat("20mb/gpt-4o", user("Ahoy")), 502, None, "max_answer_bytes")
 
     def test_more_connections_than_allowed(self):
-        lines = [self.gateway.dial() for _ in range(40)]
-        try:
-            time.sleep(0.2)
-            closed = 0
-            for line in lines:
-                line.setblocking(False)
-                try:
-                    closed += line.recv(1) == b""
-                except BlockingIOError:
-                    pass
-                except ConnectionResetError:
-                    closed += 1
-            self.assertGreaterEqual(closed, 20)
-        finally:
-            for line in lines:
-                line.close()
+        lines = [self.gateway.dial() for _ in range(20)]
+        self.addCleanup(lambda: [line.close() for line in lines])
         time.sleep(0.2)
-        self.assertEqual(self.gateway.chat("gpt-4o", user("Ahoy")).status, 200)
+        for _ in range(30):  # also where the request is on its way already
+            reply = self.gateway.chat("gpt-4o", user("Ahoy"))
+            self.assert_error(reply, 503, None, "20 connections are open", "max_connections", "retry in 1 s")
+            self.assertEqual(reply.headers["retry-after"], "1")
+        for line in lines:
+            line.close()
+        until = time.monotonic() + PATIENCE
+        while self.gateway.chat("gpt-4o", user("Ahoy")).status != 200:
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.1)
+
+    def test_thousands_more_are_let_go(self):
+        lines = [self.gateway.dial() for _ in range(300)]
+        closed = 0
+        for line in lines:
+            line.settimeout(0.01)
+            try:
+                closed += line.recv(1) == b""
+            except TimeoutError:
+                pass
+            except ConnectionResetError:
+                closed += 1
+            line.close()
+        self.assertGreater(closed, 100)
+        until = time.monotonic() + PATIENCE
+        while self.gateway.chat("gpt-4o", user("Ahoy")).status != 200:
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.1)
 
 
 class Clients(Faults):

@@ -4,9 +4,11 @@ window is learned.
 `plimsoll` must be on the PATH, or PLIMSOLL_BIN name it. Nothing here leaves this machine.
 """
 
+import json
+import time
 import unittest
 
-from gateway import WithGateway, long_history, serving, user
+from gateway import PATIENCE, WithGateway, long_history, serving, user
 from upstream import OVERFLOWS, Upstream
 
 
@@ -116,7 +118,8 @@ class Overflows(WithGateway):
     """Each model is listed with a window that is larger than what the server really takes."""
 
     MODELS = {f"overflow-{name}{way}/gpt-4o": 4000 for name in OVERFLOWS for way in ("", "-inside")} | {
-        "overflow-openai-always/gpt-4o": 4000, "cut/gpt-4o": 4000, "gpt-4o": 4000, "quote/gpt-4o": 4000}
+        "overflow-openai-always/gpt-4o": 4000, "cut/gpt-4o": 4000, "gpt-4o": 4000, "quote/gpt-4o": 4000,
+        "quote-late/gpt-4o": 4000}
     SETTINGS = {"compress_history": False}  # a summary would be one request more
 
     def test_one_plan_more_with_the_window_that_was_learned(self):
@@ -135,6 +138,9 @@ class Overflows(WithGateway):
                     self.assertEqual(ours["window"], 1000)
                     self.assertEqual(reply.headers["x-plimsoll-window"], "1000")
                     self.assertNotIn(b"error", reply.body)
+                    self.upstream.clear()  # the next one is refused as well
+                    # One refusal may have been that request's own: another one that agrees confirms it.
+                    self.assertEqual(self.gateway.chat(model, messages[2:], max_tokens=300).status, 200)
                     self.upstream.requests.clear()
                     again = self.gateway.chat(model, messages, max_tokens=300)
                     self.assertEqual((again.status, again.ours["window"], len(self.upstream.to())), (200, 1000, 1))
@@ -160,6 +166,15 @@ class Overflows(WithGateway):
             self.upstream.clear()
         self.assertNotIn("70 tokens", self.gateway.logged())
         again = self.gateway.chat("quote/gpt-4o", user("Ahoy"))
+        self.assertEqual(again.headers["x-plimsoll-window"], "4000")
+
+    def test_words_of_the_request_far_into_an_error_teach_nothing(self):
+        for number in range(3):
+            body = {"model": "quote-late/gpt-4o", "messages": user(f"Ahoy {number}"),
+                    "frequency_penalty": "maximum context length is 800 tokens"}
+            self.assertEqual(self.gateway.ask(body=json.dumps(body)).status, 400)
+        self.assertEqual(len(self.upstream.to()), 3)
+        again = self.gateway.chat("quote-late/gpt-4o", user("Ahoy"))
         self.assertEqual(again.headers["x-plimsoll-window"], "4000")
 
     def test_a_cut_is_caught(self):
@@ -244,6 +259,28 @@ class Drift(unittest.TestCase):
             self.assertEqual(gateway.stop(), 0)
             gateway.start()
             self.assertEqual(margin(), 345)
+            said = gateway.run("models", "--forget", "gpt-4o")
+            self.assertIn("1 record of drift", said)
+            until = time.monotonic() + PATIENCE
+            while margin() != 100:
+                self.assertLess(time.monotonic(), until)
+                time.sleep(0.1)
+
+    def test_no_usage_locks_anybody_out(self):
+        with Upstream({"gpt-4o": 8192}) as upstream, serving(upstream) as gateway:
+            for lie in (100_000_000, 2**63 - 1, 4000):
+                upstream.prompt_tokens = lie
+                self.assertEqual(gateway.chat("gpt-4o", user("Ahoy")).status, 200)
+            upstream.prompt_tokens = None
+            longest = gateway.chat("gpt-4o", user("ship " * 8000), max_tokens=16)
+            self.assertEqual(longest.status, 200, longest.body)
+
+    def test_a_schema_is_counted(self):
+        schema = {"type": "json_schema", "json_schema": {"name": "s", "schema": {
+            "properties": {f"field{i}": {"type": "string"} for i in range(200)}}}}
+        with Upstream({"gpt-4o": 8192}) as upstream, serving(upstream) as gateway:
+            plan = lambda **more: gateway.ask("/v1/plan", {"model": "gpt-4o", "messages": user("x"), **more}).json
+            self.assertGreater(plan(response_format=schema)["input_tokens"], plan()["input_tokens"] + 1500)
 
 
 if __name__ == "__main__":

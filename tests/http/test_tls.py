@@ -61,6 +61,31 @@ class Tls(unittest.TestCase):
             with self.assertRaises(ssl.SSLError):
                 old.wrap_socket(plain, server_hostname="127.0.0.1")
 
+    def test_ciphers_without_forward_secrecy_or_seal_are_refused(self):
+        def connect(ciphers):
+            context = ssl.create_default_context(cafile=self.files / "our.pem")
+            context.maximum_version = ssl.TLSVersion.TLSv1_2
+            context.set_ciphers(ciphers)
+            with socket.create_connection(("127.0.0.1", self.gateway.port), timeout=PATIENCE) as plain:
+                with context.wrap_socket(plain, server_hostname="127.0.0.1") as line:
+                    return line.cipher()[0]
+
+        for weak in ("ECDHE-ECDSA-AES128-SHA", "ECDHE-ECDSA-AES256-SHA384", "AES128-SHA", "AES128-GCM-SHA256"):
+            with self.subTest(weak), self.assertRaises(ssl.SSLError):
+                connect(weak)
+        for strong in ("ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-CHACHA20-POLY1305"):
+            self.assertEqual(connect(strong), strong)
+
+    def test_the_end_is_announced(self):
+        for request in (b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", b"nonsense\r\n\r\n"):
+            with socket.create_connection(("127.0.0.1", self.gateway.port), timeout=PATIENCE) as plain:
+                with self.trust.wrap_socket(plain, server_hostname="127.0.0.1", suppress_ragged_eofs=False) as line:
+                    line.sendall(request)
+                    got = b""
+                    while piece := line.recv(1 << 16):  # without close_notify: an error
+                        got += piece
+                    self.assertTrue(got.startswith(b"HTTP/1.1 "), got)
+
     def test_who_speaks_plainly_or_not_at_all_is_let_go(self):
         for said in (b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n", b"\x16\x03\x01", b""):
             with self.subTest(said=said):

@@ -261,6 +261,12 @@ class Upstream:
         await self.event(request, writer, b"[DONE]")
         return await self.end_events(writer)
 
+    async def way_pause(self, request, writer):
+        """A whole answer, once the test says so."""
+        while not self.release.is_set():
+            await asyncio.sleep(0.01)
+        return await self.well(request, writer)
+
     async def way_torn(self, request, writer):
         """Half of an answer, with the length of that half."""
         return await self.plain(request, writer, json.dumps(self.completion(request.json)).encode()[:40])
@@ -302,6 +308,14 @@ class Upstream:
     async def way_quote(self, request, writer):
         """An error that quotes the last words it was sent, without JSON's escapes."""
         said = f"This is not allowed here: {request.json['messages'][-1]['content']}"
+        return await self.plain(request, writer, {"error": {"message": said}}, "400 Bad Request")
+
+    async def way_quote_late(self, request, writer):
+        """An error that checks a field's type, and repeats it behind many words of its own."""
+        given = request.json.get("frequency_penalty")
+        if not isinstance(given, str):
+            return await self.well(request, writer)
+        said = "Input should be a valid number. " * 40 + f"input: {given}"
         return await self.plain(request, writer, {"error": {"message": said}}, "400 Bad Request")
 
     async def way_status_401(self, request, writer):

@@ -234,7 +234,8 @@ class Stream final : public HttpStream {
     if (wire_->timed_out()) return failed("no reply within " + in_seconds(patience), Errc::timed_out);
     if (error == asio::error::operation_aborted) return failed("the request was given up");
     dead_ = arrived_ == 0;
-    return failed(dead_ ? "the server closed without a reply" : "the reply broke off");
+    return dead_ ? failed("the server closed without a reply", Errc::unreachable)
+                 : failed("the reply broke off");
   }
 
   tl::unexpected<Error> no_more(std::chrono::milliseconds patience) {

@@ -194,7 +194,7 @@ TEST_F(Streams, AskOnceMoreAndNotForEver) {
         return;
   });
   EXPECT_EQ(body_at(server.url()).value_or("?"), "kept");
-  expect_error(get(server.url()), Errc::upstream_failed, "closed without a reply");
+  expect_error(get(server.url()), Errc::unreachable, "closed without a reply");
   EXPECT_EQ(asked, 3);
 }
 
@@ -289,7 +289,8 @@ TEST_F(Streams, SayWhatIsWrongWithAReply) {
       connection.read();
       connection.write(reply);
     });
-    expect_error(body_at(server.url()), Errc::upstream_failed, words);
+    // Without a single byte, the request may be sent again.
+    expect_error(body_at(server.url()), reply.empty() ? Errc::unreachable : Errc::upstream_failed, words);
   }
 }
 

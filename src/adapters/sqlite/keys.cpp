@@ -97,11 +97,18 @@ std::string_view column_of(UsageWish::By by) {
   return "owner";
 }
 
+// Rows that were written before numbers were bounded may hold anything. total() cannot overflow, and is exact
+// to 2^53, which is above the most.
+std::string bounded_sum(std::string_view column) {
+  return fmt::format("CAST(min(total(min(max({0}, 0), {1})), {1}) AS INTEGER)", column, most_used);
+}
+
 Result<std::vector<UsageSum>> select_usage(Connection& connection, const UsageWish& wish) {
   TRY(auto row,
-      connection.prepare(fmt::format("SELECT {}, section, sum(tokens), sum(requests) FROM usage "
-                                     "WHERE day BETWEEN ? AND ? AND {} GROUP BY 1, 2 ORDER BY 1, 2",
-                                     column_of(wish.by), wish.owner.empty() ? "? = ''" : "owner = ?")));
+      connection.prepare(fmt::format("SELECT {0}, section, {1}, {2} FROM usage "
+                                     "WHERE day BETWEEN ? AND ? AND {3} GROUP BY 1, 2 ORDER BY 1, 2",
+                                     column_of(wish.by), bounded_sum("tokens"), bounded_sum("requests"),
+                                     wish.owner.empty() ? "? = ''" : "owner = ?")));
   row.bind(wish.first_day).bind(wish.last_day).bind(wish.owner);
   std::vector<UsageSum> out;
   while (true) {
@@ -172,6 +179,21 @@ class SqliteKeys final : public KeyStore {
 };
 
 }  // namespace
+
+Result<std::vector<FalseUsage>> find_false_usage(const std::filesystem::path& file) {
+  ConnectionPool pool(file, Connection::Mode::read);
+  TRY(auto connection, pool.lease());
+  TRY(auto row,
+      connection->prepare(fmt::format("SELECT day, owner, tokens FROM usage WHERE tokens NOT BETWEEN 0 "
+                                      "AND {0} OR requests NOT BETWEEN 0 AND {0} ORDER BY 1, 2",
+                                      most_used - 1)));
+  std::vector<FalseUsage> out;
+  while (true) {
+    TRY(const bool more, row.step());
+    if (!more) return out;
+    out.push_back({row.integer(0), std::string(row.text(1)), row.integer(2)});
+  }
+}
 
 Result<std::unique_ptr<KeyStore>> open_keys(const std::filesystem::path& file, const KeysOptions& options) {
   TRY(const bool exists,

@@ -16,4 +16,13 @@ struct KeysOptions {
 Result<std::unique_ptr<KeyStore>> open_keys(const std::filesystem::path& file,
                                             const KeysOptions& options = {});
 
+// Rows of usage with numbers that no honest server reports, by day and owner. They count as the most that is
+// possible, or as nothing. The file is there.
+struct FalseUsage {
+  std::int64_t day = 0;  // since 1970, UTC
+  std::string owner;
+  Tokens tokens = 0;
+};
+Result<std::vector<FalseUsage>> find_false_usage(const std::filesystem::path& file);
+
 }  // namespace plimsoll::sqlite

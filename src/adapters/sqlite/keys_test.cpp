@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "adapters/sqlite/database.hpp"
 #include "adapters/sqlite/traces.hpp"
+#include "base/temporary_folder.hpp"
 #include "contract/keys/keys_contract.hpp"
 
 namespace plimsoll {
@@ -19,6 +21,36 @@ TEST(SqliteKeys, AreNotMadeWhereTheyAreOnlyToBeRead) {
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, Errc::not_found);
   EXPECT_NE(opened.error().what.find("plimsoll keys add"), std::string::npos);
+}
+
+TEST(SqliteKeys, AStoreWithSumsThatNobodyCanHaveUsedIsReadAndAddedTo) {
+  const base::TemporaryFolder folder("usage");
+  const std::filesystem::path file = folder / "store.db";
+  auto keys = sqlite::open_keys(file);
+  auto traces = sqlite::open_traces(file);
+  ASSERT_TRUE(keys && traces);
+  EXPECT_TRUE(sqlite::find_false_usage(file)->empty());
+  {
+    sqlite::ConnectionPool pool(file, sqlite::Connection::Mode::write);
+    auto connection = pool.lease();
+    ASSERT_TRUE(
+        (*connection)
+            ->execute("INSERT INTO usage VALUES (1, 'ann', 'm', 'answer', 9223372036854775807, 1), "
+                      "(1, 'ann', 'n', 'answer', 9223372036854775807, 1), (1, 'bob', 'm', 'answer', -5, 1)"));
+  }
+  const UsedTokens more{1, "ann", "m", "answer", INT64_MAX, 1};
+  ASSERT_TRUE((*traces)->keep({}, {}, std::span(&more, 1), {}));
+  const auto sums = (*keys)->usage({1, 1, {}, UsageWish::By::owner});
+  ASSERT_TRUE(sums) << sums.error().what;
+  ASSERT_EQ(sums->size(), 2U);
+  EXPECT_EQ((*sums)[0].tokens, most_used);
+  EXPECT_EQ((*sums)[0].requests, 3);
+  EXPECT_EQ((*sums)[1].tokens, 0);
+  const auto found = sqlite::find_false_usage(file);
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->size(), 3U);
+  EXPECT_EQ((*found)[0].owner, "ann");
+  EXPECT_EQ((*found)[2].tokens, -5);
 }
 
 }  // namespace plimsoll

@@ -256,6 +256,27 @@ CREATE INDEX summaries_by_owner ON summaries (owner, id, bytes);
 ALTER TABLE documents ADD COLUMN file_path TEXT;
 ALTER TABLE documents ADD COLUMN file_root TEXT NOT NULL DEFAULT '';
 )sql",
+    // Drift by owner, with the time of each difference. What was learned without either is learned anew. And
+    // orders to forget what was learned, for gateways that run.
+    R"sql(
+DROP TABLE drift;
+CREATE TABLE drift (
+  upstream TEXT NOT NULL,
+  model TEXT NOT NULL,
+  format TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  seen INTEGER NOT NULL,
+  at_ms INTEGER NOT NULL,
+  recent TEXT NOT NULL,
+  PRIMARY KEY (upstream, model, format, owner)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX drift_by_time ON drift (at_ms);
+CREATE TABLE forget_orders (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  at_ms INTEGER NOT NULL,
+  model TEXT NOT NULL
+) STRICT;
+)sql",
 };
 static_assert(std::size(migrations) == schema_version);
 

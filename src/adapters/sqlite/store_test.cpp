@@ -67,7 +67,7 @@ TEST_F(SqliteStore, DocumentsOfAnOlderStoreAreOfNoKnownFile) {
   }
   execute(
       "ALTER TABLE documents DROP COLUMN file_path; ALTER TABLE documents DROP COLUMN file_root; "
-      "PRAGMA user_version = 7");
+      "DROP TABLE forget_orders; PRAGMA user_version = 7");
   const auto store = open_store(file_);
   ASSERT_TRUE(store) << store.error().what;
   const auto index = (*store)->find_index("local", "i");

@@ -55,17 +55,29 @@ Result<void> insert_traces(Connection& connection, std::span<const Trace> traces
 }
 
 Result<void> upsert_drift(Connection& connection, std::span<const DriftHistory> drift) {
-  TRY(auto upsert, connection.prepare("INSERT INTO drift (upstream, model, format, seen, recent) "
-                                      "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
-                                      "seen = excluded.seen, recent = excluded.recent"));
+  if (drift.empty()) return {};
+  TRY(auto upsert, connection.prepare(
+                       "INSERT INTO drift (upstream, model, format, owner, seen, at_ms, recent) "
+                       "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+                       "seen = excluded.seen, at_ms = max(at_ms, excluded.at_ms), recent = excluded.recent"));
   for (const DriftHistory& history : drift) {
-    const std::string recent = fmt::format("[{}]", fmt::join(history.recent, ","));
+    nlohmann::json list = nlohmann::json::array();
+    for (const SeenDrift& one : history.recent) list.push_back({one.difference, one.at_ms});
+    const std::string recent = list.dump();
     upsert.again();
     upsert.bind(history.key.upstream).bind(history.key.model).bind(history.key.format);
-    upsert.bind(history.seen).bind(recent);
+    upsert.bind(history.key.owner).bind(history.seen);
+    upsert.bind(history.recent.empty() ? 0 : history.recent.back().at_ms).bind(recent);
     TRY_VOID(upsert.run());
   }
   return {};
+}
+
+// Names of models come from clients: what is kept of them has an end.
+Result<void> prune_drift(Connection& connection) {
+  TRY(auto remove, connection.prepare("DELETE FROM drift WHERE at_ms < ? OR at_ms <= "
+                                      "(SELECT at_ms FROM drift ORDER BY at_ms DESC LIMIT 1 OFFSET ?)"));
+  return remove.bind(base::utc_ms() - drift_kept_ms).bind(most_drift_kept).run();
 }
 
 // Models are what clients call them where a server answers to any name: beyond so many, and so long ones, of
@@ -77,16 +89,20 @@ Result<void> add_usage(Connection& connection, std::span<const UsedTokens> used)
   TRY(auto fits, connection.prepare(
                      "SELECT EXISTS (SELECT 1 FROM usage WHERE day = ?1 AND owner = ?2 AND model = ?3) OR "
                      "(SELECT count(DISTINCT model) FROM usage WHERE day = ?1 AND owner = ?2) < ?4"));
-  TRY(auto add, connection.prepare("INSERT INTO usage (day, owner, model, section, tokens, requests) "
-                                   "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET tokens = tokens + "
-                                   "excluded.tokens, requests = requests + excluded.requests"));
+  // Rows that were written before numbers were bounded may hold anything.
+  TRY(auto add,
+      connection.prepare("INSERT INTO usage (day, owner, model, section, tokens, requests) "
+                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET "
+                         "tokens = min(max(tokens, 0), ?7 - excluded.tokens) + excluded.tokens, "
+                         "requests = min(max(requests, 0), ?7 - excluded.requests) + excluded.requests"));
   for (const UsedTokens& one : used) {
     std::string_view model = one.model;
     fits.again();
     TRY_VOID(fits.bind(one.day).bind(one.owner).bind(model).bind(most_models).step());
     if (model.size() > longest_model || fits.integer(0) == 0) model = "(others)";
     add.again();
-    add.bind(one.day).bind(one.owner).bind(model).bind(one.section).bind(one.tokens).bind(one.requests);
+    add.bind(one.day).bind(one.owner).bind(model).bind(one.section);
+    add.bind(add_used(one.tokens, 0)).bind(add_used(one.requests, 0)).bind(most_used);
     TRY_VOID(add.run());
   }
   return {};
@@ -193,21 +209,49 @@ Result<std::vector<Trace>> select_traces(Connection& connection, std::string_vie
 }
 
 Result<std::vector<DriftHistory>> select_drift(Connection& connection) {
-  TRY(auto row, connection.prepare("SELECT upstream, model, format, seen, recent FROM drift"));
+  TRY(auto row, connection.prepare("SELECT upstream, model, format, owner, seen, recent FROM drift"));
   std::vector<DriftHistory> out;
   while (true) {
     TRY(const bool more, row.step());
     if (!more) return out;
     DriftHistory history;
-    history.key = {std::string(row.text(0)), std::string(row.text(1)), std::string(row.text(2))};
-    history.seen = row.integer(3);
-    const auto recent = nlohmann::json::parse(row.text(4), nullptr, false);
+    history.key = {std::string(row.text(0)), std::string(row.text(1)), std::string(row.text(2)),
+                   std::string(row.text(3))};
+    history.seen = row.integer(4);
+    const auto recent = nlohmann::json::parse(row.text(5), nullptr, false);
     bool sound = recent.is_array();
-    for (const auto& difference : recent) {
-      sound = sound && difference.is_number_integer();
-      if (sound) history.recent.push_back(difference.get<Tokens>());
+    for (const auto& one : recent) {
+      sound = sound && one.is_array() && one.size() == 2 && one[0].is_number_integer() &&
+              one[1].is_number_integer();
+      if (sound) history.recent.push_back({one[0].get<Tokens>(), one[1].get<std::int64_t>()});
     }
     if (sound) out.push_back(std::move(history));  // what is not is learned anew
+  }
+}
+
+Result<std::int64_t> delete_drift(Connection& connection, std::string_view model) {
+  TRY(auto count, connection.prepare("SELECT count(*) FROM drift WHERE ?1 = '' OR model = ?1"));
+  TRY_VOID(count.bind(model).step());
+  const std::int64_t found = count.integer(0);
+  TRY(auto remove, connection.prepare("DELETE FROM drift WHERE ?1 = '' OR model = ?1"));
+  TRY_VOID(remove.bind(model).run());
+  TRY(auto note, connection.prepare("INSERT INTO forget_orders (at_ms, model) VALUES (?, ?)"));
+  TRY_VOID(note.bind(base::utc_ms()).bind(model).run());
+  // Whoever has not looked for a day has started anew since, or will.
+  TRY(auto old, connection.prepare("DELETE FROM forget_orders WHERE at_ms < ?"));
+  TRY_VOID(old.bind(base::utc_ms() - drift_kept_ms).run());
+  return found;
+}
+
+Result<std::vector<ForgetOrder>> select_orders(Connection& connection, std::int64_t after) {
+  TRY(auto row,
+      connection.prepare("SELECT number, model FROM forget_orders WHERE number > ? ORDER BY number"));
+  row.bind(after);
+  std::vector<ForgetOrder> out;
+  while (true) {
+    TRY(const bool more, row.step());
+    if (!more) return out;
+    out.push_back({row.integer(0), std::string(row.text(1))});
   }
 }
 
@@ -231,6 +275,7 @@ class SqliteTraces final : public TraceStore {
     TRY(auto transaction, Transaction::begin(*connection));
     TRY_VOID(insert_traces(*connection, traces));
     TRY_VOID(upsert_drift(*connection, drift));
+    if (!drift.empty()) TRY_VOID(prune_drift(*connection));
     TRY_VOID(add_usage(*connection, used));
     TRY_VOID(prune(*connection, limits));
     return transaction.commit();
@@ -251,6 +296,20 @@ class SqliteTraces final : public TraceStore {
     return select_drift(*connection);
   }
 
+  Result<std::int64_t> forget_drift(std::string_view model) override {
+    const std::lock_guard lock(writing_);
+    TRY(auto connection, pool_.lease());
+    TRY(auto transaction, Transaction::begin(*connection));
+    TRY(const std::int64_t found, delete_drift(*connection, model));
+    TRY_VOID(transaction.commit());
+    return found;
+  }
+
+  Result<std::vector<ForgetOrder>> forget_orders(std::int64_t after) override {
+    TRY(auto connection, pool_.lease());
+    return select_orders(*connection, after);
+  }
+
  private:
   ConnectionPool pool_;
   std::mutex writing_;
@@ -262,7 +321,8 @@ Result<std::unique_ptr<TraceStore>> open_traces(const std::filesystem::path& fil
                                                 const TracesOptions& options) {
   TRY(const bool exists,
       find_file(file, options.create, "`plimsoll serve` makes one and keeps traces in it"));
-  return open_as_allowed<SqliteTraces>(file, exists, [](auto& store) { return store.drift().has_value(); });
+  return open_as_allowed<SqliteTraces>(
+      file, exists, [](auto& store) { return store.traces("", {.limit = 1}).has_value(); });
 }
 
 }  // namespace plimsoll::sqlite

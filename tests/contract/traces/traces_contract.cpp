@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.hpp"
+
 namespace plimsoll {
 namespace {
 
@@ -178,7 +180,7 @@ TEST_P(TracesContract, DropsWhatIsTooOld) {
 TEST_P(TracesContract, KeepsAllOrNone) {
   std::vector<Trace> traces = traces_from(1, 3);
   traces[2].id.clear();
-  const DriftHistory drift{{"u", "m", "f"}, {1}, 1};
+  const DriftHistory drift{{"u", "m", "f", "o"}, {{1, base::utc_ms()}}, 1};
   const auto kept = store_->keep(traces, std::span(&drift, 1), {}, {});
   ASSERT_FALSE(kept);
   EXPECT_EQ(kept.error().code, Errc::bad_input);
@@ -186,11 +188,13 @@ TEST_P(TracesContract, KeepsAllOrNone) {
   EXPECT_TRUE(store_->drift()->empty());
 }
 
-TEST_P(TracesContract, RemembersDrift) {
-  const DriftHistory first{{"ollama", "llama3.2:3b", "llama3"}, {0, -4, 120}, 3};
-  const DriftHistory other{{"ollama", "qwen3:8b", ""}, {}, 9};
+TEST_P(TracesContract, RemembersDriftByOwner) {
+  const std::int64_t now = base::utc_ms();
+  const DriftKey key{"ollama", "llama3.2:3b", "llama3", "ann"};
+  const DriftHistory first{key, {{0, now}, {-4, now}, {120, now}}, 3};
+  const DriftHistory other{{"ollama", "llama3.2:3b", "llama3", "bob"}, {{7, now}}, 9};
   ASSERT_TRUE(store_->keep({}, std::vector{first, other}, {}, {}));
-  const DriftHistory later{first.key, {-4, 120, 0}, 4};
+  const DriftHistory later{key, {{-4, now}, {120, now}, {0, now + 1}}, 4};
   ASSERT_TRUE(store_->keep({}, std::span(&later, 1), {}, {}));
   reopen();
   const auto drift = store_->drift();
@@ -200,6 +204,39 @@ TEST_P(TracesContract, RemembersDrift) {
   EXPECT_EQ((*drift)[0].recent, later.recent);
   EXPECT_EQ((*drift)[0].seen, 4);
   EXPECT_EQ((*drift)[1].seen, 9);
+}
+
+TEST_P(TracesContract, KeepsTheNewestDriftAndNoMoreThanItMay) {
+  const std::int64_t now = base::utc_ms();
+  std::vector<DriftHistory> many;
+  for (std::int64_t i = 0; i < most_drift_kept + 500; ++i)
+    many.push_back({{"u", std::to_string(i), "", "o"}, {{1, now + i}}, 1});
+  ASSERT_TRUE(store_->keep({}, many, {}, {}));
+  EXPECT_EQ(store_->drift()->size(), static_cast<std::size_t>(most_drift_kept));
+  const DriftHistory old{{"old", "m", "", "o"}, {{1, now - drift_kept_ms - 1'000}}, 1};
+  ASSERT_TRUE(store_->keep({}, std::span(&old, 1), {}, {}));
+  const auto left = store_->drift();
+  ASSERT_TRUE(left);
+  for (const DriftHistory& kept : *left) {
+    EXPECT_NE(kept.key.upstream, "old");
+    EXPECT_NE(kept.key.model, "0");
+  }
+}
+
+TEST_P(TracesContract, ForgetsDriftAndNotesTheOrder) {
+  const std::int64_t now = base::utc_ms();
+  const std::vector<DriftHistory> both{{{"u", "one", "", "o"}, {{1, now}}, 1},
+                                       {{"u", "two", "", "o"}, {{1, now}}, 1}};
+  ASSERT_TRUE(store_->keep({}, both, {}, {}));
+  EXPECT_TRUE(store_->forget_orders(0)->empty());
+  EXPECT_EQ(store_->forget_drift("one"), 1);
+  ASSERT_EQ(store_->drift()->size(), 1U);
+  EXPECT_EQ(store_->drift()->front().key.model, "two");
+  EXPECT_EQ(store_->forget_drift(""), 1);
+  const auto orders = store_->forget_orders(0);
+  ASSERT_EQ(orders->size(), 2U);
+  EXPECT_EQ(orders->front().model, "one");
+  EXPECT_EQ(store_->forget_orders(orders->front().number)->size(), 1U);
 }
 
 TEST_P(TracesContract, TakesAnyBytes) {

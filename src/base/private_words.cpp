@@ -1,0 +1,47 @@
+#include "base/private_words.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+namespace plimsoll::base {
+namespace {
+
+struct Word {
+  std::string words, shown_as;
+};
+
+struct Kept {
+  std::mutex mutex;
+  std::vector<Word> words;  // the longest first: one may begin with another
+};
+
+Kept& kept() {
+  static Kept all;
+  return all;
+}
+
+}  // namespace
+
+void keep_private(std::string words, std::string shown_as) {
+  if (words.empty()) return;
+  Kept& all = kept();
+  const std::lock_guard lock(all.mutex);
+  std::erase_if(all.words, [&](const Word& word) { return word.words == words; });
+  all.words.push_back({std::move(words), std::move(shown_as)});
+  std::ranges::stable_sort(all.words, std::ranges::greater{},
+                           [](const Word& word) { return word.words.size(); });
+}
+
+std::string for_clients(std::string_view text) {
+  std::string shown(text);
+  Kept& all = kept();
+  const std::lock_guard lock(all.mutex);
+  for (const Word& word : all.words)
+    for (std::size_t at = 0; (at = shown.find(word.words, at)) != std::string::npos;
+         at += word.shown_as.size())
+      shown.replace(at, word.words.size(), word.shown_as);
+  return shown;
+}
+
+}  // namespace plimsoll::base
