@@ -155,6 +155,12 @@ def release(step):
     ctest(step, BUILD)
 
 
+def damage(step):
+    status, _ = step.run([sys.executable, "-m", "unittest", "discover", "-s", "tests/cli", "-t", "tests/cli", "-p", "test_corruption.py"],
+                         env={"PATH": f"{BUILD}:{os.environ['PATH']}", "PLIMSOLL_CORRUPTIONS": "2400"}, check=False)
+    step.verdict(status == 0)
+
+
 def crash(step):
     ctest(step, BUILD, ["-R", "^(crash|power)$"], env={"PLIMSOLL_CRASH_ROUNDS": "200"})
 
@@ -198,7 +204,8 @@ STEPS = {
     "python": ("set-up, command line and docs", python_tests),
     "asan": ("unit tests under AddressSanitizer and UBSan", preset("asan")),
     "tidy": ("likely mistakes", lint("tidy")),
-    "crash": ("a writer killed 200 times", crash),
+    "crash": ("a writer killed 200 times, and its power cut 800 times", crash),
+    "damage": ("2,400 damaged files", damage),
     "tsan": ("unit tests under ThreadSanitizer", preset("tsan")),
     "http-asan": ("the gateway under AddressSanitizer and UBSan", http_under("asan", 4)),
     "http-tsan": ("the gateway under ThreadSanitizer", http_under("tsan", 10)),
@@ -209,7 +216,7 @@ STEPS = {
     "aarch64": ("unit tests on aarch64", aarch64),
 }
 QUICK = ["format", "layers", "unit", "python", "asan"]
-SETS = {"quick": QUICK, "full": [*QUICK, "tidy", "crash", "tsan", "http-asan", "http-tsan", "soak", "kills", "fuzz", "aarch64"]}
+SETS = {"quick": QUICK, "full": [*QUICK, "tidy", "crash", "damage", "tsan", "http-asan", "http-tsan", "soak", "kills", "fuzz", "aarch64"]}
 
 
 def what_failed(log):

@@ -56,6 +56,16 @@ TEST_F(SqliteStore, RefusesAStoreOfANewerProgram) {
   EXPECT_NE(opened.error().what.find("schema 99"), std::string::npos);
 }
 
+TEST_F(SqliteStore, RefusesASchemaBelowZero) {
+  ASSERT_TRUE(open_store(file_));
+  for (const char* sql : {"PRAGMA user_version = -1", "PRAGMA user_version = -2147483648"}) {
+    execute(sql);
+    const auto opened = open_store(file_);
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, Errc::damaged) << opened.error().what;
+  }
+}
+
 TEST_F(SqliteStore, DocumentsOfAnOlderStoreAreOfNoKnownFile) {
   {
     const auto store = open_store(file_);
