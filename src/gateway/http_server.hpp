@@ -27,11 +27,12 @@ struct ClientRequest {
   std::string query;     // as it came
   std::string content_type;
   std::string content_encoding;
-  std::string origin;       // of the page that asks, where a browser does
-  std::string host;         // as it calls this server
-  bool from_here = false;   // it came in by a loopback address
-  std::string mcp_version;  // MCP-Protocol-Version
-  base::Secret key;         // of Authorization, X-API-Key or api-key, in this order
+  std::string origin;             // of the page that asks, where a browser does
+  std::string host;               // as it calls this server
+  bool from_here = false;         // it came in by a loopback address
+  std::string mcp_version;        // MCP-Protocol-Version
+  std::string anthropic_version;  // anthropic-version: a client of Anthropic's API
+  base::Secret key;               // of Authorization, X-API-Key or api-key, in this order
   // A browser that asks whether it may, and the headers that it would send.
   bool is_preflight = false;
   std::string preflight_headers;

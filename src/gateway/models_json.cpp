@@ -47,6 +47,20 @@ Json embedder_json() {
           {"kind", "embedding"}};
 }
 
+Json anthropic_models_json(const Json& models) {
+  Json data = Json::array();
+  for (Json one : models["data"]) {
+    one.erase("object");
+    one["type"] = "model";
+    one["display_name"] = one["id"];
+    one["created_at"] = "1970-01-01T00:00:00Z";
+    data.push_back(std::move(one));
+  }
+  const Json first = data.empty() ? Json() : data.front()["id"],
+             last = data.empty() ? Json() : data.back()["id"];
+  return {{"data", std::move(data)}, {"has_more", false}, {"first_id", first}, {"last_id", last}};
+}
+
 Json models_json(const engine::Engine& engine, const engine::Fleet& fleet, const engine::Caller& caller) {
   std::vector<std::string> indexes;
   if (engine.shelf != nullptr)

@@ -11,6 +11,8 @@ namespace plimsoll::gateway {
 // The embedder of this program, by the name that /v1/embeddings takes.
 inline constexpr std::string_view own_embedder = "all-minilm-l6-v2";
 nlohmann::ordered_json embedder_json();
+// The same list as Anthropic's clients read it.
+nlohmann::ordered_json anthropic_models_json(const nlohmann::ordered_json& models);
 
 nlohmann::ordered_json models_json(const engine::Engine& engine, const engine::Fleet& fleet,
                                    const engine::Caller& caller);

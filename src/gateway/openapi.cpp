@@ -67,7 +67,7 @@ Json replies_of(const RouteAbout& route) {
     content["application/json"] = {{"schema", route.gives.empty() ? any : reference(route.gives)}};
   }
   // What a client asks for as a stream.
-  if (route.gives == "Answer" || route.gives == "Response")
+  if (route.gives == "Answer" || route.gives == "Response" || route.gives == "MessageAnswer")
     content["text/event-stream"] = {{"schema", {{"type", "string"}}}};
   if (route.gives == "OllamaAnswer") content["application/x-ndjson"] = {{"schema", {{"type", "string"}}}};
   const Json failed{{"application/json", {{"schema", reference("Error")}}}};

@@ -32,6 +32,13 @@ constexpr const char* requests = R"json({
   "max_output_tokens": {"type": ["integer", "null"], "minimum": 1}, "store": {"type": ["boolean", "null"]}, "stream": {"type": ["boolean", "null"]},
   "index_name": {"type": "string", "description": "Whose passages go along."},
   "plimsoll": {"$ref": "#/components/schemas/Wishes"}}},
+"Messages": {"type": "object", "required": ["messages", "max_tokens"], "properties": {
+  "model": {"type": "string", "description": "MODEL, UPSTREAM/MODEL or MODEL+INDEX"}, "max_tokens": {"type": "integer", "minimum": 1},
+  "system": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "object"}}]},
+  "messages": {"type": "array", "minItems": 1, "items": {"$ref": "#/components/schemas/Message"}}, "stream": {"type": "boolean"},
+  "index_name": {"type": "string", "description": "Whose passages go along."}, "plimsoll": {"$ref": "#/components/schemas/Wishes"}}},
+"MessagesCount": {"type": "object", "required": ["messages"], "properties": {
+  "model": {"type": "string"}, "messages": {"type": "array", "minItems": 1, "items": {"$ref": "#/components/schemas/Message"}}}},
 "Embedding": {"type": "object", "required": ["input"], "properties": {
   "model": {"type": "string", "examples": ["all-minilm-l6-v2"]},
   "input": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
@@ -90,6 +97,7 @@ constexpr const char* replies = R"json({
 "Error": {"type": "object", "description": "OpenAI's `error`, RAGEngine's `detail`, Ollama's `error`: by the route.", "anyOf": [
   {"required": ["detail"]}, {"required": ["error"]}]},
 "Answer": {"type": "object", "properties": {"plimsoll": {"type": "object"}, "source_nodes": {"type": ["array", "null"]}}},
+"MessageAnswer": {"type": "object", "required": ["type", "content"]},
 "Response": {"type": "object", "properties": {"id": {"type": "string"}, "object": {"type": "string"}, "output": {"type": "array"}}},
 "OllamaAnswer": {"type": "object", "required": ["model", "done"]},
 "Models": {"type": "object", "required": ["object", "data"], "properties": {"object": {"const": "list"}, "data": {"type": "array", "items": {

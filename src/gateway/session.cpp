@@ -79,6 +79,7 @@ ClientRequest head_of(const http::request<http::string_body>& message, bool from
   request.origin = message[http::field::origin];
   request.host = message[http::field::host];
   request.mcp_version = message["MCP-Protocol-Version"];
+  request.anthropic_version = message["anthropic-version"];
   request.key = base::Secret(key_in(message));
   request.is_preflight = message.count(http::field::access_control_request_method) > 0;
   request.preflight_headers = message[http::field::access_control_request_headers];

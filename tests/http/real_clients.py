@@ -11,6 +11,7 @@ import json
 import sys
 import traceback
 
+import anthropic
 import openai
 from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_openai import ChatOpenAI
@@ -161,11 +162,36 @@ def litellm_client(url):
         return seen | {"too long": error.status_code}
 
 
+def anthropic_client(url):
+    client = anthropic.Anthropic(base_url=url.removesuffix("/v1"), api_key="none", max_retries=0, timeout=300)
+    whole = client.messages.create(model=MODEL, max_tokens=8, system="You are the mate.", messages=MESSAGES[1:])
+    with client.messages.stream(model=MODEL, max_tokens=8, messages=MESSAGES[1:]) as stream:
+        pieces = "".join(stream.text_stream)
+        last = stream.get_final_message()
+    counted = client.messages.count_tokens(model=MODEL, messages=MESSAGES[1:])
+    seen = {"text": whole.content[0].text, "pieces": pieces, "last": last.content[0].text, "stop": last.stop_reason in ("end_turn", "max_tokens"),
+            "counted": counted.input_tokens > 0, "models": client.models.list().data[0].id}
+    try:
+        client.messages.create(model=MODEL, max_tokens=8, messages=TOO_LONG)
+    except anthropic.BadRequestError as error:
+        seen["too long"] = error.body["error"]["type"]
+    return seen
+
+
+def anthropic_tools(url):
+    client = anthropic.Anthropic(base_url=url.removesuffix("/v1"), api_key="none", max_retries=0)
+    tool = {"name": "sound", "input_schema": {"type": "object", "properties": {"side": {"type": "string"}}}}
+    ask = {"model": "tools/gpt-4o", "max_tokens": 50, "tools": [tool], "messages": MESSAGES[1:]}
+    with client.messages.stream(**ask) as stream:
+        streamed = stream.get_final_message().content[-1].input
+    return {"input": client.messages.create(**ask).content[-1].input, "streamed": streamed}
+
+
 def main():
     url = sys.argv[1] + "/v1"
     client = openai.OpenAI(base_url=url, api_key="none", max_retries=0, timeout=300)
     by_client = (plain, planned, with_documents, streaming, tools, tools_in_a_stream, others, responses, errors)
-    by_url = (in_parallel, langchain, langchain_tools, llamaindex, litellm_client)
+    by_url = (in_parallel, langchain, langchain_tools, llamaindex, litellm_client, anthropic_client, anthropic_tools)
     seen = {}
     for what in by_client + by_url:
         if sys.argv[3:] and what.__name__ not in sys.argv[3:]:

@@ -1,4 +1,5 @@
-"""The gateway as real clients meet it: OpenAI's Python SDK, LangChain's ChatOpenAI, LlamaIndex's OpenAILike and LiteLLM.
+"""The gateway as real clients meet it: OpenAI's Python SDK, LangChain's ChatOpenAI, LlamaIndex's OpenAILike, LiteLLM and
+Anthropic's Python SDK.
 
 `plimsoll` must be on the PATH, or PLIMSOLL_BIN name it. `tools/setup clients` brings the clients into an environment
 of their own. Nothing here leaves this machine.
@@ -100,6 +101,12 @@ class RealClients(Clients):
     def test_litellm(self):
         text = self.upstream.text
         self.assertEqual(self.saw("litellm_client"), {"text": text, "read": 17, "stream": text, "too long": 400})
+
+    def test_anthropic(self):
+        text = self.upstream.text
+        self.assertEqual(self.saw("anthropic_client"), {"text": text, "pieces": text, "last": text, "stop": True, "counted": True,
+                                                        "models": "gpt-4o", "too long": "invalid_request_error"})
+        self.assertEqual(self.saw("anthropic_tools"), {"input": {"side": "port"}, "streamed": {"side": "port"}})
 
 
 if __name__ == "__main__":

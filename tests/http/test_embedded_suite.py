@@ -36,7 +36,7 @@ Uploading = embedded(test_upload.Uploading)
 
 class RealClients(test_clients.Clients):
     EMBEDDED = True
-    ONLY = ("plain", "with_documents", "streaming", "others", "responses", "langchain", "llamaindex")
+    ONLY = ("plain", "with_documents", "streaming", "others", "responses", "langchain", "llamaindex", "anthropic_client")
 
     def test_openai(self):
         plain, streaming = self.saw("plain"), self.saw("streaming")
@@ -54,6 +54,11 @@ class RealClients(test_clients.Clients):
         seen = self.saw("responses")
         self.assertTrue(seen["text"] and seen["pieces"])
         self.assertEqual((seen["after"], seen["last"], seen["kept"]), (True, seen["pieces"], seen["text"]))
+
+    def test_anthropic(self):
+        seen = self.saw("anthropic_client")
+        self.assertTrue(seen["text"] and seen["counted"] and seen["stop"])
+        self.assertEqual((seen["pieces"], seen["models"]), (seen["last"], self.model))
 
     def test_langchain_and_llamaindex(self):
         for name in ("langchain", "llamaindex"):

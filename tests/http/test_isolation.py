@@ -35,6 +35,8 @@ def ways(index):
                                ("/v1/responses", {"model": "gpt-4o", "input": "Ahoy!", "previous_response_id": "RESPONSE"})],
         "GET /v1/responses/{id...}": [("/v1/responses/RESPONSE", None), ("/v1/responses/RESPONSE/input_items", None)],
         "DELETE /v1/responses/{id...}": [("/v1/responses/RESPONSE", None)],
+        "POST /v1/messages": [("/v1/messages", {"model": f"gpt-4o+{index}", "max_tokens": 9, "messages": user("Ahoy!")})],
+        "POST /v1/messages/count_tokens": [("/v1/messages/count_tokens", {"model": f"gpt-4o+{index}", "messages": user("Ahoy!")})],
         "POST /v1/embeddings": [("/v1/embeddings", {"model": "gpt-4o", "input": "marlinspike"})],
         "GET /v1/models": [("/v1/models", None)],
         "GET /v1/models/{model...}": [(f"/v1/models/gpt-4o+{index}", None)],
