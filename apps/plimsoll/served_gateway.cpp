@@ -128,11 +128,15 @@ std::string origin_of(const std::string& root) {
 
 // Addresses and paths that errors have for the log, and not for clients.
 void keep_addresses_private(const base::Settings& settings, const std::vector<engine::FleetMember>& members) {
-  base::keep_private(settings.store_file.string(), "the store");
+  base::keep_private(std::filesystem::absolute(settings.store_file).string(), "the store");
+  if (settings.store_file.has_parent_path()) base::keep_private(settings.store_file.string(), "the store");
   for (const engine::FleetMember& member : members) {
     const std::string shown = fmt::format("the upstream '{}'", member.name);
     base::keep_private(member.server.root, shown);
-    base::keep_private(origin_of(member.server.root), shown);
+    const std::string origin = origin_of(member.server.root);
+    base::keep_private(origin, shown);
+    for (const std::string_view usual : {":80", ":443"})  // which errors leave out
+      if (origin.ends_with(usual)) base::keep_private(origin.substr(0, origin.size() - usual.size()), shown);
   }
 }
 

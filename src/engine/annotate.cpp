@@ -162,7 +162,7 @@ Json summary(const Course& course) {
   if (course.recalled && (!course.recalled->facts.empty() || course.parts.wishes.memory))
     json["memories"] = memories_json(course);
   Json warnings = plan.warnings;
-  for (const std::string& warning : trace.warnings) warnings.push_back(warning);
+  for (const std::string& warning : trace.warnings) warnings.push_back(base::for_clients(warning));
   if (!warnings.empty()) json["warnings"] = std::move(warnings);
   if (course.parts.wishes.explain) json["plan"] = Json::parse(plan_json_line(plan), nullptr, false);
   return json;

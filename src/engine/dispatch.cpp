@@ -34,6 +34,11 @@ bool is_out_of_service(int status) {
   return status == 502 || status == 503 || status == 504;
 }
 
+// Connected, and closed before a byte came: it may be asked again, and tells nothing of other requests.
+bool is_dead(const Error& error) {
+  return error.code == Errc::io_failed;
+}
+
 // None: it answered, or the request was never its to answer.
 std::optional<Breakers::Failure> failure_in(const Result<std::unique_ptr<HttpStream>>& reply) {
   if (reply)
@@ -47,7 +52,10 @@ std::optional<Breakers::Failure> failure_in(const Result<std::unique_ptr<HttpStr
 std::optional<milliseconds> pause_after(const Result<std::unique_ptr<HttpStream>>& reply, int tries) {
   const milliseconds pause = first_pause * (1 << (2 * (tries - 1)));
   // A server that has begun to answer has done the work, and would do it again.
-  if (!reply) return reply.error().code == Errc::unreachable ? std::optional(pause) : std::nullopt;
+  if (!reply) {
+    const bool may_help = reply.error().code == Errc::unreachable || is_dead(reply.error());
+    return may_help ? std::optional(pause) : std::nullopt;
+  }
   const ReplyHead& head = (*reply)->head();
   const int status = head.status;
   if (status != 429 && !is_out_of_service(status)) return std::nullopt;
@@ -85,8 +93,7 @@ Error explain_late(const Course& course, Deadline deadline, Error error, std::st
   const std::chrono::duration<double> whole = deadline.moment() - course.begun;
   error.what = fmt::format(
       "the upstream '{}' had no whole answer within {:.3g} s (request_timeout_seconds); ask for less, or let "
-      "the "
-      "operator raise the setting",
+      "the operator raise the setting",
       course.trace.upstream, whole.count());
   return error;
 }
@@ -124,8 +131,9 @@ Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& cr
     const auto pause = pause_after(reply, tries);
     if (!pause || tries == most_tries || deadline.left() <= *pause) {
       if (reply) co_return reply;
-      co_return tl::unexpected(
-          explain_late(course, deadline, std::move(reply).error(), "first_byte_timeout_seconds"));
+      Error error = explain_late(course, deadline, std::move(reply).error(), "first_byte_timeout_seconds");
+      if (is_dead(error)) error.code = Errc::unreachable;  // to a client it is the same
+      co_return tl::unexpected(std::move(error));
     }
     ++engine.counters.retries;
     log::info("asking the upstream again", {{"trace", course.trace.id},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 namespace plimsoll::engine {
 namespace {
 
+using base::list_in;
 using base::member;
 using Json = nlohmann::ordered_json;
 
@@ -49,7 +51,7 @@ Json part_of(const Json& part) {
 Json content_of(const Json& content) {
   if (content.is_string()) return content;
   Json parts = Json::array();
-  for (const Json& part : content.is_array() ? content : Json::array())
+  for (const Json& part : list_in(content))
     if (Json made = part_of(part); !made.is_null()) parts.push_back(std::move(made));
   if (parts.empty()) return "";
   return parts.size() == 1 && parts[0]["type"] == "text" ? parts[0]["text"] : parts;
@@ -113,12 +115,14 @@ bool is_known_item(const Json& item) {
   return is_message(item) || std::ranges::find(known, text_of(member(item, "type"))) != known.end();
 }
 
-std::string unknown_part(const Json& item) {
-  const Json& content = member(item, "content");
-  if (member(item, "type") == "reasoning" || !content.is_array()) return {};
-  for (const Json& part : content)
-    if (part_of(part).is_null()) return text_of(member(part, "type"));
-  return {};
+// The first part that a chat does not have, by its type.
+std::optional<std::string> unknown_part(const Json& parts) {
+  for (const Json& part : list_in(parts))
+    if (part_of(part).is_null()) {
+      const std::string type = text_of(member(part, "type"));
+      return type.empty() ? "without a type" : type;
+    }
+  return std::nullopt;
 }
 
 // ---- Fields ----
@@ -131,8 +135,7 @@ Json tool_of(const Json& tool) {
 
 void put_tools(const Json& request, Json& chat) {
   Json tools = Json::array();
-  const Json& given = member(request, "tools");
-  for (const Json& tool : given.is_array() ? given : Json::array())
+  for (const Json& tool : list_in(member(request, "tools")))
     if (member(tool, "type") == "function") tools.push_back(tool_of(tool));
   if (tools.empty()) return;
   chat["tools"] = std::move(tools);
@@ -208,8 +211,11 @@ std::string beyond_a_chat(const Json& request, const Json& items) {
     return fmt::format("tool_choice ({})", text_of(member(choice, "type")));
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (!is_known_item(items[i])) return fmt::format("input[{}] ({})", i, text_of(member(items[i], "type")));
-    if (const std::string part = unknown_part(items[i]); !part.empty())
-      return fmt::format("input[{}].content ({})", i, part);
+    for (const char* field : {"content", "output"}) {
+      if (member(items[i], "type") == "reasoning") break;
+      if (const auto part = unknown_part(member(items[i], field)))
+        return fmt::format("input[{}].{} ({})", i, field, *part);
+    }
   }
   return {};
 }

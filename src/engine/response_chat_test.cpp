@@ -79,6 +79,11 @@ TEST(ResponseChat, KnowsWhatAChatCannotSay) {
   EXPECT_EQ(beyond(R"({"input": [{"type": "item_reference", "id": "x"}]})"), "input[0] (item_reference)");
   EXPECT_EQ(beyond(R"({"input": [{"role": "user", "content": [{"type": "input_audio"}]}]})"),
             "input[0].content (input_audio)");
+  EXPECT_EQ(beyond(R"({"input": [{"role": "user", "content": [{"text": "Q"}, {"type": "input_audio"}]}]})"),
+            "input[0].content (without a type)");
+  EXPECT_EQ(
+      beyond(R"({"input": [{"type": "function_call_output", "call_id": "c", "output": [{"type": "odd"}]}]})"),
+      "input[0].output (odd)");
 }
 
 }  // namespace

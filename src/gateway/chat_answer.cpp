@@ -1,31 +1,23 @@
 #include "gateway/chat_answer.hpp"
 
 #include "base/json_member.hpp"
-#include "base/json_shape.hpp"
 #include "base/json_text.hpp"
 #include "base/try.hpp"
 #include "engine/annotate.hpp"
 #include "engine/reply.hpp"
+#include "gateway/answer_json.hpp"
 #include "gateway/api.hpp"
 
 namespace plimsoll::gateway {
 namespace {
 
 using base::member;
-
-Json parsed(std::string_view text) {
-  return base::check_json_shape(text, "the answer") ? Json::parse(text, nullptr, false) : Json();
-}
+using base::text_in;
 
 const Json& first_choice(const Json& completion) {
   static const Json none;
   const Json& choices = member(completion, "choices");
   return choices.is_array() && !choices.empty() ? choices[0] : none;
-}
-
-std::string text_in(const Json& object, const char* key) {
-  const Json& value = member(object, key);
-  return value.is_string() ? value.get<std::string>() : std::string();
 }
 
 Json taken(Json& object, const char* key) {

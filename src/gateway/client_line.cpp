@@ -106,8 +106,9 @@ void ClientLine::ended_sending() {
   watch_for_reset();
   if (when_ended_ == Ended::will_show) return;
   IoError error;
-  socket_.write_some(asio::buffer(are_you_there), error);
-  if (error) left();
+  const std::size_t said = socket_.write_some(asio::buffer(are_you_there), error);
+  if (error == asio::error::would_block || error == asio::error::try_again) return;  // it reads slowly
+  if (error || said < are_you_there.size()) left();
 }
 
 void ClientLine::watch_for_reset() {

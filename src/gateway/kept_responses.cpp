@@ -11,7 +11,9 @@
 namespace plimsoll::gateway {
 namespace {
 
+using base::list_in;
 using base::member;
+using base::text_in;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kind = "response";
@@ -36,27 +38,29 @@ std::string KeptResponses::new_id() {
 }
 
 Result<Conversation> KeptResponses::until(std::string_view owner, std::string_view id) const {
-  std::vector<Run> chain;  // newest first
+  std::vector<Json> chain;  // items of each response, newest first
+  std::size_t bytes = 0;
   std::string next(id);
   Conversation found;
   while (!next.empty()) {
-    if (chain.size() >= limits_.chain)
-      return fail(Errc::bad_input,
-                  "the conversation of previous_response_id has more than {} responses; begin a new one",
-                  limits_.chain);
-    TRY(Run run, find(store_, owner, next));
+    TRY(const Run run, find(store_, owner, next));
+    bytes += run.asked.size() + run.outcome.size();
+    if (chain.size() >= limits_.chain || bytes > limits_.chain_bytes)
+      return fail(
+          Errc::bad_input,
+          "the conversation of previous_response_id has more than {} responses or {} bytes; begin a new one",
+          base::with_thousands(static_cast<std::int64_t>(limits_.chain)),
+          base::with_thousands(static_cast<std::int64_t>(limits_.chain_bytes)));
     found.root = next;
-    const Json asked = Json::parse(run.asked, nullptr, false);
-    const Json& before = member(asked, "previous");
-    next = before.is_string() ? before.get<std::string>() : std::string();
-    chain.push_back(std::move(run));
+    Json asked = Json::parse(run.asked, nullptr, false), said = Json::parse(run.outcome, nullptr, false);
+    next = text_in(asked, "previous");
+    Json items = Json::array();
+    for (const Json& item : list_in(member(asked, "items"))) items.push_back(item);
+    for (const Json& item : list_in(member(said, "output"))) items.push_back(item);
+    chain.push_back(std::move(items));
   }
-  for (auto run = chain.rbegin(); run != chain.rend(); ++run) {
-    const Json asked = Json::parse(run->asked, nullptr, false),
-               said = Json::parse(run->outcome, nullptr, false);
-    for (const Json& item : member(asked, "items")) found.items.push_back(item);
-    for (const Json& item : member(said, "output")) found.items.push_back(item);
-  }
+  for (auto items = chain.rbegin(); items != chain.rend(); ++items)
+    for (Json& item : *items) found.items.push_back(std::move(item));
   return found;
 }
 
@@ -89,6 +93,8 @@ Result<Json> KeptResponses::items(std::string_view owner, std::string_view id) c
 
 Result<void> KeptResponses::forget(std::string_view owner, std::string_view id) const {
   TRY(const bool found, store_.forget_run(owner, kind, id));
+  TRY_VOID(
+      store_.forget(owner, id));  // summaries of a conversation are kept by the response that it began with
   if (!found) return tl::unexpected(unknown(id));
   return {};
 }

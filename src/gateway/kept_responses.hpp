@@ -11,9 +11,10 @@
 namespace plimsoll::gateway {
 
 struct KeptResponsesLimits {
-  std::int64_t count = 10'000;                 // of one owner; beyond it the oldest go
+  std::int64_t count = 2'000;                  // of one owner; beyond it the oldest go
   std::int64_t bytes = std::int64_t{4} << 20;  // of one, with what was asked
   std::size_t chain = 1'000;                   // of those that one goes on from
+  std::size_t chain_bytes = std::size_t{32} << 20;
 };
 
 struct Conversation {
@@ -38,6 +39,7 @@ class KeptResponses {
   // not_found: it is not kept here.
   Result<nlohmann::ordered_json> response(std::string_view owner, std::string_view id) const;
   Result<nlohmann::ordered_json> items(std::string_view owner, std::string_view id) const;
+  // With what was kept of the conversation that it began.
   Result<void> forget(std::string_view owner, std::string_view id) const;
 
  private:

@@ -3,24 +3,17 @@
 #include <charconv>
 
 #include "base/json_member.hpp"
-#include "base/json_shape.hpp"
 #include "base/json_text.hpp"
 #include "engine/annotate.hpp"
+#include "gateway/answer_json.hpp"
 
 namespace plimsoll::gateway {
 namespace {
 
+using base::list_in;
 using base::member;
+using base::text_in;
 using Json = nlohmann::ordered_json;
-
-std::string text_in(const Json& object, const char* key) {
-  const Json& value = member(object, key);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
-
-Json parsed(std::string_view text) {
-  return base::check_json_shape(text, "the answer") ? Json::parse(text, nullptr, false) : Json();
-}
 
 Tokens tokens_in(const Json& object, const char* key) {
   const Json& value = member(object, key);
@@ -164,8 +157,7 @@ void MessagesAnswer::take_chunk(const Json& chunk, std::string& out) {
   say(Kind::thought, thought.empty() ? text_in(delta, "reasoning") : thought, out);
   say(Kind::text, text_in(delta, "content"), out);
   say(Kind::text, text_in(delta, "refusal"), out);
-  const Json& calls = member(delta, "tool_calls");
-  for (const Json& piece : calls.is_array() ? calls : Json::array()) take_call(piece, out);
+  for (const Json& piece : list_in(member(delta, "tool_calls"))) take_call(piece, out);
   if (std::string reason = text_in(choice, "finish_reason"); !reason.empty()) reason_ = std::move(reason);
 }
 

@@ -66,6 +66,7 @@ Awaitable<void> Api::messages(Call call) const {
   TranslatingSink::Manner manner;
   manner.streams = asked->stream;
   manner.at_once_bytes = context_.engine.rules.planned_at_once_bytes;
+  manner.most_bytes = context_.engine.rules.max_answer_bytes;
   TranslatingSink sink(call.crew, call.reply, answer, manner);
   engine::Ask ask;
   ask.caller = call.request.caller;

@@ -11,13 +11,10 @@
 namespace plimsoll::gateway {
 namespace {
 
+using base::list_in;
 using base::member;
+using base::text_in;
 using Json = nlohmann::ordered_json;
-
-std::string text_in(const Json& object, const char* key) {
-  const Json& value = member(object, key);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
 
 Json text_part(std::string text) {
   return {{"type", "text"}, {"text", std::move(text)}};
@@ -57,9 +54,7 @@ Result<Json> part_of(const Json& block, const std::string& place) {
   if (type == "document") return document_part(block, place);
   if (type == "search_result") {
     std::string text = text_in(block, "title");
-    const Json& content = member(block, "content");
-    for (const Json& one : content.is_array() ? content : Json::array())
-      text += "\n\n" + text_in(one, "text");
+    for (const Json& one : list_in(member(block, "content"))) text += "\n\n" + text_in(one, "text");
     return text_part(std::move(text));
   }
   return fail(Errc::unsupported, "{} is a block of type '{}', which other servers do not know", place,

@@ -4,32 +4,24 @@
 #include <charconv>
 
 #include "base/json_member.hpp"
-#include "base/json_shape.hpp"
 #include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "engine/annotate.hpp"
+#include "gateway/answer_json.hpp"
 #include "gateway/ollama_models.hpp"
 
 namespace plimsoll::gateway {
 namespace {
 
 using base::member;
+using base::text_in;
 using Json = nlohmann::ordered_json;
-
-std::string text_in(const Json& object, const char* key) {
-  const Json& value = member(object, key);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
 
 // Servers differ in what they call it.
 std::string thought_in(const Json& message) {
   std::string thought = text_in(message, "reasoning_content");
   return thought.empty() ? text_in(message, "reasoning") : thought;
-}
-
-Json parsed(std::string_view text) {
-  return base::check_json_shape(text, "the answer") ? Json::parse(text, nullptr, false) : Json();
 }
 
 std::string said_in(const Json& error) {

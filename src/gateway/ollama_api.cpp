@@ -111,6 +111,7 @@ Awaitable<void> Api::ollama_ask(Call call, OllamaRoute route) const {
   TranslatingSink::Manner manner;
   manner.streams = prepared->ask.stream;
   manner.at_once_bytes = rules.planned_at_once_bytes;
+  manner.most_bytes = rules.max_answer_bytes;
   TranslatingSink sink(call.crew, call.reply, answer, manner);
   engine::Ask ask;
   ask.caller = call.request.caller;

@@ -9,13 +9,10 @@
 namespace plimsoll::gateway {
 namespace {
 
+using base::list_in;
 using base::member;
+using base::text_in;
 using Json = nlohmann::ordered_json;
-
-std::string text_in(const Json& object, const char* key) {
-  const Json& value = member(object, key);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
 
 // By the first letters of what the file's first bytes become in base64.
 std::string_view media_type(std::string_view base64) {

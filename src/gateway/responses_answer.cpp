@@ -2,31 +2,38 @@
 
 #include "base/clock.hpp"
 #include "base/json_member.hpp"
-#include "base/json_shape.hpp"
 #include "base/json_text.hpp"
 #include "base/log.hpp"
+#include "base/private_words.hpp"
+#include "gateway/answer_json.hpp"
 
 namespace plimsoll::gateway {
 namespace {
 
+using base::list_in;
 using base::member;
+using base::text_in;
 using Json = nlohmann::ordered_json;
-
-std::string text_in(const Json& object, const char* key) {
-  const Json& value = member(object, key);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
-
-Json parsed(std::string_view text) {
-  return base::check_json_shape(text, "the answer") ? Json::parse(text, nullptr, false) : Json();
-}
 
 Json or_else(const Json& value, Json other) {
   return value.is_null() ? std::move(other) : value;
 }
 
-// What a response repeats of its request.
-Json opening(const Json& request, const std::string& id) {
+Json usage_json(const Json& chat) {
+  if (!chat.is_object()) return nullptr;
+  return {{"input_tokens", or_else(member(chat, "prompt_tokens"), 0)},
+          {"input_tokens_details",
+           {{"cached_tokens", or_else(member(member(chat, "prompt_tokens_details"), "cached_tokens"), 0)}}},
+          {"output_tokens", or_else(member(chat, "completion_tokens"), 0)},
+          {"output_tokens_details",
+           {{"reasoning_tokens",
+             or_else(member(member(chat, "completion_tokens_details"), "reasoning_tokens"), 0)}}},
+          {"total_tokens", or_else(member(chat, "total_tokens"), 0)}};
+}
+
+}  // namespace
+
+Json ResponsesAnswer::opening(const Json& request, const std::string& id) {
   Json response{{"id", id},
                 {"object", "response"},
                 {"created_at", base::utc_ms() / 1'000},
@@ -50,23 +57,6 @@ Json opening(const Json& request, const std::string& id) {
   response["metadata"] = or_else(member(request, "metadata"), Json::object());
   return response;
 }
-
-Json usage_json(const Json& chat) {
-  if (!chat.is_object()) return nullptr;
-  return {{"input_tokens", or_else(member(chat, "prompt_tokens"), 0)},
-          {"input_tokens_details",
-           {{"cached_tokens", or_else(member(member(chat, "prompt_tokens_details"), "cached_tokens"), 0)}}},
-          {"output_tokens", or_else(member(chat, "completion_tokens"), 0)},
-          {"output_tokens_details",
-           {{"reasoning_tokens",
-             or_else(member(member(chat, "completion_tokens_details"), "reasoning_tokens"), 0)}}},
-          {"total_tokens", or_else(member(chat, "total_tokens"), 0)}};
-}
-
-}  // namespace
-
-ResponsesAnswer::ResponsesAnswer(const Json& request, std::string id, Keep keep)
-    : response_(opening(request, id)), keep_(std::move(keep)) {}
 
 // ---- Events ----
 
@@ -94,7 +84,7 @@ Json ResponsesAnswer::part_json(const Item& item, std::string_view said) {
 }
 
 Json ResponsesAnswer::item_json(const Item& item, bool whole) const {
-  const char* status = !whole ? "in_progress" : reason_ == "length" ? "incomplete" : "completed";
+  const char* status = !whole ? "in_progress" : item.cut ? "incomplete" : "completed";
   if (item.kind == Kind::call)
     return {{"type", "function_call"},
             {"id", item.id},
@@ -133,6 +123,7 @@ std::size_t ResponsesAnswer::open(Item item, std::string& out) {
 void ResponsesAnswer::close(std::size_t index, std::string& out) {
   Item& item = items_[index];
   if (std::exchange(item.closed, true)) return;
+  item.cut = reason_ == "length" || reason_ == "content_filter";
   const Json place{{"item_id", item.id}, {"output_index", index}};
   const auto with = [&](Json more) {
     Json fields = place;
@@ -162,23 +153,21 @@ void ResponsesAnswer::close(std::size_t index, std::string& out) {
 }
 
 // Pieces of several calls may come by turns: they stay open to the end.
-void ResponsesAnswer::close_texts(std::string& out) {
-  for (std::size_t i = 0; i < items_.size(); ++i)
-    if (items_[i].kind != Kind::call) close(i, out);
+void ResponsesAnswer::close_text(std::string& out) {
+  if (open_text_) close(*std::exchange(open_text_, std::nullopt), out);
 }
 
 // ---- What the chat says ----
 
 void ResponsesAnswer::say(Kind kind, const std::string& words, std::string& out) {
   if (words.empty()) return;
-  if (items_.empty() || items_.back().kind != kind || items_.back().closed) {
-    close_texts(out);
-    open({kind, {}, {}, {}, {}}, out);
+  if (!open_text_ || items_[*open_text_].kind != kind) {
+    close_text(out);
+    open_text_ = open({kind, {}, {}, {}, {}}, out);
   }
-  Item& item = items_.back();
+  Item& item = items_[*open_text_];
   item.said += words;
-  Json fields{
-      {"item_id", item.id}, {"output_index", items_.size() - 1}, {"content_index", 0}, {"delta", words}};
+  Json fields{{"item_id", item.id}, {"output_index", *open_text_}, {"content_index", 0}, {"delta", words}};
   if (kind == Kind::text) fields["logprobs"] = Json::array();
   emit(out,
        kind == Kind::thought ? "response.reasoning_text.delta"
@@ -195,7 +184,7 @@ void ResponsesAnswer::take_call(const Json& piece, std::string& out) {
   const Json& function = member(piece, "function");
   if (!calls_.contains(chat_index)) {
     if (calls_.size() >= most_calls) return;
-    close_texts(out);
+    close_text(out);
     std::string id = text_in(piece, "id");
     if (id.empty()) id = fmt::format("call_{}_{}", response_["id"].get<std::string>(), chat_index);
     calls_[chat_index] = open({Kind::call, {}, {}, std::move(id), text_in(function, "name")}, out);
@@ -215,15 +204,14 @@ void ResponsesAnswer::take_delta(const Json& delta, std::string& out) {
   say(Kind::thought, thought.empty() ? text_in(delta, "reasoning") : thought, out);
   say(Kind::text, text_in(delta, "content"), out);
   say(Kind::refusal, text_in(delta, "refusal"), out);
-  const Json& calls = member(delta, "tool_calls");
-  for (const Json& piece : calls.is_array() ? calls : Json::array()) take_call(piece, out);
+  for (const Json& piece : list_in(member(delta, "tool_calls"))) take_call(piece, out);
 }
 
 void ResponsesAnswer::take_chunk(const Json& chunk, std::string& out) {
   if (const std::string model = text_in(chunk, "model"); !model.empty()) response_["model"] = model;
   if (const Json& usage = member(chunk, "usage"); usage.is_object()) usage_ = usage;
-  for (const char* key : {"plimsoll", "source_nodes"})
-    if (const Json& told = member(chunk, key); !told.is_null()) response_[key] = told;
+  if (const Json& told = member(chunk, "plimsoll"); told.is_object()) response_["plimsoll"] = told;
+  if (const Json& nodes = member(chunk, "source_nodes"); !nodes.is_null()) response_["source_nodes"] = nodes;
   begin_stream(out);
   const Json& choices = member(chunk, "choices");
   if (!choices.is_array() || choices.empty()) return;
@@ -251,10 +239,13 @@ void ResponsesAnswer::settle() {
   log::error("a response was not kept",
              {{"response", response_["id"].get<std::string>()}, {"why", kept.error().what}});
   response_["store"] = false;
-  response_["plimsoll"]["warnings"].push_back("the response was not kept: " + kept.error().what);
+  Json& warnings = response_["plimsoll"]["warnings"];
+  if (!warnings.is_array()) warnings = Json::array();
+  warnings.push_back("the response was not kept: " + base::for_clients(kept.error().what));
 }
 
 void ResponsesAnswer::end(std::string& out) {
+  begin_stream(out);
   for (std::size_t i = 0; i < items_.size(); ++i) close(i, out);
   settle();
   const bool whole = response_["status"] == "completed";

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,9 @@ class ResponsesAnswer final : public AnswerTranslator {
   // Told the whole response before the client is; an error goes into its warnings. Null: it is not kept.
   using Keep = std::function<Result<void>(const Json& response)>;
 
-  ResponsesAnswer(const Json& request, std::string id, Keep keep);
+  // `opening`: what the response repeats of its request.
+  ResponsesAnswer(Json opening, Keep keep) : response_(std::move(opening)), keep_(std::move(keep)) {}
+  static Json opening(const Json& request, const std::string& id);
 
   std::string_view stream_type() const override { return "text/event-stream; charset=utf-8"; }
   void take(std::string_view data, std::string& out) override;
@@ -36,6 +39,7 @@ class ResponsesAnswer final : public AnswerTranslator {
     std::string said;           // the text, or the arguments of a call
     std::string call_id, name;  // of a call
     bool closed = false;
+    bool cut = false;  // it was still open when the limit of the answer came
   };
 
   void begin_stream(std::string& out);
@@ -45,7 +49,7 @@ class ResponsesAnswer final : public AnswerTranslator {
   void take_call(const Json& piece, std::string& out);
   std::size_t open(Item item, std::string& out);
   void close(std::size_t index, std::string& out);
-  void close_texts(std::string& out);
+  void close_text(std::string& out);
   void end(std::string& out);
   void fail_with(std::string message, std::string& out);
   void settle();  // status, output and usage of the response
@@ -56,6 +60,7 @@ class ResponsesAnswer final : public AnswerTranslator {
   Json response_;
   Keep keep_;
   std::vector<Item> items_;
+  std::optional<std::size_t> open_text_;      // the item that text is added to
   std::map<std::size_t, std::size_t> calls_;  // which item a call is, by the index it has in the chat
   std::string reason_;
   Json usage_;

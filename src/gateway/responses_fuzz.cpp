@@ -7,6 +7,14 @@
 #include "engine/response_chat.hpp"
 #include "gateway/responses_answer.hpp"
 
+namespace {
+
+nlohmann::ordered_json opened(const nlohmann::ordered_json& request) {
+  return plimsoll::gateway::ResponsesAnswer::opening(request, "resp_1");
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using Json = nlohmann::ordered_json;
   namespace engine = plimsoll::engine;
@@ -20,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     (void)engine::beyond_a_chat(request, items);
     if (!engine::chat_of_response(request, items)["messages"].is_array()) std::abort();
   }
-  gateway::ResponsesAnswer stream(request.is_object() ? request : Json::object(), "resp_1", nullptr);
+  gateway::ResponsesAnswer stream(opened(request.is_object() ? request : Json::object()), nullptr);
   std::string events;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -28,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     at = end + 1;
   }
   stream.finish(events);
-  gateway::ResponsesAnswer one(Json::object(), "resp_1", nullptr), other(Json::object(), "resp_1", nullptr);
+  gateway::ResponsesAnswer one(opened(Json::object()), nullptr), other(opened(Json::object()), nullptr);
   if (one.whole(text, true).has_value() != other.whole(text, false).has_value()) std::abort();
   return 0;
 }

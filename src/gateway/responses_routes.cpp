@@ -1,8 +1,11 @@
 #include "gateway/responses_routes.hpp"
 
+#include <algorithm>
+
 #include "base/json_member.hpp"
 #include "base/json_shape.hpp"
 #include "base/json_text.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "engine/response_chat.hpp"
 #include "gateway/api.hpp"
@@ -11,24 +14,22 @@
 namespace plimsoll::gateway {
 namespace {
 
+using base::list_in;
 using base::member;
+using base::text_in;
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view prefix = "/v1/responses/";
 constexpr std::string_view of_items = "/input_items";
-
-std::string text_in(const Json& object, const char* key) {
-  const Json& value = member(object, key);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
+constexpr const char* no_store = "no responses are kept here: there is no store";
 
 Result<Json> read_request(const std::string& body) {
   TRY_VOID(base::check_json_shape(body, "the request"));
   Json request = Json::parse(body, nullptr, false);
   if (!request.is_object()) return fail(Errc::bad_input, "the body of the request is not a JSON object");
   const Json& input = member(request, "input");
-  bool has_items = input.is_array();
-  for (const Json& item : has_items ? input : Json::array()) has_items = has_items && item.is_object();
+  const bool has_items =
+      input.is_array() && std::ranges::all_of(input, [](const Json& item) { return item.is_object(); });
   if (!input.is_string() && !has_items)
     return fail(Errc::bad_input, "input is neither a text nor a list of items, which are objects");
   for (const char* flag : {"stream", "store", "background"})
@@ -38,6 +39,11 @@ Result<Json> read_request(const std::string& body) {
     if (const Json& value = member(request, name); !value.is_null() && !value.is_string())
       return fail(Errc::bad_input, "{} is not a text", name);
   return request;
+}
+
+// 404 may also mean that there is no such model.
+bool is_about_a_model(std::string_view said) {
+  return base::to_lower_ascii(said).find("model") != std::string::npos;
 }
 
 // Lets an answer through unless it says that there is no such route.
@@ -59,6 +65,7 @@ class ProbedReply final : public ClientReply {
   bool is_begun() const override { return refused_ || reply_.is_begun(); }
 
   bool is_refused() const { return refused_; }
+  const std::string& said() const { return said_; }
   // Such an answer after all.
   Awaitable<void> let_go() {
     head_.length = said_.size();
@@ -82,25 +89,18 @@ Awaitable<void> tell(ClientReply& reply, const Result<Json>& result) {
 
 }  // namespace
 
+// What is left of a request when it has been read: a tree takes many times its text, and an upstream its
+// time.
 struct ResponsesRoutes::Prepared {
-  Json request;
-  Json items;                         // of its own
-  Json before = Json::array();        // of the conversation that it goes on from
-  std::string root;                   // of that conversation
   std::optional<std::size_t> native;  // the server that is asked as it is
   std::string beyond;                 // what in it a chat has no words for
+  bool has_previous = false;
+  bool streams = false, keeps = false;
+  std::string id;     // of the response
+  Json opening;       // what the response repeats of the request
+  std::string items;  // its own, as JSON
+  std::string chat;   // what it stands for
 };
-
-std::string ResponsesRoutes::chat_body(Prepared& prepared, const std::string& id) {
-  Json all = std::move(prepared.before);
-  for (const Json& item : prepared.items) all.push_back(item);
-  Json chat = engine::chat_of_response(prepared.request, all);
-  // The summaries of a conversation are found again by its name.
-  if (const Json& wishes = member(chat, "plimsoll"); wishes.is_null() || wishes.is_object())
-    if (member(wishes, "session").is_null())
-      chat["plimsoll"]["session"] = prepared.root.empty() ? id : prepared.root;
-  return base::json_text(chat);
-}
 
 ResponsesRoutes::ResponsesRoutes(engine::Engine& engine, SessionStore* sessions) : engine_(engine) {
   if (sessions != nullptr) kept_.emplace(*sessions);
@@ -121,26 +121,44 @@ std::optional<std::size_t> ResponsesRoutes::native_server(const Json& request) c
   if (!berth || fleet.is_embedded(berth->member) || fleet.kind_of(berth->member) != ServerKind::openai)
     return std::nullopt;
   const std::lock_guard lock(mutex_);
-  return lacking_.contains(berth->member) ? std::nullopt : std::optional(berth->member);
+  const auto lacking = lacking_.find(berth->member);
+  const bool lacks = lacking != lacking_.end() && !lacking->second.passed();
+  return lacks ? std::nullopt : std::optional(berth->member);
 }
 
-Result<ResponsesRoutes::Prepared> ResponsesRoutes::prepare(const ClientRequest& request) const {
+Result<ResponsesRoutes::Prepared> ResponsesRoutes::prepare(const ClientRequest& request, bool as_chat) const {
   Prepared out;
-  TRY(out.request, read_request(request.body));
-  out.items = engine::items_of_input(member(out.request, "input"));
-  out.beyond = engine::beyond_a_chat(out.request, out.items);
-  out.native = native_server(out.request);
-  const std::string previous = text_in(out.request, "previous_response_id");
-  if (previous.empty()) return out;
-  auto conversation = kept_ ? kept_->until(request.caller.owner, previous)
-                            : fail(Errc::not_found, "no responses are kept here: there is no store");
-  if (!conversation) {
-    if (out.native && conversation.error().code == Errc::not_found) return out;  // it may be the server's
-    return tl::unexpected(conversation.error());
+  TRY(const Json asked, read_request(request.body));
+  const Json own = engine::items_of_input(member(asked, "input"));
+  const std::string previous = text_in(asked, "previous_response_id");
+  out.beyond = engine::beyond_a_chat(asked, own);
+  out.has_previous = !previous.empty();
+  if (!as_chat) out.native = native_server(asked);
+  Conversation before;
+  if (out.has_previous) {
+    auto found = kept_ ? kept_->until(request.caller.owner, previous) : fail(Errc::not_found, "{}", no_store);
+    if (!found && !(out.native && found.error().code == Errc::not_found))
+      return tl::unexpected(found.error());
+    if (found) {
+      out.native.reset();
+      before = *std::move(found);
+    }
   }
-  out.native.reset();
-  out.before = std::move(conversation->items);
-  out.root = std::move(conversation->root);
+  if (out.native || !out.beyond.empty()) return out;
+  out.streams = member(asked, "stream") == true;
+  out.keeps = kept_ && member(asked, "store") != false;
+  out.id = KeptResponses::new_id();
+  out.opening = ResponsesAnswer::opening(asked, out.id);
+  out.items = base::json_text(own);
+  for (const Json& item : own) before.items.push_back(item);
+  Json chat = engine::chat_of_response(asked, before.items);
+  // The summaries of a conversation are found again by its name; one that is not kept has none.
+  Json& wishes = chat["plimsoll"];
+  if (wishes.is_null()) wishes = Json::object();
+  if (out.keeps && wishes.is_object() && member(wishes, "session").is_null())
+    wishes["session"] = before.root.empty() ? out.id : before.root;
+  if (wishes.is_object() && wishes.empty()) chat.erase("plimsoll");
+  out.chat = base::json_text(chat);
   return out;
 }
 
@@ -158,32 +176,31 @@ Awaitable<bool> ResponsesRoutes::ask_natively(Call call, const Prepared& prepare
     co_await send_error(call.reply, outcome.error(), std::move(headers));
   }
   if (!probed.is_refused()) co_return true;
-  const bool as_a_chat = prepared.beyond.empty() && text_in(prepared.request, "previous_response_id").empty();
-  if (!as_a_chat) {
+  if (!prepared.beyond.empty() || prepared.has_previous || is_about_a_model(probed.said())) {
     co_await probed.let_go();
     co_return true;
   }
+  constexpr std::chrono::minutes tried_again_after{10};
   const std::lock_guard lock(mutex_);
-  lacking_.insert(*prepared.native);
+  lacking_.insert_or_assign(*prepared.native, Deadline::after(tried_again_after));
   co_return false;
 }
 
 Awaitable<void> ResponsesRoutes::ask_as_chat(Call call, Prepared prepared) const {
-  const std::string id = KeptResponses::new_id();
+  const std::string owner = call.request.caller.owner;
+  ResponsesAnswer::Keep keep;
+  if (prepared.keeps)
+    keep = [&](const Json& response) { return kept_->keep(owner, response, prepared.items); };
+  ResponsesAnswer answer(std::move(prepared.opening), std::move(keep));
+  TranslatingSink::Manner manner;
+  manner.streams = prepared.streams;
+  manner.at_once_bytes = engine_.rules.planned_at_once_bytes;
+  manner.most_bytes = engine_.rules.max_answer_bytes;
+  TranslatingSink sink(call.crew, call.reply, answer, manner);
   engine::Ask ask;
   ask.caller = call.request.caller;
-  ask.body = chat_body(prepared, id);
-  const std::string owner = call.request.caller.owner, items = base::json_text(prepared.items);
-  ResponsesAnswer::Keep keep;
-  if (kept_ && member(prepared.request, "store") != false)
-    keep = [&](const Json& response) { return kept_->keep(owner, response, items); };
-  ResponsesAnswer answer(prepared.request, id, std::move(keep));
-  TranslatingSink::Manner manner;
-  manner.streams = member(prepared.request, "stream") == true;
-  manner.at_once_bytes = engine_.rules.planned_at_once_bytes;
-  prepared = {};  // a tree takes many times its text, and an upstream its time
+  ask.body = std::move(prepared.chat);
   call.request.body = {};
-  TranslatingSink sink(call.crew, call.reply, answer, manner);
   std::string trace = new_trace_id();
   const auto outcome =
       co_await engine::answer(engine_, call.crew, std::move(ask), sink, call.deadline, trace);
@@ -196,29 +213,30 @@ Awaitable<void> ResponsesRoutes::ask_as_chat(Call call, Prepared prepared) const
 }
 
 Awaitable<void> ResponsesRoutes::ask(Call call) const {
-  Result<Prepared> prepared = fail(Errc::bad_input, "the request was not read");
-  std::function<void()> reading = [&] { prepared = prepare(call.request); };
-  co_await call.crew.elsewhere(std::move(reading));
-  if (!prepared) {
-    co_await send_error(call.reply, prepared.error());
-    co_return;
+  for (const bool as_chat : {false, true}) {
+    Result<Prepared> prepared = fail(Errc::bad_input, "the request was not read");
+    std::function<void()> reading = [&] { prepared = prepare(call.request, as_chat); };
+    co_await call.crew.elsewhere(std::move(reading));
+    if (prepared && !prepared->native && !prepared->beyond.empty())
+      prepared =
+          fail(Errc::unsupported,
+               "{} is not taken here: this model is asked by chat completions, which have no words for it. "
+               "Send messages with texts, images and files, and functions as tools",
+               prepared->beyond);
+    if (!prepared) {
+      co_await send_error(call.reply, prepared.error());
+      co_return;
+    }
+    if (!prepared->native) {
+      co_await ask_as_chat(call, *std::move(prepared));
+      co_return;
+    }
+    if (co_await ask_natively(call, *prepared)) co_return;
   }
-  if (prepared->native && co_await ask_natively(call, *prepared)) co_return;
-  if (prepared->beyond.empty()) {
-    co_await ask_as_chat(call, *std::move(prepared));
-    co_return;
-  }
-  const Error error{
-      Errc::unsupported,
-      fmt::format("{} is not taken here: this model is asked by chat completions, which have no "
-                  "words for it. Send messages with texts, images and files, and functions as "
-                  "tools",
-                  prepared->beyond)};
-  co_await send_error(call.reply, error);
 }
 
 Result<Json> ResponsesRoutes::find(const engine::Caller& caller, std::string_view path) const {
-  if (!kept_) return fail(Errc::not_found, "no responses are kept here: there is no store");
+  if (!kept_) return fail(Errc::not_found, "{}", no_store);
   std::string_view id = path.substr(prefix.size());
   if (!id.ends_with(of_items)) return kept_->response(caller.owner, id);
   id.remove_suffix(of_items.size());
@@ -237,8 +255,8 @@ Awaitable<void> ResponsesRoutes::forget(Call call) const {
   Result<Json> said;
   std::function<void()> work = [&] {
     const std::string id = call.request.path.substr(prefix.size());
-    const auto gone = kept_ ? kept_->forget(call.request.caller.owner, id)
-                            : fail(Errc::not_found, "no responses are kept here: there is no store");
+    const auto gone =
+        kept_ ? kept_->forget(call.request.caller.owner, id) : fail(Errc::not_found, "{}", no_store);
     if (gone)
       said = Json{{"id", id}, {"object", "response"}, {"deleted", true}};
     else

@@ -3,9 +3,9 @@
 // route is asked for chats from then on.
 #pragma once
 
+#include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "gateway/http_server.hpp"
@@ -33,9 +33,9 @@ class ResponsesRoutes {
 
  private:
   struct Prepared;
-  // Of the chat that it stands for, in the conversation that is to be called `id` if it begins one.
-  static std::string chat_body(Prepared& prepared, const std::string& id);
-  Result<Prepared> prepare(const ClientRequest& request) const;
+  // With the chat that it stands for, unless a server can be asked as it is and `as_chat` does not say
+  // otherwise.
+  Result<Prepared> prepare(const ClientRequest& request, bool as_chat) const;
   // The server that is asked as it is; none: the model is asked for a chat.
   std::optional<std::size_t> native_server(const nlohmann::ordered_json& request) const;
   // False: the server has no such route, and nothing was said to the client.
@@ -46,7 +46,7 @@ class ResponsesRoutes {
   engine::Engine& engine_;
   std::optional<KeptResponses> kept_;
   mutable std::mutex mutex_;
-  mutable std::set<std::size_t> lacking_;  // servers without the route
+  mutable std::map<std::size_t, Deadline> lacking_;  // servers without the route, until they are tried again
 };
 
 }  // namespace plimsoll::gateway

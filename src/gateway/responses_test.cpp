@@ -7,6 +7,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json opened(const Json& request) {
+  return ResponsesAnswer::opening(request, "resp_1");
+}
+
 std::vector<Json> events_in(std::string_view out) {
   std::vector<Json> all;
   while (!out.empty()) {
@@ -31,7 +35,7 @@ using Types = std::vector<std::string>;
 
 TEST(ResponsesAnswer, StreamsThoughtTextAndCalls) {
   Json kept;
-  ResponsesAnswer answer(Json{{"model", "m"}}, "resp_1", [&](const Json& response) {
+  ResponsesAnswer answer(opened(Json{{"model", "m"}}), [&](const Json& response) {
     kept = response;
     return Result<void>();
   });
@@ -72,8 +76,7 @@ TEST(ResponsesAnswer, AWholeCompletionIsTheSameAsItsStream) {
   const char* completion = R"({"model": "m", "choices": [{"message": {"role": "assistant", "content": "Ahoy"},
     "finish_reason": "length"}], "usage": {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9},
     "plimsoll": {"trace": "t"}})";
-  ResponsesAnswer one(Json{{"model", "m"}}, "resp_1", nullptr),
-      other(Json{{"model", "m"}}, "resp_1", nullptr);
+  ResponsesAnswer one(opened(Json{{"model", "m"}}), nullptr), other(opened(Json{{"model", "m"}}), nullptr);
   const Json whole = Json::parse(one.whole(completion, /*streams=*/false).value());
   const std::vector<Json> events = events_in(other.whole(completion, /*streams=*/true).value());
   EXPECT_EQ(events.back()["type"], "response.incomplete");
@@ -82,11 +85,11 @@ TEST(ResponsesAnswer, AWholeCompletionIsTheSameAsItsStream) {
   EXPECT_EQ(whole["output"][0]["content"][0]["text"], "Ahoy");
   EXPECT_EQ(whole["plimsoll"]["trace"], "t");
   EXPECT_EQ(whole["store"], false);
-  EXPECT_FALSE(ResponsesAnswer(Json::object(), "resp_1", nullptr).whole("[]", false));
+  EXPECT_FALSE(ResponsesAnswer(opened(Json::object()), nullptr).whole("[]", false));
 }
 
 TEST(ResponsesAnswer, SaysThatAStreamFailedOrBrokeOff) {
-  ResponsesAnswer failed(Json::object(), "resp_1", nullptr), broken(Json::object(), "resp_1", nullptr);
+  ResponsesAnswer failed(opened(Json::object()), nullptr), broken(opened(Json::object()), nullptr);
   std::string out;
   failed.take(R"({"choices": [{"delta": {"content": "A"}}]})", out);
   failed.take(R"({"error": {"message": "gone"}})", out);
@@ -103,11 +106,36 @@ TEST(ResponsesAnswer, SaysThatAStreamFailedOrBrokeOff) {
   EXPECT_EQ(last["response"]["status"], "failed");
 }
 
+TEST(ResponsesAnswer, AnEmptyAnswerBeginsAndEnds) {
+  ResponsesAnswer answer(opened(Json::object()), nullptr);
+  std::string out;
+  answer.take("[DONE]", out);
+  answer.finish(out);
+  EXPECT_EQ(types_of(events_in(out)),
+            (Types{"response.created", "response.in_progress", "response.completed"}));
+}
+
+TEST(ResponsesAnswer, OnlyWhatWasOpenAtTheLimitIsIncomplete) {
+  ResponsesAnswer answer(opened(Json::object()), nullptr);
+  std::string out;
+  answer.take(R"({"choices": [{"delta": {"reasoning": "Hm"}}]})", out);
+  answer.take(R"({"choices": [{"delta": {"content": "A"}}]})", out);
+  answer.take(R"({"choices": [{"delta": {}, "finish_reason": "length"}]})", out);
+  answer.finish(out);
+  const Json last = events_in(out).back()["response"];
+  EXPECT_EQ(last["status"], "incomplete");
+  EXPECT_EQ(last["output"][0]["status"], "completed");
+  EXPECT_EQ(last["output"][1]["status"], "incomplete");
+}
+
 TEST(ResponsesAnswer, SaysWhereItCouldNotBeKept) {
-  ResponsesAnswer answer(Json::object(), "resp_1",
+  ResponsesAnswer answer(opened(Json::object()),
                          [](const Json&) { return fail(Errc::io_failed, "the disk is full"); });
   const Json whole =
-      Json::parse(answer.whole(R"({"choices": [{"message": {"content": "A"}}]})", /*streams=*/false).value());
+      Json::parse(answer
+                      .whole(R"({"choices": [{"message": {"content": "A"}}], "plimsoll": {"warnings": "x"}})",
+                             /*streams=*/false)
+                      .value());
   EXPECT_EQ(whole["store"], false);
   EXPECT_EQ(whole["plimsoll"]["warnings"][0], "the response was not kept: the disk is full");
 }

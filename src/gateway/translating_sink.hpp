@@ -33,6 +33,8 @@ class TranslatingSink final : public engine::AnswerSink {
   struct Manner {
     bool streams = true;                // what the client wants
     std::size_t at_once_bytes = 32768;  // longer answers are translated by a worker
+    std::size_t most_bytes = std::size_t{64}
+                             << 20;  // a stream beyond it ends with an error: it is held to its end
   };
   TranslatingSink(engine::Crew& crew, ClientReply& reply, AnswerTranslator& answer, Manner manner)
       : crew_(crew), reply_(reply), answer_(answer), manner_(manner) {}
@@ -52,8 +54,9 @@ class TranslatingSink final : public engine::AnswerSink {
   Manner manner_;
   engine::AnswerHead head_;
   bool has_head_ = false;
-  bool events_ = false;  // it comes as server-sent events
-  std::string held_;     // the beginning of an event; else the whole body
+  bool events_ = false;    // it comes as server-sent events
+  std::size_t taken_ = 0;  // bytes
+  std::string held_;       // the beginning of an event; else the whole body
 };
 
 }  // namespace plimsoll::gateway

@@ -1,7 +1,7 @@
 #include "ledger/drift.hpp"
 
 #include <algorithm>
-#include <cstdlib>
+#include <functional>
 #include <mutex>
 #include <set>
 
@@ -9,7 +9,8 @@ namespace plimsoll::ledger {
 namespace {
 
 bool is_believed(std::int64_t at_ms, std::int64_t now_ms) {
-  return std::abs(now_ms - at_ms) < DriftBook::believed_ms;  // a clock may have been set back
+  // Either way: a clock may have been set back.
+  return at_ms > now_ms - DriftBook::believed_ms && at_ms < now_ms + DriftBook::believed_ms;
 }
 
 bool same_model(const DriftKey& a, const DriftKey& b) {
@@ -55,10 +56,23 @@ void DriftBook::agree(const DriftKey& key, std::int64_t now_ms) {
     second = std::max(second, std::min(largest, drift.worst));
     largest = std::max(largest, drift.worst);
   }
-  if (second < 0)
+  if (second < 0) {
     agreed_.erase(model);
-  else
-    agreed_[model] = {{.embedded = false, .seen = true, .worst = second}, now_ms};
+    return;
+  }
+  // It lasts as long as two witnesses of it do.
+  std::vector<std::int64_t> seen_at;
+  for (auto page = pages_.lower_bound(model); page != pages_.end() && same_model(page->first, model);
+       ++page) {
+    std::int64_t newest = 0;
+    for (const SeenDrift& one : page->second.recent)
+      if (is_believed(one.at_ms, now_ms) && std::max(one.difference, Tokens{0}) >= second)
+        newest = std::max(newest, one.at_ms);
+    seen_at.push_back(newest);
+  }
+  std::ranges::sort(seen_at, std::greater<>());
+  const std::int64_t at_ms = seen_at.size() > 1 && seen_at[1] > 0 ? seen_at[1] : now_ms;
+  agreed_[model] = {{.embedded = false, .seen = true, .worst = second}, at_ms};
 }
 
 DriftBook::Page& DriftBook::page_for(const DriftKey& key) {

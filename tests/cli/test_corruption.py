@@ -249,7 +249,7 @@ class Snapshots(Corruption):
         sums = file.with_name("plimsoll-index.sums")
         self.assertTrue(sums.exists())
         damage, of_sums = Damage(file.read_bytes(), 21), Damage(sums.read_bytes(), 22)
-        loaded = 0
+        loaded, unsummed = 0, 0
         for case in self.cases:
             if case % 8 == 7:
                 sums.write_bytes(of_sums.next())
@@ -257,8 +257,11 @@ class Snapshots(Corruption):
                 file.write_bytes(damage.next())
             if case % 5 == 4:
                 sums.unlink()  # as of a program that wrote none
+                unsummed += 1
             status, said = self.ask("/load/docs?overwrite=true", {})
             loaded += status == 200
+            if sums.exists() and file.read_bytes() != damage.bytes:
+                self.assertNotEqual(status, 200, "a file that fails its checksum was loaded")
             with self.subTest(case=case):
                 self.assertIsNone(self.process.poll(), "the gateway ended")
                 self.assertTrue(status == 200 or said["detail"], said)
@@ -272,6 +275,7 @@ class Snapshots(Corruption):
                 file.with_name(file.name + ending).unlink(missing_ok=True)
             if case % 5 == 4 and status == 200:  # whatever it was: the right one again
                 self.assertEqual(self.ask("/load/docs?overwrite=true", {})[0], 200)
+        self.assertLessEqual(loaded, unsummed)
         self.assertEqual(self.ask("/load/docs?overwrite=true", {})[0], 200)
         self.assertEqual(self.documents(), right)
 

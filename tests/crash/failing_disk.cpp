@@ -149,16 +149,19 @@ void FailingDisk::opened(const std::string& path, bool is_new) {
 
 void FailingDisk::written(const std::string& path, std::int64_t at, std::string_view bytes) {
   const std::lock_guard lock(mutex_);
+  count_call();
   files_[path].since.push_back({at, std::string(bytes), false});
 }
 
 void FailingDisk::truncated(const std::string& path, std::int64_t size) {
   const std::lock_guard lock(mutex_);
+  count_call();
   files_[path].since.push_back({size, {}, true});
 }
 
 void FailingDisk::synced(const std::string& path) {
   const std::lock_guard lock(mutex_);
+  count_call();
   File& file = files_[path];
   for (const Change& change : file.since) apply(change, file.durable);
   file.since.clear();
@@ -168,6 +171,7 @@ void FailingDisk::synced(const std::string& path) {
 
 void FailingDisk::deleted(const std::string& path, bool at_once) {
   const std::lock_guard lock(mutex_);
+  count_call();
   if (at_once)
     files_.erase(path);
   else
@@ -186,6 +190,22 @@ void FailingDisk::apply(const Change& change, std::string& content) {
 
 void FailingDisk::lose_power(const std::filesystem::path& to, std::mt19937& random) const {
   const std::lock_guard lock(mutex_);
+  write_what_is_left(to, random);
+}
+
+void FailingDisk::lose_power_in(int calls, std::filesystem::path to, std::mt19937& random) {
+  const std::lock_guard lock(mutex_);
+  calls_left_ = calls;
+  to_ = std::move(to);
+  random_ = &random;
+}
+
+// Before what the call does.
+void FailingDisk::count_call() {
+  if (calls_left_ > 0 && --calls_left_ == 0) write_what_is_left(to_, *random_);
+}
+
+void FailingDisk::write_what_is_left(const std::filesystem::path& to, std::mt19937& random) const {
   std::filesystem::create_directories(to);
   for (const auto& [path, file] : files_) {
     if (path.ends_with("-shm")) continue;  // memory, not a file

@@ -22,8 +22,11 @@ class FailingDisk {
   FailingDisk& operator=(const FailingDisk&) = delete;
   ~FailingDisk();
 
-  // What may be on the disk after a loss of power at this moment, written to another folder.
+  // What may be on the disk after a loss of power, written to another folder: at this moment, or within the
+  // given number of calls of SQLite's from now on.
   void lose_power(const std::filesystem::path& to, std::mt19937& random) const;
+  void lose_power_in(int calls, std::filesystem::path to, std::mt19937& random);
+  bool has_lost_power() const { return calls_left_ == 0; }
   std::size_t syncs() const { return syncs_; }
 
   // ---- For SQLite ----
@@ -47,11 +50,16 @@ class FailingDisk {
     std::vector<Change> since;  // the last sync
   };
   static void apply(const Change& change, std::string& content);
+  void write_what_is_left(const std::filesystem::path& to, std::mt19937& random) const;
+  void count_call();
 
   std::string prefix_;
   mutable std::mutex mutex_;
   std::map<std::string, File> files_;
   std::size_t syncs_ = 0;
+  int calls_left_ = -1;  // until the power fails; below 0: it does not
+  std::filesystem::path to_;
+  std::mt19937* random_ = nullptr;
 };
 
 }  // namespace plimsoll

@@ -60,6 +60,7 @@ class Leaving(WithGateway):
                 line.sendall(b"x" * 100_000)
             self.assertLess(self.gateway.rss() - before, 20)
             self.upstream.release.set()
+            got = b""
             with contextlib.suppress(ConnectionResetError):
                 got = read_all(line)
             self.assertIn(b"[DONE]", got)

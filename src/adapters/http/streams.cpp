@@ -234,7 +234,7 @@ class Stream final : public HttpStream {
     if (wire_->timed_out()) return failed("no reply within " + in_seconds(patience), Errc::timed_out);
     if (error == asio::error::operation_aborted) return failed("the request was given up");
     dead_ = arrived_ == 0;
-    return dead_ ? failed("the server closed without a reply", Errc::unreachable)
+    return dead_ ? failed("the server closed without a reply", Errc::io_failed)
                  : failed("the reply broke off");
   }
 

@@ -15,14 +15,10 @@ namespace plimsoll::ollama {
 namespace {
 
 using base::member;
+using base::text_in;
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t longest_shown = 500;
-
-std::string text_in(const Json& object, const char* key) {
-  const Json& value = member(object, key);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
 
 Result<Json> parse(std::string_view text) {
   Json json;

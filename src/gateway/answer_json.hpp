@@ -1,0 +1,18 @@
+// A chat's answer, or an event of one, read without trust in its shape.
+#pragma once
+
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "base/json_shape.hpp"
+
+namespace plimsoll::gateway {
+
+// Null: it is not JSON.
+inline nlohmann::ordered_json parsed(std::string_view text) {
+  using Json = nlohmann::ordered_json;
+  return base::check_json_shape(text, "the answer") ? Json::parse(text, nullptr, false) : Json();
+}
+
+}  // namespace plimsoll::gateway
