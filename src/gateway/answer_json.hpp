@@ -11,8 +11,9 @@ namespace plimsoll::gateway {
 
 // Null: it is not JSON.
 inline nlohmann::ordered_json parsed(std::string_view text) {
-  using Json = nlohmann::ordered_json;
-  return base::check_json_shape(text, "the answer") ? Json::parse(text, nullptr, false) : Json();
+  using nlohmann::ordered_json;
+  return base::check_json_shape(text, "the answer") ? ordered_json::parse(text, nullptr, false)
+                                                    : ordered_json();
 }
 
 }  // namespace plimsoll::gateway

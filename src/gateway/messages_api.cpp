@@ -93,7 +93,7 @@ Awaitable<void> Api::count_messages(Call call) const {
   std::function<void()> work = [&] { counted = count(); };
   co_await call.crew.elsewhere(std::move(work));
   if (counted)
-    co_await send_json(call.reply, 200, base::json_text(OrderedJson{{"input_tokens", counted->total}}));
+    co_await send_json(call.reply, 200, fmt::format(R"({{"input_tokens":{}}})", counted->total));
   else
     co_await send_messages_error(call.reply, counted.error());
 }

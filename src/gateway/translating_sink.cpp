@@ -29,20 +29,18 @@ Awaitable<Result<void>> TranslatingSink::body(std::string_view bytes) {
   std::string out;
   taken_ += bytes.size();
   if (taken_ > manner_.most_bytes) {
-    answer_.take(R"({"error":{"message":"the answer is longer than the gateway holds (max_answer_bytes)"
-  }
-})", out);
+    answer_.take(R"({"error":{"message":"the answer is longer than max_answer_bytes allows"}})", out);
     (void)co_await reply_.body(out);
-co_return fail(Errc::upstream_failed, "the answer is longer than {} bytes", manner_.most_bytes);
-}
-std::size_t whole = 0;
-while (const std::size_t size = engine::first_event_end(std::string_view(held_).substr(whole))) {
-  answer_.take(engine::data_of(std::string_view(held_).substr(whole, size)), out);
-  whole += size;
-}
-held_.erase(0, whole);
-if (out.empty()) co_return Result<void>();
-co_return co_await reply_.body(out);
+    co_return fail(Errc::upstream_failed, "the answer is longer than {} bytes", manner_.most_bytes);
+  }
+  std::size_t whole = 0;
+  while (const std::size_t size = engine::first_event_end(std::string_view(held_).substr(whole))) {
+    answer_.take(engine::data_of(std::string_view(held_).substr(whole, size)), out);
+    whole += size;
+  }
+  held_.erase(0, whole);
+  if (out.empty()) co_return Result<void>();
+  co_return co_await reply_.body(out);
 }
 
 Awaitable<Result<void>> TranslatingSink::send_whole(std::string text, std::string type) {
