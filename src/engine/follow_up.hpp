@@ -14,7 +14,8 @@ struct FollowUp {
   float weight = 0;  // of a word of it, beside a word of the question
 };
 
-// From the turns before the question, and what a model made of it. A question that names its own subject needs none.
+// From the turns before the question, and what a model made of it. A question that names its own subject
+// needs none.
 FollowUp earlier_words(const RequestParts& parts);
 
 // ---- For tests ----

@@ -30,6 +30,11 @@ TEXTS = {"ship.md": "# Lines\n\nThe load line is amidships.\n\n## Cargo\n\nShe c
          "cats.txt": "Cats are small furry animals.\n", "law.html": "<h1>Law</h1><p>A fine of 77 crowns is due.</p>"}
 
 
+def front_of(path):
+    with path.open("rb") as file:
+        return file.read(6 << 20)
+
+
 class Damage:
     """Copies of a file, each damaged in another way: its first bytes one by one, then anything anywhere."""
 
@@ -163,13 +168,15 @@ class Corruption(unittest.TestCase):
                 self.run_it("count", name, "--tokenizer", "smollm2")
 
     def test_definitions_of_tokenizers_are_told(self):
-        source = CACHE / "assets" / "smollm2"
-        definition = next(path for path in source.iterdir() if path.name == "tokenizer.json")
-        damage = Damage(definition.read_bytes(), 19, header=64)
-        for case in list(self.cases)[:40]:
-            (self.folder / "tokenizer.json").write_bytes(damage.next())
-            with self.subTest(case=case):
-                self.run_it("--set", f"tokenizer_dir={self.folder / 'defined'}", "count", "ship.md", "--tokenizer-file", "tokenizer.json")
+        """A tokenizer.json, a .tiktoken, a SentencePiece model and the front of a GGUF."""
+        assets = CACHE / "assets"
+        fronts = [max((assets / name).iterdir(), key=lambda path: path.stat().st_size) for name in ("claude-legacy", "r50k_base", "mistral-v3", "smollm2")]
+        damages = {path.name: Damage(front_of(path), 19, header=64) for path in fronts}
+        for case in list(self.cases)[:100]:
+            name = list(damages)[case % len(damages)]
+            (self.folder / name).write_bytes(damages[name].next())
+            with self.subTest(case=case, file=name):
+                self.run_it("--set", f"tokenizer_dir={self.folder / 'defined'}", "count", "ship.md", "--tokenizer-file", name)
 
     def test_windows_that_were_kept_are_found_anew(self):
         cache = self.folder / "cache" / "plimsoll"
@@ -183,7 +190,7 @@ class Corruption(unittest.TestCase):
 
         def windows():
             told = self.run_it("models", "--upstream", f"http://127.0.0.1:{server.server_port}", "--json", status=0)[1]
-            return [(one["name"], one["window"]) for one in json.loads(told)["models"]]
+            return [(one["name"], one["window"]["tokens"]) for one in json.loads(told)["models"]]
 
         right = windows()
         self.assertEqual(right, [("gpt-4o", 8192)])

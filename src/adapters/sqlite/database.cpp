@@ -144,8 +144,8 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::filesystem::path
       connection->execute("PRAGMA foreign_keys = ON; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;"
                           "PRAGMA mmap_size = 1073741824"));
   // A commit is on disk before it is answered, and what is deleted is overwritten. EXTRA: the journal of the
-  // step that makes a new file keep a log is gone from the disk too; brought back by a loss of power, it would
-  // take back that step, and with it all that the log holds.
+  // step that makes a new file keep a log is gone from the disk too; brought back by a loss of power, it
+  // would take back that step, and with it all that the log holds.
   if (mode == Mode::write)
     TRY_VOID(connection->execute("PRAGMA synchronous = EXTRA; PRAGMA secure_delete = ON"));
   return connection;
