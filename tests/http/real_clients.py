@@ -86,8 +86,9 @@ def responses(client):
     first = client.responses.create(model=MODEL, input="Ahoy", max_output_tokens=8)
     again = client.responses.create(model=MODEL, input="And now?", previous_response_id=first.id, max_output_tokens=8)
     with client.responses.stream(model=MODEL, input="Ahoy", max_output_tokens=8) as stream:
-        pieces = "".join(event.delta for event in stream if event.type == "response.output_text.delta")
-        last = stream.get_final_response()
+        events = list(stream)
+    pieces = "".join(event.delta for event in events if event.type == "response.output_text.delta")
+    last = events[-1].response  # completed, or incomplete where a real model had more to say
     kept = client.responses.retrieve(first.id)
     client.responses.delete(first.id)
     return {"text": first.output_text, "after": again.previous_response_id == first.id, "pieces": pieces,

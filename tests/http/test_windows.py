@@ -116,7 +116,7 @@ class Tools(unittest.TestCase):
     def test_both_addresses_are_upstreams(self):
         with Upstream({"gpt-4o": 5000}) as upstream, Ollama({"qwen2.5:7b": [4096, 32768]}) as ollama:
             with serving(environment={"LLM_INFERENCE_URL": upstream.url, "OLLAMA_LLM_BASE_URL": ollama.url}) as gateway:
-                self.assertEqual({one["id"] for one in gateway.ask("/v1/models").json["data"]}, {"gpt-4o", "qwen2.5:7b"})
+                self.assertEqual({one["id"] for one in gateway.ask("/v1/models").json["data"]}, {"gpt-4o", "qwen2.5:7b", "all-minilm-l6-v2"})
                 for model in ("gpt-4o", "qwen2.5:7b"):
                     self.assertEqual(gateway.chat(model, user("Ahoy")).status, 200)
 
