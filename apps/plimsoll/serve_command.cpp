@@ -93,19 +93,19 @@ struct Watch {
   std::unique_ptr<ServedGateway> gateway;
 };
 
-// By the settings as they are now. `listening`: the socket of the gateway before it, or -1; who follows one
+// By the settings as they are now. `before`: the gateway that listens until now, or null; who follows one
 // knows all models before it is asked for any.
 Result<Watch> begin(const Globals& globals, const Options& options, const ListenAddress& listen,
-                    int listening) {
+                    ServedGateway* before) {
   Watch watch;
   TRY(base::Settings settings, load_settings(globals));
   watch.settings = std::make_unique<const base::Settings>(std::move(settings));
   TRY(auto members, gateway_upstreams(*watch.settings, options.upstreams));
-  TRY(watch.gateway, ServedGateway::open(*watch.settings, std::move(members)));
-  if (listening >= 0) watch.gateway->fleet().refresh(watch.gateway->for_a_list());
+  TRY(watch.gateway, ServedGateway::open(*watch.settings, std::move(members), before));
+  if (before != nullptr) watch.gateway->fleet().refresh(watch.gateway->for_a_list());
   TRY_VOID(check_listening(listen, watch.gateway->has_keys(), options.open || watch.settings->open_to_all,
                            program_for_hints(globals)));
-  TRY_VOID(watch.gateway->listen(listen, listening));
+  TRY_VOID(watch.gateway->listen(listen, before != nullptr ? before->server().listening() : -1));
   return watch;
 }
 
@@ -135,7 +135,7 @@ int wait_for_a_signal(ServedGateway& gateway, const sigset_t& signals) {
 // A second gateway on the same port, made by the settings as they are now; the first answers what it has
 // begun and ends. Where the new settings will not do, the first stays as it is.
 void take_over(Watch& watch, const Globals& globals, const Options& options, const ListenAddress& listen) {
-  auto next = begin(globals, options, listen, watch.gateway->server().listening());
+  auto next = begin(globals, options, listen, watch.gateway.get());
   if (!next) {
     log::error("settings were not read again: all stays as it was", {{"why", next.error().what}});
     return;
@@ -159,7 +159,7 @@ Result<void> run(const Globals& globals, const Options& options) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before any thread starts: they inherit it
 
-  TRY(Watch watch, begin(with_store, options, listen, -1));
+  TRY(Watch watch, begin(with_store, options, listen, nullptr));
   const bool six = listen.host.find(':') != std::string::npos;
   const std::string address =
       fmt::format("{}://{}{}{}:{}", settings.tls_certificate_file.empty() ? "http" : "https", six ? "[" : "",
