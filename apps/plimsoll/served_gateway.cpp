@@ -186,11 +186,11 @@ Result<void> ServedGateway::listen(const ListenAddress& address, int listening) 
   options.wants_body = [this](const gateway::ClientRequest& head) { return api_.wants_body(head); };
   TRY(server_, gateway::HttpServer::start(
                    options, crew_maker(),
-                   [this](engine::Crew& crew, gateway::ClientRequest& request,
+                   [this](gateway::ThreadCrew& crew, gateway::ClientRequest& request,
                           gateway::ClientReply& reply) { return api_.handle(crew, request, reply); }));
   // Only who has the port: a command that answers by itself may stand beside a gateway that runs.
   doorkeeper_->watch();
-  return chat_.take_over();
+  return {};
 }
 
 ServedGateway::ServedGateway(const base::Settings& settings, ModelCatalogue catalogue,

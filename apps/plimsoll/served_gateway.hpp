@@ -38,6 +38,7 @@ class ServedGateway {
   gateway::CrewMaker crew_maker();
   bool has_keys() const { return doorkeeper_->gate().needs_keys(); }
   Deadline for_a_list() const { return windows_.for_a_list(); }
+  ServedChat& chat() { return chat_; }
   // Forgets what `plimsoll models --forget` was told to since the last look. Blocks.
   void obey_forget_orders();
 

@@ -1,8 +1,12 @@
 // Where every request comes in: browsers' questions, keys and limits, then its route.
+#include <algorithm>
+#include <array>
+
 #include "base/json_text.hpp"
 #include "engine/annotate.hpp"
 #include "gateway/api.hpp"
 #include "gateway/cors.hpp"
+#include "gateway/crew.hpp"
 #include "gateway/gate.hpp"
 
 namespace plimsoll::gateway {
@@ -56,6 +60,22 @@ Awaitable<void> refuse(ClientReply& reply, const Refusal& refusal, std::string_v
   co_await send_json(reply, refusal.status, std::move(body), engine::refusal_headers(refusal));
 }
 
+// Where the work of a request is done.
+Lane lane_of(const ClientRequest& request) {
+  constexpr std::array<std::string_view, 8> bulk{"/index",          "/indexes/",     "/persist/",
+                                                 "/load/",          "/documents",    "/api/embed",
+                                                 "/api/embeddings", "/v1/embeddings"};
+  constexpr std::array<std::string_view, 6> upstreams{
+      "/admin/models/refresh", "/v1/models", "/v1/models/", "/api/tags", "/api/ps", "/api/show"};
+  const auto is_in = [&](const auto& paths) {
+    return std::ranges::any_of(paths, [&](std::string_view path) {
+      return path.ends_with('/') ? request.path.starts_with(path) : request.path == path;
+    });
+  };
+  if (request.method != "GET" && is_in(bulk)) return Lane::bulk;
+  return is_in(upstreams) ? Lane::upstreams : Lane::interactive;
+}
+
 Awaitable<void> answer_preflight(ClientReply& reply, const ClientRequest& request) {
   engine::AnswerHead head;
   head.status = 204;
@@ -72,7 +92,7 @@ bool Api::wants_body(const ClientRequest& head) const {
                     : why_unwelcome(context_.cors_origins, head, needs_keys).empty();
 }
 
-Awaitable<void> Api::handle(engine::Crew& crew, ClientRequest& request, ClientReply& reply) const {
+Awaitable<void> Api::handle(ThreadCrew& crew, ClientRequest& request, ClientReply& reply) const {
   const auto begun = RagMetrics::Clock::now();
   const bool chat = request.method == "POST" && request.path == "/v1/chat/completions";
   WatchedReply watched(reply);
@@ -105,7 +125,8 @@ Awaitable<void> Api::handle(engine::Crew& crew, ClientRequest& request, ClientRe
     watched.tell_limits(*context_.gate, request.caller.owner);
   }
   ++watched_->running;
-  Call call{crew, request, watched, Deadline::after(context_.request_timeout)};
+  OwnedCrew mine(crew, lane_of(request), request.caller.owner);
+  Call call{mine, request, watched, Deadline::after(context_.request_timeout)};
   try {
     co_await find_route(call);
   } catch (...) {

@@ -40,6 +40,7 @@ class Evaluations {
   // The run's id; empty: as many as may run do so. Blocks until the run is on disk.
   Result<std::string> start(EvaluationAsk ask);
   const EvaluationRules& rules() const { return rules_; }
+  bool are_under_way() const { return running_ > 0; }
 
  private:
   struct Work {
