@@ -112,6 +112,14 @@ def kills(step):
     step.verdict(status == 0)
 
 
+def neighbours(step):
+    """A quiet key beside a noisy one, which it may not notice."""
+    count = os.environ.get("NEIGHBOUR_REQUESTS", "100")
+    env = {"PATH": f"{BUILD}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
+    status, _ = step.run([sys.executable, "tests/http/neighbours.py", count], env=env, check=False)
+    step.verdict(status == 0)
+
+
 def live(step):
     """The gateway before a real Ollama, built where there is none yet."""
     _, told = step.run([sys.executable, "tools/build_ollama.py"])
@@ -211,12 +219,13 @@ STEPS = {
     "http-tsan": ("the gateway under ThreadSanitizer", http_under("tsan", 10)),
     "soak": ("100,000 mixed requests", soak),
     "kills": ("the gateway killed 100 times", kills),
+    "neighbours": ("a quiet key beside a noisy one", neighbours),
     "live": ("the gateway before a real Ollama", live),
     "fuzz": ("fuzzers", fuzz),
     "aarch64": ("unit tests on aarch64", aarch64),
 }
 QUICK = ["format", "layers", "unit", "python", "asan"]
-SETS = {"quick": QUICK, "full": [*QUICK, "tidy", "crash", "damage", "tsan", "http-asan", "http-tsan", "soak", "kills", "fuzz", "aarch64"]}
+SETS = {"quick": QUICK, "full": [*QUICK, "tidy", "crash", "damage", "tsan", "http-asan", "http-tsan", "soak", "kills", "neighbours", "fuzz", "aarch64"]}
 
 
 def what_failed(log):

@@ -13,8 +13,10 @@ class ServedChat {
              std::unique_ptr<SessionStore> sessions, gateway::CrewMaker maker, gateway::Gate& gate);
 
   gateway::ChatContext context();
-  // What ran when the last server ended is marked so.
-  Result<void> take_over() { return sessions_->interrupt_runs(); }
+  // What ran when the last server ended is marked so. For one who knows that no other serves the store.
+  Result<void> interrupt_runs() { return sessions_->interrupt_runs(); }
+  // Whether uploads or evaluations are under way.
+  bool is_busy() const { return uploads_.are_under_way() || evaluations_.are_under_way(); }
 
  private:
   const base::Settings& settings_;

@@ -3,9 +3,18 @@
 #include <csignal>
 #include <ctime>
 
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <thread>
+
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "serve_lock.hpp"
 #include "served_gateway.hpp"
 #include "startup_code.hpp"
 #include "terminal.hpp"
@@ -87,62 +96,142 @@ std::string program_for_hints(Globals globals) {
   return "plimsoll" + as_arguments(globals);
 }
 
+// Asks servers for their models again and again: those that did not answer soon, all of them seldom. On a
+// thread of its own: a server that swallows packets holds up nobody.
+class ModelWatch {
+ public:
+  explicit ModelWatch(ServedGateway& gateway) : gateway_(gateway), thread_([this] { run(); }) {}
+  ModelWatch(const ModelWatch&) = delete;
+  ModelWatch& operator=(const ModelWatch&) = delete;
+  // Waits for the question under way.
+  ~ModelWatch() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  void run() {
+    constexpr int for_the_silent = 2, for_all = 300;  // seconds
+    std::unique_lock lock(mutex_);
+    for (int seconds = 1; !wake_.wait_for(lock, std::chrono::seconds(1), [&] { return stopping_; });
+         ++seconds) {
+      lock.unlock();
+      if (seconds % for_all == 0)
+        gateway_.fleet().refresh(gateway_.for_a_list());
+      else if (seconds % for_the_silent == 0 && has_silent())
+        gateway_.fleet().refresh_silent(gateway_.for_a_list());
+      lock.lock();
+    }
+  }
+  bool has_silent() const {
+    const auto models = gateway_.fleet().models();
+    return std::ranges::any_of(*models, [](const auto& member) { return !member.problem.empty(); });
+  }
+
+  ServedGateway& gateway_;
+  std::mutex mutex_;  // of what follows
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  std::thread thread_;  // last: everything else is there when it starts
+};
+
 // A gateway with the settings it was made by.
 struct Watch {
   std::unique_ptr<const base::Settings> settings;
   std::unique_ptr<ServedGateway> gateway;
+  std::unique_ptr<ModelWatch> models{};
 };
 
-// By the settings as they are now. `listening`: the socket of the gateway before it, or -1; who follows one
+// Marks what ran when the last server ended, unless another serves the store still.
+Result<void> take_store(const base::Settings& settings, ServedGateway& gateway,
+                        std::optional<ServeLock>& lock) {
+  TRY(ServeLock taken, ServeLock::take(settings.store_file));
+  if (taken.is_alone()) TRY_VOID(gateway.chat().interrupt_runs());
+  TRY_VOID(taken.share());
+  lock.emplace(std::move(taken));
+  return {};
+}
+
+// By the settings as they are now. `before`: the gateway that listens until now, or null; who follows one
 // knows all models before it is asked for any.
 Result<Watch> begin(const Globals& globals, const Options& options, const ListenAddress& listen,
-                    int listening) {
+                    ServedGateway* before, std::optional<ServeLock>& lock) {
   Watch watch;
   TRY(base::Settings settings, load_settings(globals));
   watch.settings = std::make_unique<const base::Settings>(std::move(settings));
   TRY(auto members, gateway_upstreams(*watch.settings, options.upstreams));
-  TRY(watch.gateway, ServedGateway::open(*watch.settings, std::move(members)));
-  if (listening >= 0) watch.gateway->fleet().refresh(watch.gateway->for_a_list());
+  TRY(watch.gateway, ServedGateway::open(*watch.settings, std::move(members), before));
+  if (before != nullptr) watch.gateway->fleet().refresh(watch.gateway->for_a_list());
   TRY_VOID(check_listening(listen, watch.gateway->has_keys(), options.open || watch.settings->open_to_all,
                            program_for_hints(globals)));
-  TRY_VOID(watch.gateway->listen(listen, listening));
+  if (!lock) TRY_VOID(take_store(*watch.settings, *watch.gateway, lock));
+  TRY_VOID(watch.gateway->listen(listen, before != nullptr ? before->server().listening() : -1));
   return watch;
 }
 
-// Until somebody wants an end, or other settings: the signal that said so. Servers that did not answer are
-// asked again meanwhile.
+// Until somebody wants an end, or other settings: the signal that said so.
 int wait_for_a_signal(ServedGateway& gateway, const sigset_t& signals) {
-  using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::seconds for_the_silent{2}, for_all{300};
-  auto asked = Clock::now(), asked_all = asked;
   while (true) {
     const timespec second{1, 0};
     if (const int signal = sigtimedwait(&signals, nullptr, &second); signal > 0) return signal;
     gateway.obey_forget_orders();
-    const auto models = gateway.fleet().models();
-    const bool silent =
-        std::ranges::any_of(*models, [](const auto& member) { return !member.problem.empty(); });
-    if (Clock::now() - asked_all >= for_all) {
-      gateway.fleet().refresh(gateway.for_a_list());
-      asked_all = asked = Clock::now();
-    } else if (silent && Clock::now() - asked >= for_the_silent) {
-      gateway.fleet().refresh_silent(gateway.for_a_list());
-      asked = Clock::now();
-    }
   }
 }
 
-// A second gateway on the same port, made by the settings as they are now; the first answers what it has
-// begun and ends. Where the new settings will not do, the first stays as it is.
-void take_over(Watch& watch, const Globals& globals, const Options& options, const ListenAddress& listen) {
-  auto next = begin(globals, options, listen, watch.gateway->server().listening());
+// Gateways that another has followed: each answers what it has begun, and ends its uploads and evaluations,
+// for no longer than that.
+class Retired {
+ public:
+  Retired() = default;
+  Retired(const Retired&) = delete;
+  Retired& operator=(const Retired&) = delete;
+  ~Retired() {
+    ending_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+  void add(Watch watch) {
+    auto held = std::make_shared<Watch>(std::move(watch));
+    threads_.emplace_back([this, held]() mutable {
+      (void)held->gateway->server().drain();
+      const auto end = std::chrono::steady_clock::now() + longest;
+      while (!ending_ && held->gateway->chat().is_busy() && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      held.reset();
+    });
+  }
+
+ private:
+  static constexpr std::chrono::hours longest{1};
+  std::atomic<bool> ending_ = false;
+  std::vector<std::thread> threads_;
+};
+
+// A second gateway on the same port, made by the settings as they are now; the first ends what it has begun.
+// Where the new settings will not do, the first stays as it is.
+void take_over(Watch& watch, Retired& retired, std::optional<ServeLock>& lock, const Globals& globals,
+               const Options& options, const ListenAddress& listen) {
+  auto next = begin(globals, options, listen, watch.gateway.get(), lock);
   if (!next) {
     log::error("settings were not read again: all stays as it was", {{"why", next.error().what}});
     return;
   }
   std::swap(watch, *next);
   log::info("settings read again", {{"upstreams", watch.gateway->fleet().members().size()}});
-  next->gateway->server().drain();
+  watch.models = std::make_unique<ModelWatch>(*watch.gateway);
+  retired.add(*std::move(next));
+}
+
+// The process ends then, whatever blocks: what was acknowledged is on disk.
+void end_within(std::chrono::seconds time) {
+  std::thread([time] {
+    std::this_thread::sleep_for(time);
+    log::warning("ended while work was under way; what it had not stored is lost");
+    std::_Exit(0);
+  }).detach();
 }
 
 Result<void> run(const Globals& globals, const Options& options) {
@@ -159,7 +248,8 @@ Result<void> run(const Globals& globals, const Options& options) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before any thread starts: they inherit it
 
-  TRY(Watch watch, begin(with_store, options, listen, -1));
+  std::optional<ServeLock> lock;
+  TRY(Watch watch, begin(with_store, options, listen, nullptr, lock));
   const bool six = listen.host.find(':') != std::string::npos;
   const std::string address =
       fmt::format("{}://{}{}{}:{}", settings.tls_certificate_file.empty() ? "http" : "https", six ? "[" : "",
@@ -168,9 +258,16 @@ Result<void> run(const Globals& globals, const Options& options) {
   watch.gateway->fleet().refresh(watch.gateway->for_a_list());
   TRY_VOID(print_out(greeting(*watch.gateway, settings, address, program_for_hints(with_store))));
   let_go_of_startup_code();
-  while (wait_for_a_signal(*watch.gateway, signals) == SIGHUP) take_over(watch, with_store, options, listen);
+  watch.models = std::make_unique<ModelWatch>(*watch.gateway);
+  Retired retired;
+  while (wait_for_a_signal(*watch.gateway, signals) == SIGHUP)
+    take_over(watch, retired, lock, with_store, options, listen);
   log::info("ending", {{"connections", watch.gateway->server().connections()}});
-  watch.gateway->server().drain();
+  constexpr std::chrono::seconds with_drain{40}, after_drain{5};
+  end_within(with_drain);
+  (void)watch.gateway->server().drain();
+  if (watch.gateway->engine().traces != nullptr) watch.gateway->engine().traces->flush();
+  end_within(after_drain);
   return {};
 }
 

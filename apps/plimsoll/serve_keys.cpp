@@ -13,22 +13,28 @@ constexpr std::chrono::milliseconds between_looks{1'000};
 
 }  // namespace
 
-Doorkeeper::Doorkeeper(const base::Settings& settings, std::unique_ptr<KeyStore> keys)
+Doorkeeper::Doorkeeper(const base::Settings& settings, std::unique_ptr<KeyStore> keys,
+                       const gateway::Gate* before)
     : keys_(std::move(keys)),
       http_("plimsoll/" PLIMSOLL_VERSION, trusted_certificates()),
       alerts_(settings.alert_webhook.empty()
                   ? nullptr
                   : std::make_unique<gateway::AlertPost>(http_, settings.alert_webhook.reveal())),
-      gate_(*keys_, {.now_ms = {}, .alert = [this](const gateway::BudgetAlert& alert) {
-                       if (alerts_) alerts_->add(alert);
-                     }}) {}
+      gate_(*keys_,
+            {.now_ms = {},
+             .alert =
+                 [this](const gateway::BudgetAlert& alert) {
+                   if (alerts_) alerts_->add(alert);
+                 }},
+            before) {}
 
-Result<std::unique_ptr<Doorkeeper>> Doorkeeper::open(const base::Settings& settings) {
+Result<std::unique_ptr<Doorkeeper>> Doorkeeper::open(const base::Settings& settings,
+                                                     const gateway::Gate* before) {
   const std::string& hook = settings.alert_webhook.reveal();
   if (!hook.empty() && !hook.starts_with("http://") && !hook.starts_with("https://"))
     return fail(Errc::bad_setting, "alert_webhook is no address that starts with http:// or https://");
   TRY(auto keys, sqlite::open_keys(settings.store_file));
-  std::unique_ptr<Doorkeeper> doorkeeper(new Doorkeeper(settings, std::move(keys)));
+  std::unique_ptr<Doorkeeper> doorkeeper(new Doorkeeper(settings, std::move(keys), before));
   TRY_VOID(doorkeeper->gate_.refresh());
   return doorkeeper;
 }

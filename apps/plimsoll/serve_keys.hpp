@@ -13,8 +13,10 @@ namespace plimsoll {
 
 class Doorkeeper {
  public:
-  // With the keys of the store, which is made where there is none. Settings outlive it.
-  static Result<std::unique_ptr<Doorkeeper>> open(const base::Settings& settings);
+  // With the keys of the store, which is made where there is none. Settings outlive it. `before`: the gate to
+  // the same store that this one follows; null: none.
+  static Result<std::unique_ptr<Doorkeeper>> open(const base::Settings& settings,
+                                                  const gateway::Gate* before = nullptr);
   Doorkeeper(const Doorkeeper&) = delete;
   Doorkeeper& operator=(const Doorkeeper&) = delete;
 
@@ -23,7 +25,7 @@ class Doorkeeper {
   void watch();
 
  private:
-  Doorkeeper(const base::Settings& settings, std::unique_ptr<KeyStore> keys);
+  Doorkeeper(const base::Settings& settings, std::unique_ptr<KeyStore> keys, const gateway::Gate* before);
 
   std::unique_ptr<KeyStore> keys_;
   adapters::CurlClient http_;

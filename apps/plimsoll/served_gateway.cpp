@@ -143,7 +143,8 @@ void keep_addresses_private(const base::Settings& settings, const std::vector<en
 }  // namespace
 
 Result<std::unique_ptr<ServedGateway>> ServedGateway::open(const base::Settings& settings,
-                                                           std::vector<engine::FleetMember> members) {
+                                                           std::vector<engine::FleetMember> members,
+                                                           ServedGateway* before) {
   TRY(ModelCatalogue catalogue, known_models(settings));
   TRY(auto origins, gateway::read_origins(settings.cors_origins));
   TRY(auto documents, Documents::open(settings, /*create=*/true));
@@ -151,7 +152,8 @@ Result<std::unique_ptr<ServedGateway>> ServedGateway::open(const base::Settings&
   TRY(auto traces, sqlite::open_traces(settings.store_file));
   TRY(const auto orders, traces->forget_orders(0));
   TRY(auto drift, traces->drift());
-  TRY(auto doorkeeper, Doorkeeper::open(settings));
+  const bool same_store = before != nullptr && before->settings_.store_file == settings.store_file;
+  TRY(auto doorkeeper, Doorkeeper::open(settings, same_store ? &before->doorkeeper_->gate() : nullptr));
   TRY(auto sessions, sqlite::open_sessions(settings.store_file));
   auto gateway = std::unique_ptr<ServedGateway>(new ServedGateway(
       settings, std::move(catalogue), std::move(documents), std::move(memory), std::move(traces),
@@ -188,12 +190,11 @@ Result<void> ServedGateway::listen(const ListenAddress& address, int listening) 
   options.wants_body = [this](const gateway::ClientRequest& head) { return api_.wants_body(head); };
   TRY(server_, gateway::HttpServer::start(
                    options, crew_maker(),
-                   [this](engine::Crew& crew, gateway::ClientRequest& request, gateway::ClientReply& reply) {
-                     return api_.handle(crew, request, reply);
-                   }));
+                   [this](gateway::ThreadCrew& crew, gateway::ClientRequest& request,
+                          gateway::ClientReply& reply) { return api_.handle(crew, request, reply); }));
   // Only who has the port: a command that answers by itself may stand beside a gateway that runs.
   doorkeeper_->watch();
-  return chat_.take_over();
+  return {};
 }
 
 ServedGateway::ServedGateway(const base::Settings& settings, ModelCatalogue catalogue,
@@ -229,6 +230,9 @@ ServedGateway::ServedGateway(const base::Settings& settings, ModelCatalogue cata
   memory_->memories().before_forgetting([this] { writer_.flush(); });
   engine_.charge = [this](const std::string& owner, Tokens tokens) {
     doorkeeper_->gate().charge(owner, tokens);
+  };
+  engine_.reserve = [this](const std::string& owner, const engine::Need& need) {
+    return doorkeeper_->gate().reserve(owner, need);
   };
 }
 

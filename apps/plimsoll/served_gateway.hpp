@@ -19,9 +19,10 @@ namespace plimsoll {
 // In the order in which it stands on each other.
 class ServedGateway {
  public:
-  // The settings outlive it.
+  // The settings outlive it. `before`: the one that it follows, whose limits go on; null: none.
   static Result<std::unique_ptr<ServedGateway>> open(const base::Settings& settings,
-                                                     std::vector<engine::FleetMember> members);
+                                                     std::vector<engine::FleetMember> members,
+                                                     ServedGateway* before = nullptr);
   ServedGateway(const ServedGateway&) = delete;
   ServedGateway& operator=(const ServedGateway&) = delete;
 
@@ -37,6 +38,7 @@ class ServedGateway {
   gateway::CrewMaker crew_maker();
   bool has_keys() const { return doorkeeper_->gate().needs_keys(); }
   Deadline for_a_list() const { return windows_.for_a_list(); }
+  ServedChat& chat() { return chat_; }
   // Forgets what `plimsoll models --forget` was told to since the last look. Blocks.
   void obey_forget_orders();
 

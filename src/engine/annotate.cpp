@@ -271,6 +271,26 @@ std::string error_body(const Error& error) {
   return base::json_text(json);
 }
 
+std::string refusal_body(const Refusal& refusal) {
+  const std::string_view type = refusal.status == 401   ? "authentication_error"
+                                : refusal.status == 403 ? "permission_error"
+                                                        : "rate_limit_error";
+  const Json json{
+      {"error", {{"message", refusal.what}, {"type", type}, {"param", nullptr}, {"code", refusal.code}}},
+      {"detail", refusal.what}};
+  return base::json_text(json);
+}
+
+std::vector<HttpHeader> refusal_headers(const Refusal& refusal) {
+  std::vector<HttpHeader> headers;
+  if (refusal.status == 401) headers.push_back({"WWW-Authenticate", "Bearer"});
+  if (refusal.retry_after_seconds > 0)
+    headers.push_back({"Retry-After", std::to_string(refusal.retry_after_seconds)});
+  // OpenAI's clients would try again at once what cannot help before tomorrow.
+  if (refusal.code == "insufficient_quota") headers.push_back({"X-Should-Retry", "false"});
+  return headers;
+}
+
 std::string error_event(const Error& error) {
   return "data: " + error_body({error.code, base::for_clients(error.what)}) + "\n\n";
 }

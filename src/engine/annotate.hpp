@@ -25,5 +25,8 @@ std::string with_detail(std::string body, std::string_view said);
 std::string error_event(const Error& error);
 // The whole body of an error of ours: `error {message, type, code}` and `detail`.
 std::string error_body(const Error& error);
+// The same for somebody who may not ask now.
+std::string refusal_body(const Refusal& refusal);
+std::vector<HttpHeader> refusal_headers(const Refusal& refusal);
 
 }  // namespace plimsoll::engine

@@ -79,6 +79,7 @@ Awaitable<Result<void>> sail(Engine& engine, Crew& crew, Course& course, AnswerS
       if (small) co_return fail(Errc::upstream_failed, "{}", course.stand_in->reason);
       co_return plan;
     }
+    if (const auto refusal = reserve(engine, course)) co_return co_await turn_away(course, *refusal, client);
     if (should_pack(course)) {
       std::function<void()> work = [&] { pack(course); };
       co_await crew.elsewhere(std::move(work));

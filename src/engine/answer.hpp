@@ -11,6 +11,7 @@
 #include "engine/consult.hpp"
 #include "engine/counters.hpp"
 #include "engine/fleet_models.hpp"
+#include "engine/limits.hpp"
 #include "engine/recall.hpp"
 #include "engine/summaries.hpp"
 #include "engine/trace_writer.hpp"
@@ -89,6 +90,8 @@ struct Engine {
   Counters counters{};
   // Told what each answer has used, at once and on any thread; null: nobody wants to know.
   std::function<void(const std::string& owner, Tokens tokens)> charge{};
+  // Asked before each request is sent; null: nobody has limits.
+  Reserve reserve{};
   const Recall* recall = nullptr;  // null: there are no memories
   // Told what is begun beside the answer itself and may take long; null: nobody wants to know.
   std::function<void(std::string_view what)> tell_step{};
@@ -115,6 +118,10 @@ Awaitable<Result<void>> answer(Engine& engine, Crew& crew, Ask ask, AnswerSink& 
 
 // The plan that `answer` would go by, without asking a model.
 Awaitable<Result<Plan>> plan_only(Engine& engine, Crew& crew, Ask ask, Deadline deadline);
+
+// Counts what somebody has used without a plan: texts that were embedded here.
+void charge_texts(Engine& engine, const Caller& caller, const std::string& route, const std::string& model,
+                  Tokens tokens);
 
 // The one place that knows what an error means to a client of HTTP.
 int status_of(Errc code);

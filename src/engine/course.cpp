@@ -86,11 +86,13 @@ std::vector<SectionTokens> used_by(const Course& course) {
 void charge(Engine& engine, Course& course) {
   Trace& trace = course.trace;
   trace.used = used_by(course);
+  if (trace.status == 429 && trace.attempts.empty()) return;  // the limits refused it
   if (engine.traces != nullptr) engine.traces->count(trace);
   if (!engine.charge) return;
   Tokens tokens = 0;
   for (const SectionTokens& one : trace.used) tokens = add_used(tokens, one.tokens);
   engine.charge(trace.owner, tokens);
+  course.reserved.reset();
 }
 
 }  // namespace
@@ -100,6 +102,18 @@ Course::Course(Ask asked, std::string trace_id) : ask(std::move(asked)) {
   trace.owner = ask.caller.owner;
   trace.route = ask.route;
   trace.at_ms = ask.at_ms > 0 ? ask.at_ms : base::utc_ms();
+}
+
+void charge_texts(Engine& engine, const Caller& caller, const std::string& route, const std::string& model,
+                  Tokens tokens) {
+  Trace trace;
+  trace.owner = caller.owner;
+  trace.route = route;
+  trace.model = model;
+  trace.at_ms = base::utc_ms();
+  trace.used.push_back({"prompt", tokens});
+  if (engine.traces != nullptr) engine.traces->count(trace);
+  if (engine.charge) engine.charge(caller.owner, tokens);
 }
 
 bool should_pack(const Course& course) {

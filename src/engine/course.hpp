@@ -63,7 +63,8 @@ struct Course {
   // What the server named when it refused this request; and whether plans follow what earlier replies taught.
   std::optional<std::pair<Berth, Tokens>> told_window{};
   bool with_learned = true;
-  bool left = false;  // the client went away while the upstream was at it
+  bool left = false;                       // the client went away while the upstream was at it
+  std::shared_ptr<const void> reserved{};  // of the owner's limits, for the last plan
 
   std::string_view outgoing() const {
     return body.empty() ? std::string_view(ask.body) : std::string_view(body);
@@ -100,6 +101,12 @@ Awaitable<bool> client_is_gone();
 // A timeout as a client is told of it: where the whole request was late, with the time that it had, else with
 // the setting that sets the patience. Other errors stay as they are.
 Error explain_late(const Course& course, Deadline deadline, Error error, std::string_view setting);
+
+// Sets aside what the plan takes of the owner's limits, in the place of what the plan before it took. The
+// answer of a request that names no limit is limited to what was to be had.
+std::optional<Refusal> reserve(Engine& engine, Course& course);
+// Tells the client that it may not ask now.
+Awaitable<Result<void>> turn_away(Course& course, const Refusal& refusal, AnswerSink& client);
 
 // Sends it, again where nothing came back and that may help.
 Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& crew, Course& course,

@@ -187,8 +187,10 @@ Awaitable<Result<std::string>> first_event(const Engine& engine, HttpStream& rep
 Awaitable<Result<bool>> relay_stream(Engine& engine, Course& course, HttpStream& reply, AnswerSink& client,
                                      Deadline deadline) {
   auto came = co_await first_event(engine, reply, deadline);
-  if (!came)
+  if (!came) {
+    course.left = co_await client_is_gone();  // the server has read the prompt all the same
     co_return tl::unexpected(explain_late(course, deadline, std::move(came).error(), "idle_timeout_seconds"));
+  }
   const std::string begin = *std::move(came);
   course.trace.first_byte_us = course.microseconds();
   const std::string_view first = data_of(std::string_view(begin).substr(0, first_event_end(begin)));

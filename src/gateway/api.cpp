@@ -10,6 +10,7 @@
 #include "base/json_text.hpp"
 #include "base/private_words.hpp"
 #include "engine/annotate.hpp"
+#include "gateway/gate.hpp"
 #include "gateway/kaito_read.hpp"
 #include "gateway/mcp_schema.hpp"
 #include "gateway/models_json.hpp"
@@ -287,7 +288,17 @@ Awaitable<void> Api::model(Call call) const {
   co_await send_error(call.reply, error);
 }
 
+// With keys, whoever asks for it again within ten seconds gets the list as it is: upstreams are not one key's
+// to keep busy.
 Awaitable<void> Api::refresh_models(Call call) const {
+  constexpr std::int64_t between_ms = 10'000;
+  const std::int64_t now = base::utc_ms();
+  std::int64_t last = refreshed_ms_;
+  const bool is_soon = context_.gate != nullptr && context_.gate->needs_keys() && now - last < between_ms;
+  if (is_soon || !refreshed_ms_.compare_exchange_strong(last, now)) {
+    co_await models(call);
+    co_return;
+  }
   std::function<void()> work = [&] {
     context_.finder.refresh();
     context_.fleet.refresh(call.deadline);

@@ -1,6 +1,7 @@
 // The gateway's routes: OpenAI's, the planner's, and those that operators ask.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,7 +44,7 @@ class Api {
 
   // Whether a request may be let in at all, by what stands above its body, which is not read otherwise.
   bool wants_body(const ClientRequest& head) const;
-  Awaitable<void> handle(engine::Crew& crew, ClientRequest& request, ClientReply& reply) const;
+  Awaitable<void> handle(ThreadCrew& crew, ClientRequest& request, ClientReply& reply) const;
   std::shared_ptr<RagMetrics> rag_metrics() const { return watched_; }
 
  private:
@@ -100,6 +101,7 @@ class Api {
   ChatRoutes chat_;
   MemoryRoutes memory_;
   ResponsesRoutes responses_;
+  mutable std::atomic<std::int64_t> refreshed_ms_ = 0;  // when the upstreams were asked for their models
 };
 
 // A trace's name: rises with time, and no two are alike.

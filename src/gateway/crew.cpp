@@ -13,28 +13,43 @@ namespace plimsoll::gateway {
 
 namespace asio = boost::asio;
 
-ThreadCrew::ThreadCrew(const CrewMaker& maker, asio::thread_pool& workers)
+ThreadCrew::ThreadCrew(const CrewMaker& maker, Post post)
     : maker_(maker),
-      workers_(workers),
+      post_(std::move(post)),
       streams_(maker.streams(loop_.get_executor())),
       links_(maker.members) {}
+
+ThreadCrew::ThreadCrew(const CrewMaker& maker, WorkerPools& workers)
+    : ThreadCrew(maker, [&workers](Lane lane, const std::string& owner, WorkerPool::Work work) {
+        workers.at(lane).post(owner, std::move(work));
+      }) {}
+
+ThreadCrew::ThreadCrew(const CrewMaker& maker, asio::thread_pool& workers)
+    : ThreadCrew(maker, [&workers](Lane, const std::string&, WorkerPool::Work work) {
+        asio::post(workers, std::move(work));
+      }) {}
 
 UpstreamLink& ThreadCrew::link(std::size_t member) {
   if (!links_[member]) links_[member] = maker_.link(*streams_, member);
   return *links_[member];
 }
 
-// Not to be cancelled in between: the work uses what belongs to the one who waits.
 Awaitable<void> ThreadCrew::elsewhere(std::function<void()> work) {
+  return elsewhere_for(Lane::interactive, {}, std::move(work));
+}
+
+// Not to be cancelled in between: the work uses what belongs to the one who waits.
+Awaitable<void> ThreadCrew::elsewhere_for(Lane lane, std::string owner, std::function<void()> work) {
   std::exception_ptr thrown;  // goes on here: on a worker's thread it would end the program
-  auto initiate = [this, &work, &thrown](auto handler) {
-    asio::post(workers_, [this, &work, &thrown, handler = std::move(handler)]() mutable {
+  auto initiate = [&](auto handler) {
+    auto held = std::make_shared<decltype(handler)>(std::move(handler));
+    post_(lane, owner, [this, &work, &thrown, held] {
       try {
         work();
       } catch (...) {
         thrown = std::current_exception();
       }
-      asio::post(loop_, std::move(handler));
+      asio::post(loop_, std::move(*held));
     });
   };
   co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(initiate, asio::use_awaitable);

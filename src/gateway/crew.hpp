@@ -6,15 +6,20 @@
 #include <boost/asio/thread_pool.hpp>
 
 #include "gateway/http_server.hpp"
+#include "gateway/worker_pool.hpp"
 
 namespace plimsoll::gateway {
 
 class ThreadCrew final : public engine::Crew {
  public:
+  ThreadCrew(const CrewMaker& maker, WorkerPools& workers);
+  // For one who works for nobody else.
   ThreadCrew(const CrewMaker& maker, boost::asio::thread_pool& workers);
 
   UpstreamLink& link(std::size_t member) override;
+  // For whoever is not known yet.
   Awaitable<void> elsewhere(std::function<void()> work) override;
+  Awaitable<void> elsewhere_for(Lane lane, std::string owner, std::function<void()> work);
   Awaitable<void> pause(std::chrono::milliseconds time) override;
 
   boost::asio::io_context& loop() { return loop_; }
@@ -24,12 +29,33 @@ class ThreadCrew final : public engine::Crew {
  private:
   boost::asio::io_context loop_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{loop_.get_executor()};
+  using Post = std::function<void(Lane lane, const std::string& owner, WorkerPool::Work work)>;
+  ThreadCrew(const CrewMaker& maker, Post post);
+
   const CrewMaker& maker_;
-  boost::asio::thread_pool& workers_;
+  Post post_;
   std::unique_ptr<HttpStreams> streams_;
   std::vector<std::unique_ptr<UpstreamLink>> links_;
   std::int64_t date_second_ = -1;
   std::string date_;
+};
+
+// The same thread for one request: its work is of one kind, and waits for its owner's turn.
+class OwnedCrew final : public engine::Crew {
+ public:
+  OwnedCrew(ThreadCrew& crew, Lane lane, std::string owner)
+      : crew_(crew), lane_(lane), owner_(std::move(owner)) {}
+
+  UpstreamLink& link(std::size_t member) override { return crew_.link(member); }
+  Awaitable<void> elsewhere(std::function<void()> work) override {
+    return crew_.elsewhere_for(lane_, owner_, std::move(work));
+  }
+  Awaitable<void> pause(std::chrono::milliseconds time) override { return crew_.pause(time); }
+
+ private:
+  ThreadCrew& crew_;
+  Lane lane_;
+  std::string owner_;
 };
 
 }  // namespace plimsoll::gateway

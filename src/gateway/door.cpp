@@ -1,7 +1,12 @@
 // Where every request comes in: browsers' questions, keys and limits, then its route.
+#include <algorithm>
+#include <array>
+
 #include "base/json_text.hpp"
+#include "engine/annotate.hpp"
 #include "gateway/api.hpp"
 #include "gateway/cors.hpp"
+#include "gateway/crew.hpp"
 #include "gateway/gate.hpp"
 #include "gateway/messages_answer.hpp"
 
@@ -16,71 +21,65 @@ class WatchedReply final : public ClientReply {
   void add(std::vector<HttpHeader> headers) {
     for (HttpHeader& header : headers) headers_.push_back(std::move(header));
   }
+  // The gate's limits of that owner, as they are when the answer begins.
+  void tell_limits(Gate& gate, std::string owner) {
+    gate_ = &gate;
+    owner_ = std::move(owner);
+  }
   Awaitable<Result<void>> head(const engine::AnswerHead& head) override {
     status_ = head.status;
-    if (headers_.empty()) return to_.head(head);
+    const std::vector<HttpHeader> limits =
+        gate_ != nullptr ? gate_->limit_headers(owner_) : std::vector<HttpHeader>();
+    if (headers_.empty() && limits.empty()) return to_.head(head);
     engine::AnswerHead mine = head;
     // A key's limits are the ones that bind; those of an upstream are the gateway's own business then.
-    if (limits_)
+    if (!limits.empty())
       std::erase_if(mine.headers, [](const HttpHeader& one) { return one.name.starts_with("x-ratelimit-"); });
     mine.headers.insert(mine.headers.end(), headers_.begin(), headers_.end());
+    mine.headers.insert(mine.headers.end(), limits.begin(), limits.end());
     return send(std::move(mine));
   }
   Awaitable<Result<void>> body(std::string_view bytes) override { return to_.body(bytes); }
   bool is_begun() const override { return to_.is_begun(); }
   int status() const { return status_; }
-  void hide_upstream_limits() { limits_ = true; }
 
  private:
   Awaitable<Result<void>> send(engine::AnswerHead head) { co_return co_await to_.head(head); }
 
   ClientReply& to_;
   std::vector<HttpHeader> headers_;
-  bool limits_ = false;
+  Gate* gate_ = nullptr;  // null: nobody has limits
+  std::string owner_;
   int status_ = 500;  // nothing was said
-};
-
-// Leaves the gate when the request is done with, however it ends.
-class Stay {
- public:
-  Stay() = default;
-  Stay(const Stay&) = delete;
-  Stay& operator=(const Stay&) = delete;
-  ~Stay() {
-    if (gate_ != nullptr) gate_->leave(pass_);
-  }
-  const Pass& begin(Gate& gate, Pass pass) {
-    gate_ = &gate;
-    pass_ = std::move(pass);
-    return pass_;
-  }
-
- private:
-  Gate* gate_ = nullptr;
-  Pass pass_;
 };
 
 // In the forms of OpenAI's and RAGEngine's clients at once, of Ollama's, to whom an error is a text, or of
 // Anthropic's.
 std::string refusal_body(const Refusal& refusal, std::string_view path) {
   if (path.starts_with("/v1/messages")) return messages_error(refusal.status, refusal.what);
-  const std::string_view type = refusal.status == 401   ? "authentication_error"
-                                : refusal.status == 403 ? "permission_error"
-                                                        : "rate_limit_error";
-  Json error{{"message", refusal.what}, {"type", type}, {"param", nullptr}, {"code", refusal.code}};
-  if (path.starts_with("/api/")) error = refusal.what;
-  const Json body{{"error", std::move(error)}, {"detail", refusal.what}};
-  return base::json_text(body);
+  if (path.starts_with("/api/"))
+    return base::json_text(Json{{"error", refusal.what}, {"detail", refusal.what}});
+  return engine::refusal_body(refusal);
 }
 
 Awaitable<void> refuse(ClientReply& reply, const Refusal& refusal, std::string_view path) {
-  std::vector<HttpHeader> headers;
-  if (refusal.status == 401) headers.push_back({"WWW-Authenticate", "Bearer"});
-  if (refusal.retry_after_seconds > 0)
-    headers.push_back({"Retry-After", std::to_string(refusal.retry_after_seconds)});
-  // OpenAI's clients would try again at once what cannot help before tomorrow.
-  if (refusal.code == "insufficient_quota") headers.push_back({"X-Should-Retry", "false"});
-  co_await send_json(reply, refusal.status, refusal_body(refusal, path), std::move(headers));
+  co_await send_json(reply, refusal.status, refusal_body(refusal, path), engine::refusal_headers(refusal));
+}
+
+// Where the work of a request is done.
+Lane lane_of(const ClientRequest& request) {
+  constexpr std::array<std::string_view, 8> bulk{"/index",          "/indexes/",     "/persist/",
+                                                 "/load/",          "/documents",    "/api/embed",
+                                                 "/api/embeddings", "/v1/embeddings"};
+  constexpr std::array<std::string_view, 6> upstreams{
+      "/admin/models/refresh", "/v1/models", "/v1/models/", "/api/tags", "/api/ps", "/api/show"};
+  const auto is_in = [&](const auto& paths) {
+    return std::ranges::any_of(paths, [&](std::string_view path) {
+      return path.ends_with('/') ? request.path.starts_with(path) : request.path == path;
+    });
+  };
+  if (request.method != "GET" && is_in(bulk)) return Lane::bulk;
+  return is_in(upstreams) ? Lane::upstreams : Lane::interactive;
 }
 
 Awaitable<void> answer_preflight(ClientReply& reply, const ClientRequest& request) {
@@ -99,7 +98,7 @@ bool Api::wants_body(const ClientRequest& head) const {
                     : why_unwelcome(context_.cors_origins, head, needs_keys).empty();
 }
 
-Awaitable<void> Api::handle(engine::Crew& crew, ClientRequest& request, ClientReply& reply) const {
+Awaitable<void> Api::handle(ThreadCrew& crew, ClientRequest& request, ClientReply& reply) const {
   const auto begun = RagMetrics::Clock::now();
   const bool chat = request.method == "POST" && request.path == "/v1/chat/completions";
   WatchedReply watched(reply);
@@ -116,26 +115,24 @@ Awaitable<void> Api::handle(engine::Crew& crew, ClientRequest& request, ClientRe
     co_await refuse(watched, refusal, request.path);
     co_return;
   }
-  Stay stay;
   if (context_.gate != nullptr) {
     auto pass = context_.gate->admit(request);
     if (!pass) {
       co_await refuse(watched, pass.error(), request.path);
       co_return;
     }
-    const Pass& mine = stay.begin(*context_.gate, *std::move(pass));
     if (request.body_unread && request.method != "GET") {  // its key has come to be known since
       const Refusal again{401, "invalid_api_key",
                           "the key was not known when the request came; send it again"};
       co_await refuse(watched, again, request.path);
       co_return;
     }
-    request.caller = mine.caller;
-    if (!mine.headers.empty()) watched.hide_upstream_limits();
-    watched.add(mine.headers);
+    request.caller = std::move(pass->caller);
+    watched.tell_limits(*context_.gate, request.caller.owner);
   }
   ++watched_->running;
-  Call call{crew, request, watched, Deadline::after(context_.request_timeout)};
+  OwnedCrew mine(crew, lane_of(request), request.caller.owner);
+  Call call{mine, request, watched, Deadline::after(context_.request_timeout)};
   try {
     co_await find_route(call);
   } catch (...) {

@@ -5,6 +5,7 @@
 #include "base/json_shape.hpp"
 #include "base/json_text.hpp"
 #include "base/try.hpp"
+#include "engine/annotate.hpp"
 #include "gateway/api.hpp"
 #include "gateway/models_json.hpp"
 
@@ -101,6 +102,7 @@ Awaitable<void> Api::embeddings(Call call) const {
     co_return;
   }
   Result<std::string> body;
+  std::optional<engine::Refusal> refusal;
   std::function<void()> work = [&] {
     const auto embedder = context_.embedder(ask->model);
     if (!embedder) {
@@ -112,13 +114,30 @@ Awaitable<void> Api::embeddings(Call call) const {
       return;
     }
     const std::vector<std::string_view> texts(ask->texts.begin(), ask->texts.end());
+    const std::optional<Tokens> counted = (*embedder)->count(texts);
+    const Tokens tokens = counted.value_or(engine::estimated_tokens(call.request.body.size()));
+    const engine::Caller& caller = call.request.caller;
+    const auto share = context_.engine.reserve && caller.metered
+                           ? context_.engine.reserve(caller.owner, {tokens})
+                           : engine::Share{};
+    if (!share) {
+      refusal = share.error();
+      return;
+    }
     const auto vectors = (*embedder)->embed(texts, call.deadline);
+    if (vectors || vectors.error().code == Errc::timed_out)  // which was work all the same
+      engine::charge_texts(context_.engine, caller, call.request.path, (*embedder)->info().name, tokens);
     if (vectors)
-      body = reply_of(*ask, *vectors, (*embedder)->info().dimensions, (*embedder)->count(texts));
+      body = reply_of(*ask, *vectors, (*embedder)->info().dimensions, counted);
     else
       body = tl::unexpected(vectors.error());
   };
   co_await call.crew.elsewhere(std::move(work));
+  if (refusal) {
+    co_await send_json(call.reply, refusal->status, engine::refusal_body(*refusal),
+                       engine::refusal_headers(*refusal));
+    co_return;
+  }
   if (body)
     co_await send_json(call.reply, 200, *std::move(body));
   else

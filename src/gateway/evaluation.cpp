@@ -1,5 +1,7 @@
 #include "gateway/evaluation.hpp"
 
+#include <charconv>
+
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -28,6 +30,18 @@ Json asked_json(const EvaluationQuestions& asked) {
 Json result_json(const std::string& question, const std::string& trace, double seconds) {
   return {{"question", question}, {"answer", nullptr}, {"passages", Json::array()}, {"plan", nullptr},
           {"error", nullptr},     {"trace", trace},    {"seconds", seconds}};
+}
+
+// How long the limits that the reply tells of are to be waited for; none: it tells of none.
+std::optional<std::chrono::seconds> wait_told_in(const HeldReply& held) {
+  if (held.said.status != 429) return std::nullopt;
+  for (const HttpHeader& header : held.said.headers) {
+    if (header.name != "Retry-After") continue;  // an upstream's has small letters, and was waited for
+    std::int64_t seconds = 0;
+    std::from_chars(header.value.data(), header.value.data() + header.value.size(), seconds);
+    return std::chrono::seconds(seconds);
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -97,6 +111,19 @@ Awaitable<std::optional<Refusal>> Evaluations::may_ask(const std::string& owner)
 }
 
 Awaitable<Json> Evaluations::ask_one(Work& work, const std::string& question) {
+  const Deadline longest = Deadline::after(rules_.per_question);
+  while (true) {
+    HeldReply held;
+    Json result = co_await ask_once(work, question, held, longest);
+    const auto wait = wait_told_in(held);
+    if (!wait || *wait > longest.left() || stopping_) co_return result;
+    co_await crew_.pause(*wait);
+    if (stopping_) co_return result;
+  }
+}
+
+Awaitable<Json> Evaluations::ask_once(Work& work, const std::string& question, HeldReply& held,
+                                      Deadline deadline) {
   if (const auto refusal = co_await may_ask(work.ask.caller.owner)) {
     Json refused = result_json(question, {}, 0);
     refused["error"] = refusal->what;
@@ -111,11 +138,9 @@ Awaitable<Json> Evaluations::ask_one(Work& work, const std::string& question) {
   ask.documents.emplace();
   ask.documents->top_k = work.ask.top_k;
   ask.recall = false;  // a run is kept, and a memory can be forgotten
-  HeldReply held;
   std::string trace = new_trace_id();
   const auto begun = Deadline::Clock::now();
-  const auto outcome = co_await engine::answer(engine_, crew_, std::move(ask), held,
-                                               Deadline::after(rules_.per_question), trace);
+  const auto outcome = co_await engine::answer(engine_, crew_, std::move(ask), held, deadline, trace);
   const std::chrono::duration<double> took = Deadline::Clock::now() - begun;
   Json result = result_json(question, trace, took.count());
   if (!outcome) {

@@ -8,6 +8,7 @@
 #include "gateway/chat_read.hpp"
 #include "gateway/crew.hpp"
 #include "gateway/gate.hpp"
+#include "gateway/held_reply.hpp"
 
 namespace plimsoll::gateway {
 
@@ -39,6 +40,7 @@ class Evaluations {
   // The run's id; empty: as many as may run do so. Blocks until the run is on disk.
   Result<std::string> start(EvaluationAsk ask);
   const EvaluationRules& rules() const { return rules_; }
+  bool are_under_way() const { return running_ > 0; }
 
  private:
   struct Work {
@@ -49,7 +51,9 @@ class Evaluations {
   Awaitable<void> run(std::shared_ptr<Work> work);
   // Waits for a limit, as long as a question may take; what it gives out is for longer.
   Awaitable<std::optional<Refusal>> may_ask(const std::string& owner);
+  // Waits where a limit asks for it, as long as a question may take.
   Awaitable<Json> ask_one(Work& work, const std::string& question);
+  Awaitable<Json> ask_once(Work& work, const std::string& question, HeldReply& held, Deadline deadline);
   void spawn(const std::shared_ptr<Work>& work);
 
   engine::Engine& engine_;

@@ -20,10 +20,10 @@ using base::with_thousands;
 constexpr std::int64_t day_ms = std::int64_t{24} * 3600 * 1000;
 constexpr std::int64_t first_alert = 80, alert_step = 20;  // at 80 and at 100 per cent
 
-// What a body may come to in tokens before anybody has counted it. A picture has many bytes and few tokens:
-// hence no more than this.
-constexpr std::size_t bytes_per_token = 4;
-constexpr Tokens most_estimated = 32'768;
+// What is set aside for an answer that may shrink: all that it may have, or else this part of what is left of
+// a limit, and no less than an answer takes usually.
+constexpr std::int64_t share_of_rest = 4;
+constexpr Tokens usual_answer = 512;
 
 bool is_public(const ClientRequest& request) {
   return request.path == "/health" || request.path == "/ready" || request.path == "/";
@@ -56,7 +56,32 @@ Refusal too_much(std::string_view code, std::string what, std::int64_t wait_ms) 
 
 }  // namespace
 
-Gate::Gate(KeyStore& store, GateOptions options) : store_(store), options_(std::move(options)) {
+// Gives back at its end what was set aside.
+class Gate::HeldShare {
+ public:
+  HeldShare(std::shared_ptr<Book> book, std::shared_ptr<Holder> holder, Tokens of_day, Tokens of_minute)
+      : book_(std::move(book)), holder_(std::move(holder)), of_day_(of_day), of_minute_(of_minute) {
+    holder_->under_way += of_day_;
+    holder_->tokens.take(of_minute_);
+  }
+  HeldShare(const HeldShare&) = delete;
+  HeldShare& operator=(const HeldShare&) = delete;
+  ~HeldShare() {
+    const std::lock_guard lock(book_->mutex);
+    holder_->under_way -= of_day_;
+    if (holder_->tokens.is_limited()) holder_->tokens.give_back(of_minute_);
+  }
+
+ private:
+  std::shared_ptr<Book> book_;
+  std::shared_ptr<Holder> holder_;
+  Tokens of_day_, of_minute_;
+};
+
+Gate::Gate(KeyStore& store, GateOptions options, const Gate* before)
+    : store_(store),
+      options_(std::move(options)),
+      book_(before != nullptr ? before->book_ : std::make_shared<Book>()) {
   if (!options_.now_ms) options_.now_ms = base::utc_ms;
 }
 
@@ -76,16 +101,18 @@ void Gate::begin_day(Holder& holder, std::int64_t day) {
   holder.told = 0;
 }
 
-void Gate::collect_alerts(Holder& holder, std::vector<BudgetAlert>& due) {
+void Gate::collect_alerts(Holder& holder, std::vector<BudgetAlert>& due, bool is_used_up) {
   const Tokens budget = holder.key.limits.tokens_per_day;
   if (budget <= 0 || holder.key.revoked) return;
   const auto is_reached = [&](std::int64_t percent) {
-    return holder.used >= budget / 100 * percent + budget % 100 * percent / 100;
+    return is_used_up || holder.used >= budget / 100 * percent + budget % 100 * percent / 100;
   };
-  while (holder.told > 0 && !is_reached(holder.told)) holder.told -= alert_step;  // the budget was raised
+  const bool is_raised = budget > holder.told_budget;
+  while (holder.told > 0 && is_raised && !is_reached(holder.told)) holder.told -= alert_step;
   for (std::int64_t percent = first_alert; percent <= 100; percent += alert_step) {
     if (holder.told >= percent || !is_reached(percent)) continue;
     holder.told = percent;
+    holder.told_budget = budget;
     due.push_back({holder.key.name, percent, holder.used, budget, holder.day});
   }
 }
@@ -113,11 +140,11 @@ Result<void> Gate::refresh() {
   }
   std::vector<BudgetAlert> due;
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(book_->mutex);
     Holders by_hash, by_id;
     for (const ApiKey& key : keys) {
-      const auto known = by_id_.find(key.id);
-      const bool is_new = known == by_id_.end();
+      const auto known = book_->by_id.find(key.id);
+      const bool is_new = known == book_->by_id.end();
       const auto holder = is_new ? std::make_shared<Holder>() : known->second;
       holder->key = key;
       holder->requests.limit(key.limits.requests_per_minute, now);
@@ -130,8 +157,8 @@ Result<void> Gate::refresh() {
       by_hash.emplace(key.hash, holder);
       by_id.emplace(key.id, holder);
     }
-    by_hash_ = std::move(by_hash);
-    by_id_ = std::move(by_id);
+    book_->by_hash = std::move(by_hash);
+    book_->by_id = std::move(by_id);
     needs_keys_ = !keys.empty();
   }
   tell(due);
@@ -155,47 +182,55 @@ void Gate::run(std::chrono::milliseconds period) {
   }
 }
 
-std::optional<Refusal> Gate::beyond_limits(Holder& holder, Tokens estimate, bool asks_model,
-                                           std::int64_t now) {
-  const KeyLimits& limits = holder.key.limits;
-  if (const std::int64_t wait = holder.requests.wait_ms(1, now); wait > 0)
+std::optional<Refusal> Gate::beyond_minute(Holder& holder, Tokens tokens, std::int64_t now) {
+  const std::int64_t wait = holder.tokens.wait_ms(tokens, now);
+  if (wait == 0) return std::nullopt;
+  return too_much("rate_limit_exceeded",
+                  fmt::format("the key '{}' may use {} tokens a minute and has {} left, and this request "
+                              "needs about {}",
+                              holder.key.name, with_thousands(holder.key.limits.tokens_per_minute),
+                              with_thousands(holder.tokens.left(now)), with_thousands(tokens)),
+                  wait);
+}
+
+std::optional<Refusal> Gate::beyond_day(const Holder& holder, Tokens tokens, std::int64_t now) {
+  const Tokens budget = holder.key.limits.tokens_per_day;
+  if (budget <= 0 || add_used(add_used(holder.used, holder.under_way), tokens) <= budget) return std::nullopt;
+  const std::string used = fmt::format("the key '{}' has used {} of its {} tokens of today", holder.key.name,
+                                       with_thousands(holder.used), with_thousands(budget));
+  if (add_used(holder.used, tokens) <= budget)
     return too_much("rate_limit_exceeded",
-                    fmt::format("the key '{}' may ask {} times a minute, and has done so", holder.key.name,
-                                with_thousands(limits.requests_per_minute)),
-                    wait);
-  if (!asks_model) return std::nullopt;
-  if (const std::int64_t wait = holder.tokens.wait_ms(estimate, now); wait > 0)
-    return too_much("rate_limit_exceeded",
-                    fmt::format("the key '{}' may use {} tokens a minute and has {} left, and this request "
-                                "needs about {}",
-                                holder.key.name, with_thousands(limits.tokens_per_minute),
-                                with_thousands(holder.tokens.left(now)), with_thousands(estimate)),
-                    wait);
-  if (limits.tokens_per_day <= 0 || holder.used + holder.under_way < limits.tokens_per_day)
-    return std::nullopt;
-  if (holder.used < limits.tokens_per_day)
-    return too_much("insufficient_quota",
-                    fmt::format("the key '{}' has used {} of its {} tokens of today, and requests that are "
-                                "under way need about {}",
-                                holder.key.name, with_thousands(holder.used),
-                                with_thousands(limits.tokens_per_day), with_thousands(holder.under_way)),
+                    fmt::format("{}, requests that are under way need up to {}, and this one up to {}", used,
+                                with_thousands(holder.under_way), with_thousands(tokens)),
                     1'000);
   const std::int64_t next = (holder.day + 1) * day_ms;
   return too_much(
       "insufficient_quota",
-      fmt::format("the key '{}' has used {} of its {} tokens of today, which ends at {:%Y-%m-%d %H:%M} UTC",
-                  holder.key.name, with_thousands(holder.used), with_thousands(limits.tokens_per_day),
-                  fmt::gmtime(static_cast<std::time_t>(next / 1'000))),
+      fmt::format("{}, and this request needs up to {}: send less, or ask for a shorter answer "
+                  "(max_tokens); the day ends at {:%Y-%m-%d %H:%M} UTC",
+                  used, with_thousands(tokens), fmt::gmtime(static_cast<std::time_t>(next / 1'000))),
       next - now);
+}
+
+std::optional<Refusal> Gate::beyond_limits(Holder& holder, Tokens estimate, bool asks_model,
+                                           std::int64_t now) {
+  if (const std::int64_t wait = holder.requests.wait_ms(1, now); wait > 0)
+    return too_much("rate_limit_exceeded",
+                    fmt::format("the key '{}' may ask {} times a minute, and has done so", holder.key.name,
+                                with_thousands(holder.key.limits.requests_per_minute)),
+                    wait);
+  if (!asks_model) return std::nullopt;
+  if (auto refusal = beyond_minute(holder, estimate, now)) return refusal;
+  return beyond_day(holder, 1, now);
 }
 
 bool Gate::knows(const base::Secret& key) {
   if (!needs_keys_) return true;
   if (key.empty()) return false;
   const std::string hash = base::sha256_hex(key.reveal());
-  const std::lock_guard lock(mutex_);
-  const auto found = by_hash_.find(hash);
-  return found != by_hash_.end() && !found->second->key.revoked;
+  const std::lock_guard lock(book_->mutex);
+  const auto found = book_->by_hash.find(hash);
+  return found != book_->by_hash.end() && !found->second->key.revoked;
 }
 
 tl::expected<Pass, Refusal> Gate::admit(const ClientRequest& request) {
@@ -209,15 +244,14 @@ tl::expected<Pass, Refusal> Gate::admit(const ClientRequest& request) {
   const std::string hash = base::sha256_hex(request.key.reveal());
   const std::int64_t now = options_.now_ms();
   const bool model = asks_model(request);
-  const Tokens estimate =
-      model ? std::min(most_estimated, static_cast<Tokens>(request.body.size() / bytes_per_token)) : 0;
+  const Tokens estimate = model ? engine::estimated_tokens(request.body.size()) : 0;
 
-  const std::lock_guard lock(mutex_);
-  const auto found = by_hash_.find(hash);
-  if (found == by_hash_.end() || found->second->key.revoked) {
+  const std::lock_guard lock(book_->mutex);
+  const auto found = book_->by_hash.find(hash);
+  if (found == book_->by_hash.end() || found->second->key.revoked) {
     ++counters_.unknown;
     return tl::unexpected(
-        unknown(found == by_hash_.end() ? "this key is not known here" : "this key was revoked"));
+        unknown(found == book_->by_hash.end() ? "this key is not known here" : "this key was revoked"));
   }
   Holder& holder = *found->second;
   begin_day(holder, day_of(now));
@@ -230,25 +264,66 @@ tl::expected<Pass, Refusal> Gate::admit(const ClientRequest& request) {
   pass.caller.owner = holder.key.id;
   if (holder.key.private_indexes) pass.caller.indexes = holder.key.id;
   pass.caller.metered = limits.tokens_per_minute > 0 || limits.tokens_per_day > 0;
-  pass.reserved = estimate;
-  holder.under_way += estimate;
-  const auto say = [&](Bucket& bucket, std::int64_t amount, const std::string& of) {
-    if (!bucket.is_limited()) return;
-    bucket.take(amount);
-    pass.headers.push_back({"X-RateLimit-Limit-" + of, std::to_string(bucket.per_minute())});
-    pass.headers.push_back({"X-RateLimit-Remaining-" + of, std::to_string(bucket.left(now))});
-  };
-  say(holder.requests, 1, "Requests");
-  say(holder.tokens, estimate, "Tokens");
+  if (holder.requests.is_limited()) holder.requests.take(1);
   return pass;
+}
+
+std::vector<HttpHeader> Gate::limit_headers(const std::string& owner) {
+  std::vector<HttpHeader> headers;
+  const std::int64_t now = options_.now_ms();
+  const std::lock_guard lock(book_->mutex);
+  const auto found = book_->by_id.find(owner);
+  if (found == book_->by_id.end()) return headers;
+  const auto say = [&](Bucket& bucket, const std::string& of) {
+    if (!bucket.is_limited()) return;
+    headers.push_back({"X-RateLimit-Limit-" + of, std::to_string(bucket.per_minute())});
+    headers.push_back({"X-RateLimit-Remaining-" + of, std::to_string(bucket.left(now))});
+  };
+  say(found->second->requests, "Requests");
+  say(found->second->tokens, "Tokens");
+  return headers;
+}
+
+tl::expected<engine::Share, Refusal> Gate::reserve(const std::string& owner, const engine::Need& need) {
+  engine::Share share{need.answer};
+  const std::int64_t now = options_.now_ms();
+  std::optional<Refusal> refusal;
+  std::vector<BudgetAlert> due;
+  {
+    const std::lock_guard lock(book_->mutex);
+    const auto found = book_->by_id.find(owner);
+    if (found == book_->by_id.end()) return share;  // begun before there were keys
+    Holder& holder = *found->second;
+    begin_day(holder, day_of(now));
+    const KeyLimits& limits = holder.key.limits;
+    if (need.answer_may_shrink && limits.tokens_per_day > 0) {
+      const Tokens left = std::max<Tokens>(0, limits.tokens_per_day - holder.used - holder.under_way);
+      const Tokens usual = std::clamp<Tokens>(left - need.input, 1, usual_answer);
+      share.answer = std::min(need.answer, std::max(left / share_of_rest, usual));
+    }
+    const Tokens tokens = add_used(need.input, share.answer);
+    // What a long answer takes beyond its share of a minute is a debt, which has to come back in.
+    const Tokens most = std::max<Tokens>(usual_answer, limits.tokens_per_minute / share_of_rest);
+    const Tokens of_minute =
+        need.answer_may_shrink ? add_used(need.input, std::min(share.answer, most)) : tokens;
+    refusal = beyond_minute(holder, of_minute, now);
+    if (!refusal) refusal = beyond_day(holder, tokens, now);
+    if (refusal && refusal->code == "insufficient_quota" && holder.told >= first_alert)
+      collect_alerts(holder, due, /*is_used_up=*/true);
+    if (!refusal) share.held = std::make_shared<HeldShare>(book_, found->second, tokens, of_minute);
+  }
+  tell(due);
+  if (!refusal) return share;
+  ++counters_.limited;
+  return tl::unexpected(*std::move(refusal));
 }
 
 std::optional<Refusal> Gate::refuses(const std::string& owner) {
   if (!needs_keys_) return std::nullopt;
   const std::int64_t now = options_.now_ms();
-  const std::lock_guard lock(mutex_);
-  const auto found = by_id_.find(owner);
-  if (found == by_id_.end()) return std::nullopt;  // begun before there were keys
+  const std::lock_guard lock(book_->mutex);
+  const auto found = book_->by_id.find(owner);
+  if (found == book_->by_id.end()) return std::nullopt;  // begun before there were keys
   Holder& holder = *found->second;
   if (holder.key.revoked) return unknown("this key was revoked");
   begin_day(holder, day_of(now));
@@ -257,23 +332,14 @@ std::optional<Refusal> Gate::refuses(const std::string& owner) {
   return refusal;
 }
 
-void Gate::leave(const Pass& pass) {
-  if (pass.reserved == 0) return;
-  const std::lock_guard lock(mutex_);
-  const auto found = by_id_.find(pass.caller.owner);
-  if (found == by_id_.end()) return;
-  found->second->under_way -= pass.reserved;
-  if (found->second->tokens.is_limited()) found->second->tokens.give_back(pass.reserved);
-}
-
 void Gate::charge(const std::string& owner, Tokens tokens) {
   if (!needs_keys_ || tokens <= 0) return;
   const std::int64_t today = day_of(options_.now_ms());
   std::vector<BudgetAlert> due;
   {
-    const std::lock_guard lock(mutex_);
-    const auto found = by_id_.find(owner);
-    if (found == by_id_.end()) return;
+    const std::lock_guard lock(book_->mutex);
+    const auto found = book_->by_id.find(owner);
+    if (found == book_->by_id.end()) return;
     Holder& holder = *found->second;
     begin_day(holder, today);
     if (holder.tokens.is_limited()) holder.tokens.take(tokens);

@@ -29,17 +29,10 @@ struct BudgetAlert {
   std::int64_t day = 0;  // since 1970, UTC
 };
 
-struct Refusal {
-  int status = 401;
-  std::string code;
-  std::string what;
-  std::int64_t retry_after_seconds = 0;  // 0: waiting does not help
-};
+using engine::Refusal;
 
 struct Pass {
   engine::Caller caller{};
-  Tokens reserved = 0;
-  std::vector<HttpHeader> headers{};  // what is left of the limits
 };
 
 struct GateOptions {
@@ -50,8 +43,8 @@ struct GateOptions {
 // Any thread may call at any time.
 class Gate {
  public:
-  // The store outlives it.
-  explicit Gate(KeyStore& store, GateOptions options = {});
+  // The store outlives it. `before`: a gate to the same store that this one follows; both count together.
+  explicit Gate(KeyStore& store, GateOptions options = {}, const Gate* before = nullptr);
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
   ~Gate();
@@ -65,9 +58,12 @@ class Gate {
   bool needs_keys() const { return needs_keys_; }
   // Whether somebody comes whom `admit` would look at. Counts nothing.
   bool knows(const base::Secret& key);
-  // `leave` follows a pass, when its request is done with.
   tl::expected<Pass, Refusal> admit(const ClientRequest& request);
-  void leave(const Pass& pass);
+  // What is left of the owner's limits of a minute, as headers of an answer.
+  std::vector<HttpHeader> limit_headers(const std::string& owner);
+  // Sets aside what a request may use until its share goes. Of the day's budget no more is ever set aside and
+  // used than there is. An answer that may shrink gets a part of what is left.
+  tl::expected<engine::Share, Refusal> reserve(const std::string& owner, const engine::Need& need);
   // For what is asked on an owner's behalf after the request that wanted it: whether the key allows one more
   // question now, which is counted.
   std::optional<Refusal> refuses(const std::string& owner);
@@ -85,19 +81,29 @@ class Gate {
   struct Holder {
     ApiKey key;
     Bucket requests, tokens;
-    Tokens under_way = 0;  // of requests that are not answered yet, about
+    Tokens under_way = 0;  // set aside for requests that are not answered yet
     std::int64_t day = 0;
-    Tokens used = 0;        // on that day
-    std::int64_t told = 0;  // the highest alert of that day, in per cent
+    Tokens used = 0;         // on that day
+    std::int64_t told = 0;   // the highest alert of that day, in per cent
+    Tokens told_budget = 0;  // that it was told of
   };
   using Holders = std::unordered_map<std::string, std::shared_ptr<Holder>>;
+  // Outlives the gate where another follows it.
+  struct Book {
+    std::mutex mutex;
+    Holders by_hash, by_id;
+  };
+  class HeldShare;
 
   static void begin_day(Holder& holder, std::int64_t day);
-  // The alerts that are due now, and are not due again.
-  static void collect_alerts(Holder& holder, std::vector<BudgetAlert>& due);
+  // The alerts that are due now, and are not due again. A budget is used up as well where a request does not
+  // fit into the last fifth of it.
+  static void collect_alerts(Holder& holder, std::vector<BudgetAlert>& due, bool is_used_up = false);
   void tell(const std::vector<BudgetAlert>& alerts);
   static std::optional<Refusal> beyond_limits(Holder& holder, Tokens estimate, bool asks_model,
                                               std::int64_t now);
+  static std::optional<Refusal> beyond_minute(Holder& holder, Tokens tokens, std::int64_t now);
+  static std::optional<Refusal> beyond_day(const Holder& holder, Tokens tokens, std::int64_t now);
   void run(std::chrono::milliseconds period);
 
   KeyStore& store_;
@@ -105,8 +111,8 @@ class Gate {
   Counters counters_;
   std::atomic<bool> needs_keys_ = false;
 
-  std::mutex mutex_;
-  Holders by_hash_, by_id_;
+  std::shared_ptr<Book> book_;
+  std::mutex mutex_;  // of what follows
   bool stopping_ = false;
   std::condition_variable wake_;
   std::thread thread_;

@@ -70,7 +70,6 @@ class GateTest : public testing::Test {
     const auto pass = admit(name);
     ASSERT_TRUE(pass) << pass.error().what;
     gate_.charge("key_" + name, tokens);
-    gate_.leave(*pass);
   }
 
   std::ostringstream logged_;
@@ -133,9 +132,10 @@ TEST_F(GateTest, CountsRequestsOfAMinute) {
   for (int left = 2; left >= 0; --left) {
     const auto pass = admit("ann", "/v1/models");
     ASSERT_TRUE(pass);
-    ASSERT_EQ(pass->headers.size(), 2U);
-    EXPECT_EQ(pass->headers[0].value, "3");
-    EXPECT_EQ(pass->headers[1].value, std::to_string(left));
+    const auto headers = gate_.limit_headers("key_ann");
+    ASSERT_EQ(headers.size(), 2U);
+    EXPECT_EQ(headers[0].value, "3");
+    EXPECT_EQ(headers[1].value, std::to_string(left));
   }
   const auto refused = admit("ann", "/v1/models");
   ASSERT_FALSE(refused);
@@ -168,24 +168,79 @@ TEST_F(GateTest, CountsTokensOfAMinute) {
 
 TEST_F(GateTest, TakesWhatIsUnderWayIntoAccount) {
   make("ann", {.tokens_per_minute = 600});
-  const auto first = admit("ann", "/v1/chat/completions", 2'000);  // about 500
+  auto first = gate_.reserve("key_ann", {400, 100});
   ASSERT_TRUE(first);
-  EXPECT_FALSE(admit("ann", "/v1/chat/completions", 2'000));
+  EXPECT_FALSE(admit("ann", "/v1/chat/completions", 2'000));  // about 500
+  EXPECT_FALSE(gate_.reserve("key_ann", {400, 100}));
   gate_.charge("key_ann", 20);  // it was much less
-  gate_.leave(*first);
+  first->held.reset();
   EXPECT_TRUE(admit("ann", "/v1/chat/completions", 2'000));
+  EXPECT_TRUE(gate_.reserve("key_ann", {400, 100}));
 }
 
 TEST_F(GateTest, OneThatIsLargerThanAMinuteWaitsForAWholeOneAndIsPaidFor) {
   make("ann", {.tokens_per_minute = 100});
-  const auto pass = admit("ann", "/v1/chat/completions", 4'000);
-  ASSERT_TRUE(pass);
+  auto share = gate_.reserve("key_ann", {900, 100});
+  ASSERT_TRUE(share);
   gate_.charge("key_ann", 1'000);
-  gate_.leave(*pass);
+  share->held.reset();
   now_ += 9 * 60'000 - 1'000;
   EXPECT_FALSE(admit("ann", "/v1/chat/completions", 4));
   now_ += 2'000;
   EXPECT_TRUE(admit("ann", "/v1/chat/completions", 4));
+}
+
+TEST_F(GateTest, SetsNoMoreAsideThanTheDayHas) {
+  make("ann", {.tokens_per_day = 5'000});
+  std::vector<engine::Share> shares;
+  for (int i = 0; i < 50; ++i)
+    if (auto share = gate_.reserve("key_ann", {8, 1'000})) shares.push_back(*std::move(share));
+  EXPECT_EQ(shares.size(), 4U);
+  const auto refused = gate_.reserve("key_ann", {8, 1'000});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().status, 429);
+  EXPECT_EQ(refused.error().retry_after_seconds, 1);
+  EXPECT_NE(refused.error().what.find("under way need up to 4,032"), std::string::npos)
+      << refused.error().what;
+  const auto never = gate_.reserve("key_ann", {8, 5'000});
+  ASSERT_FALSE(never);
+  EXPECT_EQ(never.error().code, "insufficient_quota");
+  EXPECT_NE(never.error().what.find("needs up to 5,008"), std::string::npos) << never.error().what;
+  shares.clear();
+  EXPECT_TRUE(gate_.reserve("key_ann", {8, 1'000}));
+}
+
+TEST_F(GateTest, AnAnswerWithoutALimitGetsAPartOfWhatIsLeft) {
+  make("ann", {.tokens_per_day = 5'000});
+  std::vector<engine::Share> shares;
+  Tokens sum = 0;
+  while (auto share = gate_.reserve("key_ann", {8, 100'000, true})) {
+    EXPECT_GT(share->answer, 0);
+    sum += 8 + share->answer;
+    shares.push_back(*std::move(share));
+    ASSERT_LT(shares.size(), 50U);
+  }
+  EXPECT_EQ(shares.front().answer, 1'250);
+  EXPECT_GT(shares.size(), 5U);
+  EXPECT_LE(sum, 5'000);
+  EXPECT_GT(sum, 4'980);
+  shares.clear();
+  EXPECT_EQ(gate_.reserve("key_ann", {8, 100, true})->answer, 100);
+}
+
+TEST_F(GateTest, AGateThatFollowsCountsOn) {
+  make("ann", {.requests_per_minute = 2, .tokens_per_minute = 600, .tokens_per_day = 1'000});
+  auto share = gate_.reserve("key_ann", {300, 100});
+  ASSERT_TRUE(share);
+  EXPECT_TRUE(admit("ann"));
+  EXPECT_TRUE(admit("ann"));
+  auto next = std::make_unique<Gate>(keys_, GateOptions{[this] { return now_; }, {}}, &gate_);
+  ASSERT_TRUE(next->refresh());
+  EXPECT_TRUE(next->refuses("key_ann"));  // a third request of this minute
+  EXPECT_FALSE(next->reserve("key_ann", {300, 100}));
+  gate_.charge("key_ann", 10);
+  share->held.reset();  // which the gate before had given out
+  EXPECT_TRUE(next->reserve("key_ann", {300, 100}));
 }
 
 TEST_F(GateTest, KeepsTheBudgetOfADay) {
@@ -205,13 +260,13 @@ TEST_F(GateTest, KeepsTheBudgetOfADay) {
 
 TEST_F(GateTest, WaitsForWhatIsUnderWayBeforeTheBudgetIsOverdrawn) {
   make("ann", {.tokens_per_day = 1'000});
-  const auto first = admit("ann", "/v1/chat/completions", 4'000);
+  auto first = gate_.reserve("key_ann", {900, 100});
   ASSERT_TRUE(first);
   const auto refused = admit("ann");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().retry_after_seconds, 1);
   gate_.charge("key_ann", 10);
-  gate_.leave(*first);
+  first->held.reset();
   EXPECT_TRUE(admit("ann"));
 }
 

@@ -89,8 +89,8 @@ class Server final : public HttpServer {
   std::size_t connections() const override { return connections_; }
   bool is_draining() const override { return draining_; }
 
-  void drain() override {
-    if (draining_.exchange(true)) return;
+  bool drain() override {
+    if (draining_.exchange(true)) return true;
     asio::post(crews_.front()->loop(), [this] {
       boost::system::error_code ignored;
       acceptor_->close(ignored);
@@ -113,7 +113,8 @@ class Server final : public HttpServer {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     for (const auto& crew : crews_) crew->loop().stop();
     for (std::thread& thread : threads_) thread.join();
-    workers_.join();
+    workers_.stop();
+    return workers_.wait_until_idle(std::chrono::steady_clock::now() + std::chrono::seconds(1));
   }
 
  private:
@@ -180,10 +181,10 @@ class Server final : public HttpServer {
   std::atomic<std::size_t> connections_ = 0;
   std::atomic<bool> draining_ = false;
   std::atomic<bool> accepting_ = false;
-  asio::thread_pool workers_;
   std::vector<std::unique_ptr<Berths>> berths_;  // before the loops, which may end with sessions in them
   std::vector<std::unique_ptr<ThreadCrew>> crews_;
   std::unique_ptr<tcp::acceptor> acceptor_;
+  WorkerPools workers_;  // what runs there ends before the loops that it comes back to
   std::uint16_t port_ = 0;
   std::vector<std::thread> threads_;
 };

@@ -73,8 +73,8 @@ struct ServerOptions {
   std::chrono::milliseconds drain{30'000};      // how long requests under way are waited for at the end
 };
 
-using Handler =
-    std::function<Awaitable<void>(engine::Crew& crew, ClientRequest& request, ClientReply& reply)>;
+class ThreadCrew;
+using Handler = std::function<Awaitable<void>(ThreadCrew& crew, ClientRequest& request, ClientReply& reply)>;
 
 class HttpServer {
  public:
@@ -92,8 +92,8 @@ class HttpServer {
   virtual std::size_t connections() const = 0;
   virtual bool is_draining() const = 0;
   // Takes no new connection, lets requests under way end, and returns when the last has ended or `drain` has
-  // passed.
-  virtual void drain() = 0;
+  // passed. False: workers are still at something, and destroying the server would wait for it.
+  virtual bool drain() = 0;
 };
 
 // "500 Internal Server Error"

@@ -1,11 +1,18 @@
 #include "gateway/models_json.hpp"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 namespace plimsoll::gateway {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 constexpr std::chrono::seconds patience{5};
+
+// Of the models with an index that a list has: of so many indexes, the newest, and so many in all.
+constexpr std::size_t most_indexes = 100, most_with_documents = 1'000;
 
 Json or_null(const std::string& text) {
   return text.empty() ? Json() : Json(text);
@@ -61,13 +68,27 @@ Json anthropic_models_json(const Json& models) {
   return {{"data", std::move(data)}, {"has_more", false}, {"first_id", first}, {"last_id", last}};
 }
 
+ListedIndexes listed_indexes(const engine::Engine& engine, const engine::Fleet& fleet,
+                             const engine::Caller& caller) {
+  ListedIndexes listed;
+  if (engine.shelf == nullptr) return listed;
+  if (const auto all = engine.shelf->store().indexes(caller.indexes))
+    for (const IndexInfo& info : *all) listed.names.push_back(info.name);
+  std::size_t models = 0;
+  for (const engine::MemberModels& member : *fleet.models()) models += member.models.size();
+  const std::size_t most =
+      std::clamp<std::size_t>(most_with_documents / std::max<std::size_t>(1, models), 1, most_indexes);
+  if (listed.names.size() <= most) return listed;
+  listed.left_out = listed.names.size() - most;
+  const auto newest = listed.names.begin() + static_cast<std::ptrdiff_t>(listed.left_out);
+  listed.names.erase(listed.names.begin(), newest);
+  return listed;
+}
+
 Json models_json(const engine::Engine& engine, const engine::Fleet& fleet, const engine::Caller& caller) {
-  std::vector<std::string> indexes;
-  if (engine.shelf != nullptr)
-    if (const auto all = engine.shelf->store().indexes(caller.indexes))
-      for (const IndexInfo& info : *all) indexes.push_back(info.name);
-  Json data = Json::array();
+  const auto [indexes, left_out] = listed_indexes(engine, fleet, caller);
   const auto models = fleet.models();
+  Json data = Json::array();
   for (std::size_t i = 0; i < models->size(); ++i)
     for (const engine::ListedModel& listed : (*models)[i].models) {
       Json plain = described(engine, {i, listed.name}, caller.owner, listed.name, listed.report->served);
@@ -79,11 +100,28 @@ Json models_json(const engine::Engine& engine, const engine::Fleet& fleet, const
       }
       data.insert(data.end() - static_cast<std::ptrdiff_t>(indexes.size()), std::move(plain));
     }
-  return {{"object", "list"}, {"data", std::move(data)}};
+  Json list{{"object", "list"}, {"data", std::move(data)}};
+  if (left_out > 0) {
+    list["indexes_left_out"] = left_out;
+    list["note"] = fmt::format(
+        "of {} indexes the newest {} are listed with each model; GET /indexes lists all, and MODEL+INDEX may "
+        "be asked for with each",
+        left_out + indexes.size(), indexes.size());
+  }
+  return list;
 }
 
 Json model_json(const engine::Engine& engine, const engine::Fleet& fleet, const engine::Caller& caller,
                 std::string_view name) {
+  const std::size_t plus = fleet.plus_in(name);
+  if (plus != std::string_view::npos && engine.shelf != nullptr &&
+      engine.shelf->has(caller.indexes, name.substr(plus + 1))) {
+    Json json = model_json(engine, fleet, caller, name.substr(0, plus));
+    if (json.is_null()) return json;
+    json["id"] = name;
+    json["index"] = name.substr(plus + 1);
+    return json;
+  }
   const auto berth = fleet.find(name);
   if (!berth) return nullptr;
   const auto models = fleet.models();

@@ -1,5 +1,5 @@
-// The models of all upstreams, as GET /v1/models lists them (D5), with every index that the
-// caller sees as a virtual model.
+// The models of all upstreams, as GET /v1/models lists them (D5), with the newest indexes that the
+// caller sees as virtual models.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -19,5 +19,13 @@ nlohmann::ordered_json models_json(const engine::Engine& engine, const engine::F
 // One of them, whether an upstream lists it or not; null where none would take it.
 nlohmann::ordered_json model_json(const engine::Engine& engine, const engine::Fleet& fleet,
                                   const engine::Caller& caller, std::string_view name);
+
+// The indexes that a list of models names with each model: the newest, so many that the list stays short.
+struct ListedIndexes {
+  std::vector<std::string> names;
+  std::size_t left_out = 0;
+};
+ListedIndexes listed_indexes(const engine::Engine& engine, const engine::Fleet& fleet,
+                             const engine::Caller& caller);
 
 }  // namespace plimsoll::gateway

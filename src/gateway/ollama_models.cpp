@@ -5,6 +5,7 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "gateway/models_json.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -39,14 +40,6 @@ Json entry_of(const engine::Fleet& fleet, const engine::Berth& berth, const std:
           {"size", 0},
           {"digest", digest_of(fleet, berth)},
           {"details", details_of(served)}};
-}
-
-std::vector<std::string> index_names(const engine::Engine& engine, const engine::Caller& caller) {
-  std::vector<std::string> names;
-  if (engine.shelf == nullptr) return names;
-  if (const auto all = engine.shelf->store().indexes(caller.indexes))
-    for (const IndexInfo& info : *all) names.push_back(info.name);
-  return names;
 }
 
 bool embeds(std::string_view model, const ServedModel& served) {
@@ -100,7 +93,7 @@ std::string without_latest(const engine::Fleet& fleet, std::string model) {
 }
 
 Json ollama_tags(const engine::Engine& engine, const engine::Fleet& fleet, const engine::Caller& caller) {
-  const std::vector<std::string> indexes = index_names(engine, caller);
+  const std::vector<std::string> indexes = listed_indexes(engine, fleet, caller).names;
   Json all = Json::array();
   const auto models = fleet.models();
   for (std::size_t i = 0; i < models->size(); ++i)

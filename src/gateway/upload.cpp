@@ -1,7 +1,5 @@
 #include "gateway/upload.hpp"
 
-#include <boost/asio/post.hpp>
-
 #include "base/json_text.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
@@ -84,11 +82,11 @@ struct Uploads::Job {
 };
 
 Uploads::Uploads(engine::Collections& collections, SessionStore& store, UploadRules rules)
-    : collections_(collections), store_(store), rules_(rules), pool_(rules.threads) {}
+    : collections_(collections), store_(store), rules_(rules) {}
 
 Uploads::~Uploads() {
   stopping_ = true;
-  pool_.join();
+  pool_.wait_until_idle(std::chrono::steady_clock::time_point::max());  // each job notes that it was stopped
 }
 
 Uploads::Accepted Uploads::accept(UploadAsk ask) {
@@ -122,7 +120,7 @@ Uploads::Accepted Uploads::accept(UploadAsk ask) {
     forget(*job);
     return {{}, 500, begun.error().what};
   }
-  boost::asio::post(pool_, [this, job] { work(job); });
+  pool_.post(job->ask.caller.owner, [this, job] { work(job); });
   return {job->id, 202, {}};
 }
 
@@ -171,6 +169,11 @@ void Uploads::work(const std::shared_ptr<Job>& job) {
 bool Uploads::is_over(const std::string& job) const {
   const std::lock_guard lock(mutex_);
   return !live_.contains(job);
+}
+
+bool Uploads::are_under_way() const {
+  const std::lock_guard lock(mutex_);
+  return !live_.empty();
 }
 
 Result<Json> Uploads::shown(const std::string& owner, const std::string& id) const {

@@ -1,4 +1,5 @@
-// Files that were uploaded, on their way into an index: a bounded queue, and threads that work it off.
+// Files that were uploaded, on their way into an index: a bounded queue, and threads that work it off, owners
+// in turn.
 #pragma once
 
 #include <atomic>
@@ -8,11 +9,10 @@
 #include <string>
 #include <vector>
 
-#include <boost/asio/thread_pool.hpp>
-
 #include "engine/caller.hpp"
 #include "engine/collection.hpp"
 #include "gateway/mcp.hpp"
+#include "gateway/worker_pool.hpp"
 #include "plimsoll/sessions.hpp"
 
 namespace plimsoll::gateway {
@@ -20,7 +20,6 @@ namespace plimsoll::gateway {
 struct UploadRules {
   std::size_t jobs = 32;  // that wait or run
   std::size_t bytes = std::size_t{256} << 20;
-  std::size_t threads = 1;    // embedding takes all cores by itself
   std::int64_t kept = 1'000;  // jobs of one owner
 };
 
@@ -52,6 +51,7 @@ class Uploads {
   // {job_id, status, stage, documents, warnings, errors, ...}. not_found where the owner has no such job.
   Result<Json> shown(const std::string& owner, const std::string& job) const;
   bool is_over(const std::string& job) const;
+  bool are_under_way() const;
 
  private:
   struct Job;
@@ -66,7 +66,8 @@ class Uploads {
   mutable std::mutex mutex_;  // of what follows
   std::map<std::string, std::shared_ptr<Job>> live_;
   std::size_t bytes_ = 0;  // of the live ones
-  boost::asio::thread_pool pool_;
+  // Embedding takes all cores by itself: one job of an owner at a time, and another's beside it.
+  WorkerPool pool_{{.threads = 2, .per_owner = 1, .is_background = true}};
 };
 
 }  // namespace plimsoll::gateway

@@ -242,7 +242,7 @@ class Keys(unittest.TestCase):
                 used, asked = used + int(reply.headers["x-plimsoll-input-tokens"]) + 3, asked + 1
                 self.assertLess(asked, 50)
                 self.assertNotIn(b'"usage"', reply.body if asked % 2 == 0 else b"")  # it was we who asked for it
-            self.assertTrue(100 <= used < 120, used)
+            self.assertTrue(80 <= used <= 100, used)
             self.assertEqual(self.refused(reply, 429, "'ann'", f"{used} of its 100 tokens", "UTC")["code"],
                              "insufficient_quota")
             self.assertGreater(int(reply.headers["retry-after"]), 0)
@@ -259,7 +259,8 @@ class Keys(unittest.TestCase):
             self.refused(self.chat(gateway, ann), 429, f"{used} of its 100 tokens")
             gateway.run("keys", "limit", "ann", "--tokens-per-day", 1000)
             wait_for(lambda: self.chat(gateway, ann).status == 200, "the budget to be raised")
-            self.assertEqual(len(hook.got), 2)
+            # What was left was too little for a request; whoever started knows of no alert but the first.
+            self.assertEqual([one["percent"] for one in hook.got[2:]], [100])
             self.assertNotIn("planted-webhook-token", gateway.logged())
             wait_for(lambda: json.loads(gateway.run("usage", "--json"))["usage"][0]["requests"] == asked + 1, "usage of all answers")
 

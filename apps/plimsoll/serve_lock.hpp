@@ -1,0 +1,28 @@
+// Who serves a store: each server holds a lock beside it for as long as it runs, also when it is killed.
+#pragma once
+
+#include <filesystem>
+
+#include "plimsoll/result.hpp"
+
+namespace plimsoll {
+
+class ServeLock {
+ public:
+  static Result<ServeLock> take(const std::filesystem::path& store_file);
+  ServeLock(ServeLock&& other) noexcept;
+  ServeLock& operator=(ServeLock&&) = delete;
+  ~ServeLock();
+
+  // Whether no other server had the store when it was taken. Others wait until it is shared.
+  bool is_alone() const { return is_alone_; }
+  Result<void> share();
+
+ private:
+  ServeLock(int descriptor, bool is_alone) : descriptor_(descriptor), is_alone_(is_alone) {}
+
+  int descriptor_;
+  bool is_alone_;
+};
+
+}  // namespace plimsoll

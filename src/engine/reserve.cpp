@@ -1,0 +1,91 @@
+// What a plan takes of its owner's limits, set aside before it is sent.
+#include <algorithm>
+
+#include "base/json_member.hpp"
+#include "base/json_text.hpp"
+#include "base/text.hpp"
+#include "base/try.hpp"
+#include "engine/annotate.hpp"
+#include "engine/course.hpp"
+#include "engine/protect.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+using base::member;
+using Json = nlohmann::ordered_json;
+
+bool names_limit(const Course& course) {
+  if (is_chat(course)) return course.parts.max_tokens.has_value();
+  if (course.ask.route != "/v1/responses") return true;  // a server ends after a few tokens by itself
+  const Json& limit = member(course.parts.body, "max_output_tokens");
+  return limit.is_number() && limit.get<double>() >= 0;
+}
+
+// How many answers are wanted at once.
+Tokens answers_wanted(const Json& body) {
+  constexpr double most = 1'000;
+  double wanted = 1;
+  for (const char* field : {"n", "best_of"})
+    if (const Json& number = member(body, field); number.is_number())
+      wanted = std::max(wanted, std::min(most, number.get<double>()));
+  const Json& prompts = member(body, "prompt");
+  if (prompts.is_array() && !prompts.empty() && !prompts.front().is_number())
+    wanted *= static_cast<double>(std::min<std::size_t>(prompts.size(), 1'000));
+  return static_cast<Tokens>(wanted);
+}
+
+Need need_of(const Course& course) {
+  const Trace& trace = course.trace;
+  // Nothing is counted of what is embedded, and of several prompts the longest alone.
+  const bool counted = is_chat(course) || course.ask.route == "/v1/responses";
+  const Tokens estimate = counted ? 0 : estimated_tokens(course.ask.body.size());
+  return {std::max(trace.input, estimate),
+          (trace.thinking + trace.answer) * answers_wanted(course.parts.body), !names_limit(course)};
+}
+
+// The server is told, so that the budget binds.
+void limit_answer(Course& course, Tokens answer) {
+  Trace& trace = course.trace;
+  Json body = Json::parse(course.outgoing(), nullptr, /*allow_exceptions=*/false);
+  if (!body.is_object()) return;
+  body[is_chat(course) ? "max_tokens" : "max_output_tokens"] = answer;
+  course.body = base::json_text(body);
+  trace.answer = answer;
+  trace.changed = true;
+  trace.warnings.push_back(
+      fmt::format("the answer is limited to {} tokens by what is left of the key's "
+                  "budget of the day",
+                  base::with_thousands(answer)));
+}
+
+}  // namespace
+
+std::optional<Refusal> reserve(Engine& engine, Course& course) {
+  if (!engine.reserve || !course.ask.caller.metered) return std::nullopt;
+  course.reserved.reset();
+  const Need need = need_of(course);
+  auto share = engine.reserve(course.ask.caller.owner, need);
+  if (!share) return std::move(share).error();
+  course.reserved = std::move(share->held);
+  if (share->answer < need.answer) {
+    const Tokens each = share->answer / answers_wanted(course.parts.body) - course.trace.thinking;
+    limit_answer(course, std::max<Tokens>(1, each));
+  }
+  return std::nullopt;
+}
+
+Awaitable<Result<void>> turn_away(Course& course, const Refusal& refusal, AnswerSink& client) {
+  course.trace.status = refusal.status;
+  course.trace.error = refusal.what;
+  const std::string body = refusal_body(refusal);
+  AnswerHead head;
+  head.status = refusal.status;
+  head.headers = refusal_headers(refusal);
+  head.headers.push_back({"X-Plimsoll-Trace", course.trace.id});
+  head.length = body.size();
+  CO_TRY_VOID(co_await client.head(head));
+  co_return co_await client.body(body);
+}
+
+}  // namespace plimsoll::engine

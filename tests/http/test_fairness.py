@@ -1,0 +1,117 @@
+"""Nobody's work holds up everybody's: bulk work beside interactive requests, an end that is bounded, work that outlasts a reload."""
+
+import signal
+import socket
+import threading
+import time
+import unittest
+
+from gateway import CHAT, PATIENCE, Gateway, user
+from test_keys import add_key, bearer, wait_for
+from upstream import Upstream
+
+# About a minute of embedding each.
+MANY_TEXTS = [f"Lake number {n} lies between hills and has a depth of {n % 97} metres at its deepest place. " * 12 for n in range(2048)]
+
+
+class Fairness(unittest.TestCase):
+    def setUp(self):
+        self.upstream = self.enterContext(Upstream({"gpt-4o": 8192, "pause/gpt-4o": 8192}))
+
+    def start(self, *upstreams, **settings):
+        gateway = Gateway(*(upstreams or (self.upstream,)), **settings)
+        self.addCleanup(gateway.close)
+        return gateway
+
+    def ask_beside(self, gateway, *arguments, **options):
+        """On a thread that does not mind how it ends."""
+        def run():
+            try:
+                gateway.ask(*arguments, **options)
+            except (OSError, AssertionError):
+                pass
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        return thread
+
+    def test_embedding_holds_up_no_other_route_and_no_end(self):
+        gateway = self.start()
+        for _ in range(4):
+            self.ask_beside(gateway, "/v1/embeddings", {"model": "all-minilm-l6-v2", "input": MANY_TEXTS})
+        self.ask_beside(gateway, "/index", {"index_name": "lakes", "documents": [{"text": "\n".join(MANY_TEXTS)}]})
+        time.sleep(2)
+        for path, body in (("/v1/models", None), ("/indexes", None), ("/v1/count", {"model": "gpt-4o", "text": "x"}),
+                           (CHAT, {"model": "gpt-4o", "messages": user("ship " * 20_000)})):
+            begun = time.monotonic()
+            self.assertIn(gateway.ask(path, body).status, (200, 400), path)
+            self.assertLess(time.monotonic() - begun, PATIENCE / 4, path)
+        begun = time.monotonic()
+        gateway.process.send_signal(signal.SIGTERM)
+        self.assertEqual(gateway.process.wait(60), 0)
+        self.assertLess(time.monotonic() - begun, 45)
+
+    def test_with_keys_upstreams_are_asked_for_their_models_once_in_ten_seconds(self):
+        gateway = self.start()
+        ann = add_key(gateway, "ann")
+        wait_for(lambda: gateway.ask("/v1/models").status == 401, "the gateway to ask for keys")
+        before = len(self.upstream.to("/v1/models"))
+        for _ in range(5):
+            reply = gateway.ask("/admin/models/refresh", {}, headers=bearer(ann))
+            self.assertEqual((reply.status, reply.json["data"][0]["id"]), (200, "gpt-4o"))
+        self.assertEqual(len(self.upstream.to("/v1/models")), before + 1)
+
+    def test_a_list_of_models_names_the_newest_indexes_alone(self):
+        gateway = self.start()
+        for n in range(103):
+            reply = gateway.ask("/index", {"index_name": f"i{n}", "documents": [{"text": "x"}]})
+            self.assertEqual(reply.status, 200, reply.body)
+        listed = gateway.ask("/v1/models").json
+        names = [one["id"] for one in listed["data"]]
+        self.assertEqual(listed["indexes_left_out"], 3)
+        self.assertIn("gpt-4o+i102", names)
+        self.assertNotIn("gpt-4o+i2", names)
+        self.assertEqual(gateway.ask("/v1/models/gpt-4o+i2").json["id"], "gpt-4o+i2")
+        tags = [one["name"] for one in gateway.ask("/api/tags").json["models"]]
+        self.assertNotIn("gpt-4o+i2", tags)
+
+    def test_an_evaluation_outlasts_a_reload(self):
+        gateway = self.start()
+        self.assertEqual(gateway.ask("/index", {"index_name": "IDX", "documents": [{"text": "The tower is tall."}]}).status, 200)
+        started = gateway.ask("/evaluation/plugin/start-with-questions",
+                              {"collection_id": "IDX", "questions": ["How tall is the tower?"], "llm_model": "pause/gpt-4o"})
+        path = f"/evaluation/runs/{started.json['run_id']}"
+        wait_for(lambda: self.upstream.to(), "the question")
+        gateway.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: "settings read again" in gateway.logged(), "the settings to be read again")
+        self.assertEqual(gateway.ask(path).json["status"], "running")
+        self.upstream.release.set()
+        wait_for(lambda: gateway.ask(path).json["status"] == "done", "the run to end")
+        self.assertEqual(gateway.ask(path).json["answered"], 1)
+
+    def test_a_second_server_leaves_the_runs_of_the_first_alone(self):
+        first = self.start()
+        self.assertEqual(first.ask("/index", {"index_name": "IDX", "documents": [{"text": "The tower is tall."}]}).status, 200)
+        started = first.ask("/evaluation/plugin/start-with-questions",
+                            {"collection_id": "IDX", "questions": ["How tall is the tower?"], "llm_model": "pause/gpt-4o"})
+        path = f"/evaluation/runs/{started.json['run_id']}"
+        wait_for(lambda: self.upstream.to(), "the question")
+        second = self.start(store_file=first.folder / "store.db")
+        self.assertEqual(second.ask(path).json["status"], "running")
+        first.stop(signal.SIGKILL)
+        second.stop()
+        second.start()
+        self.assertEqual(second.ask(path).json["status"], "interrupted")
+        first.start()  # which ends in an orderly way
+
+    def test_a_server_that_swallows_packets_delays_no_signal(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            gateway = self.start(f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
+            time.sleep(3)  # it is asked again by then
+            begun = time.monotonic()
+            gateway.process.send_signal(signal.SIGTERM)
+            self.assertEqual(gateway.process.wait(60), 0)
+            self.assertLess(time.monotonic() - begun, 10)
+
+
+if __name__ == "__main__":
+    unittest.main()
