@@ -192,7 +192,9 @@ class Index(InAFolder):
         store = next((self.folder / "data").rglob("*.db"))
         with contextlib.closing(sqlite3.connect(store)) as connection:
             connection.executescript("ALTER TABLE documents DROP COLUMN file_path; "
-                                     "ALTER TABLE documents DROP COLUMN file_root; DROP TABLE forget_orders; PRAGMA user_version = 7;")
+                                     "ALTER TABLE documents DROP COLUMN file_root; DROP TABLE forget_orders; "
+                                     "DROP TRIGGER trace_share_added; DROP TRIGGER trace_share_changed; DROP TRIGGER trace_share_removed; "
+                                     "DROP TABLE trace_shares; PRAGMA user_version = 7;")
         (self.folder / "docs/old.md").unlink()
         again = self.as_json("index", "add", "ship", "docs", "--prune")
         self.assertEqual((again["added"], again["updated"], again["unchanged"], again["removed"]), (0, 0, 1, 0))

@@ -277,6 +277,22 @@ CREATE TABLE forget_orders (
   model TEXT NOT NULL
 ) STRICT;
 )sql",
+    // How much of the traces is whose: beyond the limits, who has most gives way.
+    R"sql(
+CREATE TABLE trace_shares (owner TEXT NOT NULL PRIMARY KEY, count INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+INSERT INTO trace_shares SELECT owner, count(*), sum(bytes) FROM traces GROUP BY owner;
+CREATE TRIGGER trace_share_added AFTER INSERT ON traces BEGIN
+  INSERT INTO trace_shares VALUES (new.owner, 1, new.bytes)
+    ON CONFLICT DO UPDATE SET count = count + 1, bytes = bytes + excluded.bytes;
+END;
+CREATE TRIGGER trace_share_changed AFTER UPDATE OF bytes ON traces BEGIN
+  UPDATE trace_shares SET bytes = bytes - old.bytes + new.bytes WHERE owner = new.owner;
+END;
+CREATE TRIGGER trace_share_removed AFTER DELETE ON traces BEGIN
+  UPDATE trace_shares SET count = count - 1, bytes = bytes - old.bytes WHERE owner = old.owner;
+  DELETE FROM trace_shares WHERE owner = old.owner AND count <= 0;
+END;
+)sql",
 };
 static_assert(std::size(migrations) == schema_version);
 

@@ -108,27 +108,83 @@ Result<void> add_usage(Connection& connection, std::span<const UsedTokens> used)
   return {};
 }
 
-// The oldest go until all limits are kept. Costs what is removed, not what is there.
-Result<void> prune(Connection& connection, const TraceLimits& limits) {
+Result<void> remove_rows(Connection& connection, const std::vector<std::int64_t>& rows) {
+  TRY(auto remove, connection.prepare("DELETE FROM traces WHERE rowid = ?"));
+  for (const std::int64_t row : rows) {
+    remove.again();
+    TRY_VOID(remove.bind(row).run());
+  }
+  return {};
+}
+
+Result<void> remove_old(Connection& connection, std::int64_t oldest_ms) {
   std::vector<std::int64_t> gone;
   {
-    TRY(auto totals, connection.prepare("SELECT count, bytes FROM trace_totals"));
-    TRY_VOID(totals.step());
-    std::int64_t count = totals.integer(0), bytes = totals.integer(1);
-    const std::int64_t oldest = base::utc_ms() - limits.oldest_ms;
-    TRY(auto row, connection.prepare("SELECT rowid, bytes, at_ms FROM traces ORDER BY id"));
+    TRY(auto row, connection.prepare("SELECT rowid, at_ms FROM traces ORDER BY id"));
     while (std::ssize(gone) < most_removed) {
       TRY(const bool more, row.step());
-      if (!more || (count <= limits.most && bytes <= limits.bytes && row.integer(2) >= oldest)) break;
+      if (!more || row.integer(1) >= oldest_ms) break;
       gone.push_back(row.integer(0));
-      --count;
-      bytes -= row.integer(1);
     }
   }
-  TRY(auto remove, connection.prepare("DELETE FROM traces WHERE rowid = ?"));
-  for (const std::int64_t rowid : gone) {
-    remove.again();
-    TRY_VOID(remove.bind(rowid).run());
+  return remove_rows(connection, gone);
+}
+
+struct Excess {
+  std::int64_t count = 0, bytes = 0;  // above the limits
+  bool none() const { return count <= 0 && bytes <= 0; }
+};
+
+Result<Excess> excess_of(Connection& connection, const TraceLimits& limits) {
+  TRY(auto totals, connection.prepare("SELECT count, bytes FROM trace_totals"));
+  TRY_VOID(totals.step());
+  return Excess{totals.integer(0) - limits.most, totals.integer(1) - limits.bytes};
+}
+
+// The oldest of the owner who has most, down to what the next one has: nobody's traffic drives out the traces
+// of those who have less.
+Result<std::int64_t> remove_of_largest(Connection& connection, Excess excess) {
+  std::string owner;
+  std::int64_t above_next = 0;
+  {
+    TRY(auto shares,
+        connection.prepare(excess.bytes > 0
+                               ? "SELECT owner, bytes FROM trace_shares ORDER BY bytes DESC LIMIT 2"
+                               : "SELECT owner, count FROM trace_shares ORDER BY count DESC LIMIT 2"));
+    TRY(const bool found, shares.step());
+    if (!found) return 0;
+    owner = shares.text(0);
+    above_next = shares.integer(1);
+    TRY(const bool second, shares.step());
+    if (second) above_next -= shares.integer(1);
+  }
+  std::vector<std::int64_t> gone;
+  {
+    TRY(auto row, connection.prepare("SELECT rowid, bytes FROM traces WHERE owner = ? ORDER BY id"));
+    row.bind(owner);
+    const bool by_bytes = excess.bytes > 0;
+    do {
+      TRY(const bool more, row.step());
+      if (!more) break;
+      gone.push_back(row.integer(0));
+      --excess.count;
+      excess.bytes -= row.integer(1);
+      above_next -= by_bytes ? row.integer(1) : 1;
+    } while (!excess.none() && above_next >= 0 && std::ssize(gone) < most_removed);
+  }
+  TRY_VOID(remove_rows(connection, gone));
+  return std::ssize(gone);
+}
+
+// Until all limits are kept. Costs what is removed, not what is there.
+Result<void> prune(Connection& connection, const TraceLimits& limits) {
+  TRY_VOID(remove_old(connection, base::utc_ms() - limits.oldest_ms));
+  for (std::int64_t removed = 0; removed < most_removed;) {
+    TRY(const Excess excess, excess_of(connection, limits));
+    if (excess.none()) return {};
+    TRY(const std::int64_t more, remove_of_largest(connection, excess));
+    if (more == 0) return {};
+    removed += more;
   }
   return {};
 }

@@ -168,6 +168,32 @@ TEST_P(TracesContract, DropsTheOldestBeyondASize) {
   EXPECT_EQ(ids().size(), 17U);
 }
 
+TEST_P(TracesContract, WhoHasMostGivesWay) {
+  const TraceLimits limits{.most = 10};
+  std::vector<Trace> quiet;
+  for (int i = 0; i < 3; ++i) {
+    quiet.push_back(sample_trace("a" + std::to_string(i), ""));
+    quiet.back().owner = "quiet";
+  }
+  keep(quiet, limits);
+  for (int i = 0; i < 40; ++i) {
+    Trace loud = sample_trace("b" + std::to_string(100 + i), "");
+    loud.owner = "loud";
+    keep({loud}, limits);
+  }
+  EXPECT_EQ(ids({}, "quiet").size(), 3U) << "another's traffic drove them out";
+  EXPECT_EQ(ids({}, "loud").size(), 7U);
+  EXPECT_EQ(ids({}, "loud").front(), "b139");
+  std::vector<Trace> more;
+  for (int i = 0; i < 40; ++i) {
+    more.push_back(sample_trace("c" + std::to_string(100 + i), ""));
+    more.back().owner = "quiet";
+  }
+  keep(more, limits);
+  EXPECT_EQ(ids({}, "quiet").size() + ids({}, "loud").size(), 10U);
+  EXPECT_GE(ids({}, "loud").size(), 4U);
+}
+
 TEST_P(TracesContract, DropsWhatIsTooOld) {
   std::vector<Trace> traces = traces_from(1, 4);
   traces[0].at_ms -= 7'200'000;
