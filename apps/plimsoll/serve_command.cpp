@@ -193,8 +193,11 @@ class Retired {
     ending_ = true;
     for (std::thread& thread : threads_) thread.join();
   }
+  // Comes back when it takes no more connections.
   void add(Watch watch) {
     auto held = std::make_shared<Watch>(std::move(watch));
+    const gateway::HttpServer& server = held->gateway->server();
+    const std::shared_ptr<Watch> stays = held;  // while it is looked at below
     threads_.emplace_back([this, held]() mutable {
       (void)held->gateway->server().drain();
       const auto end = std::chrono::steady_clock::now() + longest;
@@ -202,10 +205,13 @@ class Retired {
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
       held.reset();
     });
+    for (int tries = 0; tries < most_tries && !server.is_draining(); ++tries)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 
  private:
   static constexpr std::chrono::hours longest{1};
+  static constexpr int most_tries = 2'000;
   std::atomic<bool> ending_ = false;
   std::vector<std::thread> threads_;
 };
@@ -220,9 +226,9 @@ void take_over(Watch& watch, Retired& retired, std::optional<ServeLock>& lock, c
     return;
   }
   std::swap(watch, *next);
-  log::info("settings read again", {{"upstreams", watch.gateway->fleet().members().size()}});
   watch.models = std::make_unique<ModelWatch>(*watch.gateway);
   retired.add(*std::move(next));
+  log::info("settings read again", {{"upstreams", watch.gateway->fleet().members().size()}});
 }
 
 // The process ends then, whatever blocks: what was acknowledged is on disk.

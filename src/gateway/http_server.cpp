@@ -87,7 +87,7 @@ class Server final : public HttpServer {
   std::uint16_t port() const override { return port_; }
   int listening() const override { return acceptor_->native_handle(); }
   std::size_t connections() const override { return connections_; }
-  bool is_draining() const override { return draining_; }
+  bool is_draining() const override { return draining_ && !accepting_; }
 
   bool drain() override {
     if (draining_.exchange(true)) return true;
