@@ -83,7 +83,7 @@ Result<Compiled> view_compiled(std::string_view file) {
                             compiled.added_offsets.size() == compiled.added.size() + 1;
   if (!whole || !counts_agree)
     return fail(Errc::damaged, "the sections of the compiled tokenizer do not fit its file");
-  if (header.contents_check != sum_of(file.substr(config_at)))
+  if (header.contents_check != sum_of(file.substr(sizeof header)))
     return fail(Errc::damaged, "the compiled tokenizer fails its checksum");
   std::memcpy(&compiled.config, file.data() + config_at, sizeof compiled.config);
   return compiled;
@@ -102,7 +102,7 @@ std::string write_compiled(const Compiled& compiled) {
     if (size != 0) file.append(reinterpret_cast<const char*>(view.data()), size);
   });
   header.file_size = file.size();
-  header.contents_check = sum_of(std::string_view(file).substr(config_at));
+  header.contents_check = sum_of(std::string_view(file).substr(sizeof header));
   header.check = sum_of({reinterpret_cast<const char*>(&header), offsetof(Header, check)});
   std::memcpy(file.data(), &header, sizeof header);
   return file;
