@@ -1,6 +1,5 @@
 #include "engine/rewrite.hpp"
 
-#include "base/json_text.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "count/chat_body.hpp"
@@ -62,13 +61,7 @@ Result<UpstreamRequest> request_to(Engine& engine, const Berth& writer, const Re
   if (needed > model.window.tokens)
     return fail(Errc::over_budget, "the window of {} ({}) does not hold the conversation", writer.model,
                 base::with_thousands(model.window.tokens));
-  UpstreamRequest request;
-  request.route = "/v1/chat/completions";
-  request.body = base::json_text(body);
-  request.model = writer.model;
-  request.refuse_inexpressible = false;
-  request.num_ctx = engine.models.num_ctx_for(writer, needed);
-  return request;
+  return own_request(engine, writer, body, needed);
 }
 
 // The first line of it, without quotes around it.

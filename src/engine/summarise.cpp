@@ -154,26 +154,28 @@ std::vector<Berth> summary_writers(const Engine& engine, const Course& course) {
   return writers;
 }
 
+UpstreamRequest own_request(const Engine& engine, const Berth& writer, const Json& body, Tokens needed) {
+  UpstreamRequest request;
+  request.route = "/v1/chat/completions";
+  request.body = base::json_text(body);
+  request.model = writer.model;
+  request.refuse_inexpressible = false;
+  request.num_ctx = engine.models.num_ctx_for(writer, needed);
+  return request;
+}
+
 Result<UpstreamRequest> summary_request(Engine& engine, const Berth& writer, const SummarySource& source,
                                         Tokens limit, Deadline deadline) {
   constexpr Tokens for_thinking = 256;  // of models that cannot be told not to; taken out again
   TRY(const PlanModel model, engine.models.open(writer, deadline));
   const Tokens answer = limit + for_thinking, margin = budget::margin_for(model.drift);
   std::string text = transcript(source);
-  UpstreamRequest request;
   for (const double share : {1.0, 0.8, 0.5}) {
     make_harmless(model, text);
     const Json body = request_body(writer.model, text, limit, answer);
     TRY(const ChatCount counted, count::count_chat_body(model.tokenizer, body, model.chat));
     const Tokens needed = counted.total + answer + margin;
-    if (needed <= model.window.tokens) {
-      request.route = "/v1/chat/completions";
-      request.body = base::json_text(body);
-      request.model = writer.model;
-      request.refuse_inexpressible = false;
-      request.num_ctx = engine.models.num_ctx_for(writer, needed);
-      return request;
-    }
+    if (needed <= model.window.tokens) return own_request(engine, writer, body, needed);
     const Tokens room = model.window.tokens - answer - margin - 200;  // of the words around it
     if (room < limit) break;
     text = extracted(source, model, static_cast<Tokens>(static_cast<double>(room) * std::min(share, 0.9)));

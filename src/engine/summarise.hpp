@@ -29,6 +29,10 @@ std::string extracted(const SummarySource& source, const PlanModel& model, Token
 // goes to; then one that is built in.
 std::vector<Berth> summary_writers(const Engine& engine, const Course& course);
 
+// A chat of ours that is not streamed, as it goes to that model. `needed`: tokens of its window.
+UpstreamRequest own_request(const Engine& engine, const Berth& writer, const nlohmann::ordered_json& body,
+                            Tokens needed);
+
 // The request to such a model; a source too long for it comes as an extract. over_budget where its window
 // holds none. May block.
 Result<UpstreamRequest> summary_request(Engine& engine, const Berth& writer, const SummarySource& source,

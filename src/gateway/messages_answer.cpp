@@ -197,43 +197,11 @@ void MessagesAnswer::end(std::string& out) {
   emit(out, "message_stop", Json::object());
 }
 
-void MessagesAnswer::take(std::string_view data, std::string& out) {
-  if (ended_ || data.empty()) return;
-  if (data == "[DONE]") {
-    done_ = true;
-    return;
-  }
-  const Json chunk = parsed(data);
-  if (!chunk.is_object()) return;
-  const Json& error = member(chunk, "error");
-  if (error.is_null()) return take_chunk(chunk, out);
-  ended_ = true;
-  const std::string what = error.is_string() ? error.get<std::string>() : text_in(error, "message");
-  emit(out, "error", {{"error", {{"type", "api_error"}, {"message", what}}}});
+void MessagesAnswer::fail_with(std::string message, std::string& out) {
+  emit(out, "error", {{"error", {{"type", "api_error"}, {"message", std::move(message)}}}});
 }
 
-void MessagesAnswer::finish(std::string& out) {
-  if (ended_) return;
-  ended_ = true;
-  if (!done_ && reason_.empty())
-    emit(out, "error",
-         {{"error",
-           {{"type", "api_error"}, {"message", "the answer of the upstream broke off before its end"}}}});
-  else
-    end(out);
-}
-
-Result<std::string> MessagesAnswer::whole(std::string_view completion, bool streams) {
-  const Json reply = parsed(completion);
-  const Json& choices = member(reply, "choices");
-  if (!choices.is_array() || choices.empty())
-    return fail(Errc::upstream_failed, "the upstream's answer is no completion");
-  silent_ = !streams;
-  std::string out;
-  take_chunk(reply, out);
-  ended_ = true;
-  end(out);
-  if (streams) return out;
+std::string MessagesAnswer::as_one() const {
   Json message{{"id", id_},
                {"type", "message"},
                {"role", "assistant"},

@@ -8,37 +8,34 @@
 
 #include <nlohmann/json.hpp>
 
-#include "gateway/translating_sink.hpp"
+#include "gateway/event_answer.hpp"
 #include "plimsoll/tokens.hpp"
 
 namespace plimsoll::gateway {
 
-class MessagesAnswer final : public AnswerTranslator {
+class MessagesAnswer final : public EventAnswer {
  public:
   MessagesAnswer(std::string id, std::string model) : id_(std::move(id)), model_(std::move(model)) {}
 
-  std::string_view stream_type() const override { return "text/event-stream; charset=utf-8"; }
   void begin(const engine::AnswerHead& head) override;
-  void take(std::string_view data, std::string& out) override;
-  void finish(std::string& out) override;
-  Result<std::string> whole(std::string_view completion, bool streams) override;
   std::string error(std::string body) const override;
 
  private:
-  using Json = nlohmann::ordered_json;
   enum class Kind : std::uint8_t { thought, text, call };
   struct Call {
     std::string id, name, arguments;
   };
 
   void begin_stream(std::string& out);
-  void take_chunk(const Json& chunk, std::string& out);
+  void take_chunk(const Json& chunk, std::string& out) override;
   void say(Kind kind, const std::string& words, std::string& out);
   void take_call(const Json& piece, std::string& out);
   void open(Kind kind, Json block, std::string& out);
   void close(std::string& out);
   void add_to_open(const Json& delta, std::string& out);
-  void end(std::string& out);
+  void end(std::string& out) override;
+  void fail_with(std::string message, std::string& out) override;
+  std::string as_one() const override;
   Json usage_json() const;
   std::string stop_reason() const;
   void emit(std::string& out, std::string_view type, Json fields);
@@ -50,10 +47,8 @@ class MessagesAnswer final : public AnswerTranslator {
   std::optional<Kind> open_;           // what the last block is, while more of it may come
   std::size_t streamed_call_ = 0;      // which call goes out as it comes: blocks cannot come by turns
   std::map<std::size_t, Call> calls_;  // by their index in the chat
-  std::string reason_;
   Json usage_, plimsoll_, source_nodes_;
-  bool silent_ = false;  // nobody wants events
-  bool begun_ = false, done_ = false, ended_ = false;
+  bool begun_ = false;
 };
 
 // {"type": "error", "error": {"type", "message"}}, and what clients of OpenAI's API look for.

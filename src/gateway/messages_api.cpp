@@ -63,20 +63,13 @@ Awaitable<void> Api::messages(Call call) const {
   }
   call.request.body = {};
   MessagesAnswer answer("msg_" + random_id(), asked->model);
-  TranslatingSink::Manner manner;
-  manner.streams = asked->stream;
-  manner.at_once_bytes = context_.engine.rules.planned_at_once_bytes;
-  manner.most_bytes = context_.engine.rules.max_answer_bytes;
-  TranslatingSink sink(call.crew, call.reply, answer, manner);
   engine::Ask ask;
   ask.caller = call.request.caller;
   ask.body = std::move(asked->body);
   std::string trace = new_trace_id();
-  const auto outcome =
-      co_await engine::answer(context_.engine, call.crew, std::move(ask), sink, call.deadline, trace);
-  if (outcome) {
-    (void)co_await sink.finish();
-  } else if (!call.reply.is_begun()) {
+  const auto outcome = co_await answer_translated(context_.engine, call.crew, std::move(ask), call.reply,
+                                                  answer, asked->stream, call.deadline, trace);
+  if (!outcome) {
     std::vector<HttpHeader> headers{{"X-Plimsoll-Trace", trace}};
     co_await send_messages_error(call.reply, outcome.error(), std::move(headers));
   }

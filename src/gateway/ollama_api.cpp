@@ -108,22 +108,15 @@ Awaitable<void> Api::ollama_ask(Call call, OllamaRoute route) const {
     co_await send_json(call.reply, 200, answer.loaded(prepared->ask.unloads) + "\n");
     co_return;
   }
-  TranslatingSink::Manner manner;
-  manner.streams = prepared->ask.stream;
-  manner.at_once_bytes = rules.planned_at_once_bytes;
-  manner.most_bytes = rules.max_answer_bytes;
-  TranslatingSink sink(call.crew, call.reply, answer, manner);
   engine::Ask ask;
   ask.caller = call.request.caller;
   ask.route = std::move(prepared->ask.route);
   ask.body = std::move(prepared->ask.body);
   ask.window_wish = prepared->ask.num_ctx;
   std::string trace = new_trace_id();
-  const auto outcome =
-      co_await engine::answer(context_.engine, call.crew, std::move(ask), sink, call.deadline, trace);
-  if (outcome) {
-    (void)co_await sink.finish();
-  } else if (!call.reply.is_begun()) {
+  const auto outcome = co_await answer_translated(context_.engine, call.crew, std::move(ask), call.reply,
+                                                  answer, prepared->ask.stream, call.deadline, trace);
+  if (!outcome) {
     std::vector<HttpHeader> headers{{"X-Plimsoll-Trace", trace}};
     co_await send_ollama_error(call.reply, outcome.error(), std::move(headers));
   }

@@ -5,7 +5,6 @@
 #include "base/json_text.hpp"
 #include "base/log.hpp"
 #include "base/private_words.hpp"
-#include "gateway/answer_json.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -253,7 +252,6 @@ void ResponsesAnswer::end(std::string& out) {
 }
 
 void ResponsesAnswer::fail_with(std::string message, std::string& out) {
-  ended_ = true;
   begin_stream(out);
   response_["status"] = "failed";
   response_["store"] = false;
@@ -261,38 +259,8 @@ void ResponsesAnswer::fail_with(std::string message, std::string& out) {
   emit(out, "response.failed", {{"response", response_}});
 }
 
-void ResponsesAnswer::take(std::string_view data, std::string& out) {
-  if (ended_ || data.empty()) return;
-  if (data == "[DONE]") {
-    done_ = true;
-    return;
-  }
-  const Json chunk = parsed(data);
-  if (!chunk.is_object()) return;
-  if (const Json& error = member(chunk, "error"); !error.is_null())
-    fail_with(error.is_string() ? error.get<std::string>() : text_in(error, "message"), out);
-  else
-    take_chunk(chunk, out);
-}
-
-void ResponsesAnswer::finish(std::string& out) {
-  if (ended_) return;
-  if (!done_ && reason_.empty()) return fail_with("the answer of the upstream broke off before its end", out);
-  ended_ = true;
-  end(out);
-}
-
-Result<std::string> ResponsesAnswer::whole(std::string_view completion, bool streams) {
-  const Json reply = parsed(completion);
-  const Json& choices = member(reply, "choices");
-  if (!choices.is_array() || choices.empty())
-    return fail(Errc::upstream_failed, "the upstream's answer is no completion");
-  silent_ = !streams;
-  std::string out;
-  take_chunk(reply, out);
-  ended_ = true;
-  end(out);
-  return streams ? out : base::json_text(response_);
+std::string ResponsesAnswer::as_one() const {
+  return base::json_text(response_);
 }
 
 }  // namespace plimsoll::gateway

@@ -10,11 +10,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "gateway/translating_sink.hpp"
+#include "gateway/event_answer.hpp"
 
 namespace plimsoll::gateway {
 
-class ResponsesAnswer final : public AnswerTranslator {
+class ResponsesAnswer final : public EventAnswer {
  public:
   using Json = nlohmann::ordered_json;
   // Told the whole response before the client is; an error goes into its warnings. Null: it is not kept.
@@ -24,10 +24,6 @@ class ResponsesAnswer final : public AnswerTranslator {
   ResponsesAnswer(Json opening, Keep keep) : response_(std::move(opening)), keep_(std::move(keep)) {}
   static Json opening(const Json& request, const std::string& id);
 
-  std::string_view stream_type() const override { return "text/event-stream; charset=utf-8"; }
-  void take(std::string_view data, std::string& out) override;
-  void finish(std::string& out) override;
-  Result<std::string> whole(std::string_view completion, bool streams) override;
   std::string error(std::string body) const override { return body; }
   bool is_kept() const override { return keep_ != nullptr; }
 
@@ -43,15 +39,16 @@ class ResponsesAnswer final : public AnswerTranslator {
   };
 
   void begin_stream(std::string& out);
-  void take_chunk(const Json& chunk, std::string& out);
+  void take_chunk(const Json& chunk, std::string& out) override;
   void take_delta(const Json& delta, std::string& out);
   void say(Kind kind, const std::string& words, std::string& out);
   void take_call(const Json& piece, std::string& out);
   std::size_t open(Item item, std::string& out);
   void close(std::size_t index, std::string& out);
   void close_text(std::string& out);
-  void end(std::string& out);
-  void fail_with(std::string message, std::string& out);
+  void end(std::string& out) override;
+  void fail_with(std::string message, std::string& out) override;
+  std::string as_one() const override;
   void settle();  // status, output and usage of the response
   Json item_json(const Item& item, bool whole) const;
   static Json part_json(const Item& item, std::string_view said);
@@ -62,11 +59,9 @@ class ResponsesAnswer final : public AnswerTranslator {
   std::vector<Item> items_;
   std::optional<std::size_t> open_text_;      // the item that text is added to
   std::map<std::size_t, std::size_t> calls_;  // which item a call is, by the index it has in the chat
-  std::string reason_;
   Json usage_;
   std::int64_t number_ = 0;  // of the next event
-  bool silent_ = false;      // nobody wants events
-  bool begun_ = false, done_ = false, ended_ = false;
+  bool begun_ = false;
 };
 
 }  // namespace plimsoll::gateway

@@ -192,21 +192,14 @@ Awaitable<void> ResponsesRoutes::ask_as_chat(Call call, Prepared prepared) const
   if (prepared.keeps)
     keep = [&](const Json& response) { return kept_->keep(owner, response, prepared.items); };
   ResponsesAnswer answer(std::move(prepared.opening), std::move(keep));
-  TranslatingSink::Manner manner;
-  manner.streams = prepared.streams;
-  manner.at_once_bytes = engine_.rules.planned_at_once_bytes;
-  manner.most_bytes = engine_.rules.max_answer_bytes;
-  TranslatingSink sink(call.crew, call.reply, answer, manner);
   engine::Ask ask;
   ask.caller = call.request.caller;
   ask.body = std::move(prepared.chat);
   call.request.body = {};
   std::string trace = new_trace_id();
-  const auto outcome =
-      co_await engine::answer(engine_, call.crew, std::move(ask), sink, call.deadline, trace);
-  if (outcome) {
-    (void)co_await sink.finish();
-  } else if (!call.reply.is_begun()) {
+  const auto outcome = co_await answer_translated(engine_, call.crew, std::move(ask), call.reply, answer,
+                                                  prepared.streams, call.deadline, trace);
+  if (!outcome) {
     std::vector<HttpHeader> headers{{"X-Plimsoll-Trace", trace}};
     co_await send_error(call.reply, outcome.error(), std::move(headers));
   }

@@ -82,4 +82,18 @@ Awaitable<Result<void>> TranslatingSink::finish() {
   co_return co_await send_whole(*std::move(made), std::move(type));
 }
 
+Awaitable<Result<void>> answer_translated(engine::Engine& engine, engine::Crew& crew, engine::Ask ask,
+                                          ClientReply& reply, AnswerTranslator& answer, bool streams,
+                                          Deadline deadline, std::string& trace_id) {
+  TranslatingSink::Manner manner;
+  manner.streams = streams;
+  manner.at_once_bytes = engine.rules.planned_at_once_bytes;
+  manner.most_bytes = engine.rules.max_answer_bytes;
+  TranslatingSink sink(crew, reply, answer, manner);
+  const auto outcome = co_await engine::answer(engine, crew, std::move(ask), sink, deadline, trace_id);
+  if (outcome) (void)co_await sink.finish();
+  if (outcome || reply.is_begun()) co_return Result<void>();
+  co_return outcome;
+}
+
 }  // namespace plimsoll::gateway

@@ -59,4 +59,10 @@ class TranslatingSink final : public engine::AnswerSink {
   std::string held_;       // the beginning of an event; else the whole body
 };
 
+// Asks the engine, and gives the client what becomes of its answer. An error only where nothing went to the
+// client yet. All that it is given outlives it.
+Awaitable<Result<void>> answer_translated(engine::Engine& engine, engine::Crew& crew, engine::Ask ask,
+                                          ClientReply& reply, AnswerTranslator& answer, bool streams,
+                                          Deadline deadline, std::string& trace_id);
+
 }  // namespace plimsoll::gateway
