@@ -110,7 +110,7 @@ struct Settings {
   std::int64_t max_session_bytes = std::int64_t{4} << 20;
   std::int64_t max_upload_jobs = 32;
   std::int64_t max_upload_bytes = std::int64_t{256} << 20;
-  std::int64_t max_evaluation_runs = 2;
+  std::int64_t max_evaluation_runs = 8;
   std::int64_t max_evaluation_questions = 200;
   double evaluation_question_seconds = 300;
 

@@ -159,8 +159,8 @@ ChatRoutes::Answer ChatRoutes::start_evaluation(const ClientRequest& request, co
   if (!started) return refusal(started.error());
   if (started->empty())
     return {429,
-            {{"detail", fmt::format("{} evaluations run already; wait until one has ended "
-                                    "(max_evaluation_runs)",
+            {{"detail", fmt::format("as many evaluations run already as may, or as one key may have of {} "
+                                    "(max_evaluation_runs); wait until one has ended",
                                     context_.evaluations->rules().runs)}},
             {{"Retry-After", "10"}}};
   return {202, {{"run_id", *started}, {"status", "running"}, {"questions", questions}}};

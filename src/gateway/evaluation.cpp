@@ -13,6 +13,7 @@
 #include "engine/annotate.hpp"
 #include "gateway/api.hpp"
 #include "gateway/chat_answer.hpp"
+#include "gateway/fair_share.hpp"
 #include "gateway/held_reply.hpp"
 
 namespace plimsoll::gateway {
@@ -65,18 +66,30 @@ Evaluations::~Evaluations() {
   workers_.join();
 }
 
+bool Evaluations::take_place(const std::string& owner) {
+  const std::lock_guard lock(mutex_);
+  std::size_t& own = owned_[owner];
+  if (!may_have(owner, own, running_, 1, rules_.runs)) return false;
+  ++own;
+  ++running_;
+  return true;
+}
+
+void Evaluations::leave_place(const std::string& owner) {
+  const std::lock_guard lock(mutex_);
+  if (--owned_[owner] == 0) owned_.erase(owner);
+  --running_;
+}
+
 Result<std::string> Evaluations::start(EvaluationAsk ask) {
-  if (running_.fetch_add(1) >= rules_.runs) {
-    --running_;
-    return std::string();
-  }
+  if (!take_place(ask.caller.owner)) return std::string();
   Run run;
   run.id = random_id();
   run.owner = ask.caller.owner;
   run.kind = "evaluation";
   run.asked = base::json_text(asked_json(ask.asked));
   if (const auto begun = store_.begin_run(run, rules_.kept); !begun) {
-    --running_;
+    leave_place(run.owner);
     return tl::unexpected(begun.error());
   }
   auto work = std::make_shared<Work>();
@@ -92,7 +105,7 @@ void Evaluations::spawn(const std::shared_ptr<Work>& work) {
   asio::co_spawn(crew_.loop(), run(work),
                  asio::bind_cancellation_slot(work->stop.slot(), [this, work](const std::exception_ptr& bug) {
                    if (bug) log::error("an evaluation ended by an exception", {{"run", work->id}});
-                   --running_;
+                   leave_place(work->ask.caller.owner);
                    works_.erase(work);
                    asio::post(crew_.loop(), [work] {});
                  }));

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <map>
+#include <mutex>
 #include <set>
 #include <thread>
 
@@ -13,7 +15,7 @@
 namespace plimsoll::gateway {
 
 struct EvaluationRules {
-  std::size_t runs = 2;  // at once
+  std::size_t runs = 8;  // at once
   std::chrono::milliseconds per_question{300'000};
   std::int64_t kept = 1'000;  // runs of one owner
   // Why the owner may not ask just now; null: everybody may.
@@ -37,7 +39,7 @@ class Evaluations {
   // What is under way is cut short, and its runs say so.
   ~Evaluations();
 
-  // The run's id; empty: as many as may run do so. Blocks until the run is on disk.
+  // The run's id; empty: as many as may run do so, or as the owner may have. Blocks until the run is on disk.
   Result<std::string> start(EvaluationAsk ask);
   const EvaluationRules& rules() const { return rules_; }
   bool are_under_way() const { return running_ > 0; }
@@ -60,7 +62,12 @@ class Evaluations {
   SessionStore& store_;
   CrewMaker maker_;
   EvaluationRules rules_;
+  bool take_place(const std::string& owner);
+  void leave_place(const std::string& owner);
+
   std::atomic<std::size_t> running_ = 0;
+  std::mutex mutex_;  // of what follows
+  std::map<std::string, std::size_t> owned_;  // of the running ones
   std::atomic<bool> stopping_ = false;
   boost::asio::thread_pool workers_{1};
   ThreadCrew crew_{maker_, workers_};

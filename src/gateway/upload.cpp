@@ -4,6 +4,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "gateway/chat_read.hpp"
+#include "gateway/fair_share.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -101,15 +102,21 @@ Uploads::Accepted Uploads::accept(UploadAsk ask) {
   job->ask = std::move(ask);
   {
     const std::lock_guard lock(mutex_);
-    if (live_.size() >= rules_.jobs || bytes_ + size > rules_.bytes)
-      return {
-          {},
-          429,
-          fmt::format("{} uploads of {} wait already, and {} of {} may (max_upload_jobs, "
-                      "max_upload_bytes); try again later",
-                      live_.size(), base::human_bytes(bytes_), rules_.jobs, base::human_bytes(rules_.bytes))};
+    const std::string& owner = job->ask.caller.owner;
+    Share& own = owned_[owner];
+    if (!may_have(owner, own.jobs, taken_.jobs, 1, rules_.jobs) ||
+        !may_have(owner, own.bytes, taken_.bytes, size, rules_.bytes))
+      return {{},
+              429,
+              fmt::format("{} uploads of {} wait already, {} of them yours; {} of {} may (max_upload_jobs, "
+                          "max_upload_bytes), and a key may have as many as are free; try again later",
+                          taken_.jobs, base::human_bytes(taken_.bytes), own.jobs, rules_.jobs,
+                          base::human_bytes(rules_.bytes))};
     live_[job->id] = job;
-    bytes_ += size;
+    for (Share* share : {&own, &taken_}) {
+      share->jobs += 1;
+      share->bytes += size;
+    }
   }
   Run run;
   run.id = job->id;
@@ -126,7 +133,13 @@ Uploads::Accepted Uploads::accept(UploadAsk ask) {
 
 void Uploads::forget(const Job& job) {
   const std::lock_guard lock(mutex_);
-  if (live_.erase(job.id) > 0) bytes_ -= job.ask.body->size();
+  if (live_.erase(job.id) == 0) return;
+  const auto own = owned_.find(job.ask.caller.owner);
+  for (Share* share : {&own->second, &taken_}) {
+    share->jobs -= 1;
+    share->bytes -= job.ask.body->size();
+  }
+  if (own->second.jobs == 0) owned_.erase(own);
 }
 
 void Uploads::put_all(Job& job) {

@@ -65,9 +65,13 @@ class Uploads {
   std::atomic<bool> stopping_ = false;
   mutable std::mutex mutex_;  // of what follows
   std::map<std::string, std::shared_ptr<Job>> live_;
-  std::size_t bytes_ = 0;  // of the live ones
-  // Embedding takes all cores by itself: one job of an owner at a time, and another's beside it.
-  WorkerPool pool_{{.threads = 2, .per_owner = 1, .is_background = true}};
+  struct Share {
+    std::size_t jobs = 0, bytes = 0;
+  };
+  Share taken_;                         // by the live ones
+  std::map<std::string, Share> owned_;  // by whom
+  // Embedding takes all cores by itself: one job of an owner at a time, and those of others beside it.
+  WorkerPool pool_{{.background_threads = 4, .per_owner = 1}};
 };
 
 }  // namespace plimsoll::gateway

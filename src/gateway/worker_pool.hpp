@@ -21,9 +21,12 @@ enum class Lane : std::uint8_t {
 };
 
 struct PoolRules {
-  std::size_t threads = 1;
-  std::size_t per_owner = 1;   // that one owner may have at once
-  bool is_background = false;  // gives way to other threads of this machine
+  std::size_t threads = 0;             // of ordinary priority
+  std::size_t background_threads = 0;  // that give way to all others of this machine
+  std::size_t per_owner = 1;           // threads that one owner may have at once
+  // Of these of ordinary priority, where there are background threads for the rest. Whoever has no name (no keys
+  // are asked for, or none was read yet) is not held to it.
+  std::size_t ordinary_per_owner = 1;
 };
 
 // Any thread may post at any time.
@@ -46,14 +49,15 @@ class WorkerPool {
  private:
   struct Queue {
     std::deque<Work> waiting;
-    std::size_t running = 0;
+    std::size_t running = 0, ordinary = 0;  // the second is a part of the first
   };
-  void run();
-  bool take(std::string& owner, Work& work);
+  void run(bool is_background);
+  bool may_run(const std::string& owner, bool is_background);
+  bool take(bool is_background, std::string& owner, Work& work);
 
   const PoolRules rules_;
   std::mutex mutex_;  // of what follows
-  std::condition_variable due_, idle_;
+  std::condition_variable due_, background_due_, idle_;
   std::map<std::string, Queue> queues_;
   std::deque<std::string> turns_;  // owners with something that waits, the next one first
   std::size_t running_ = 0;

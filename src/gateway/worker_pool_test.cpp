@@ -1,6 +1,10 @@
 #include "gateway/worker_pool.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <future>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -36,6 +40,44 @@ TEST(WorkerPool, NoOwnerHasAllThreads) {
   EXPECT_EQ(served.get_future().wait_for(patience), std::future_status::ready);
   gate.set_value();
   EXPECT_TRUE(pool.wait_until_idle(soon()));
+}
+
+// The priority of the thread that asks.
+int niceness() {
+  return getpriority(PRIO_PROCESS, static_cast<id_t>(gettid()));
+}
+
+TEST(WorkerPool, WhatAnOwnerAsksForBesideItsFirstRequestGivesWay) {
+  WorkerPool pool({.threads = 3, .background_threads = 2, .per_owner = 3});
+  std::promise<void> gate;
+  std::shared_future<void> open = gate.get_future().share();
+  std::mutex mutex;
+  std::multiset<int> noisy, quiet, nobody;
+  const auto work = [&](std::multiset<int>& into) {
+    return [&, open] {
+      {
+        const std::lock_guard lock(mutex);
+        into.insert(niceness() - getpriority(PRIO_PROCESS, static_cast<id_t>(getpid())));
+      }
+      open.wait();
+    };
+  };
+  for (int i = 0; i < 3; ++i) pool.post("noisy", work(noisy));
+  pool.post("quiet", work(quiet));
+  const auto until = soon();
+  const auto are_running = [&](std::size_t count) {
+    const std::lock_guard lock(mutex);
+    return noisy.size() + quiet.size() == count;
+  };
+  while (!are_running(4) && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  gate.set_value();
+  ASSERT_TRUE(pool.wait_until_idle(soon()));
+  for (int i = 0; i < 3; ++i) pool.post("", work(nobody));
+  ASSERT_TRUE(pool.wait_until_idle(soon()));
+  EXPECT_EQ(noisy.size(), 3U);
+  EXPECT_EQ(noisy.count(0), 1U);
+  EXPECT_EQ(quiet, (std::multiset<int>{0}));
+  EXPECT_EQ(nobody, (std::multiset<int>{0, 0, 0})) << "where no keys are asked for";
 }
 
 TEST(WorkerPool, DropsWhatWaitsWhenItStops) {

@@ -17,7 +17,7 @@ START = "/evaluation/plugin/start-with-questions"
 
 
 class Evaluating(ChatWithDocuments):
-    SETTINGS = {"max_evaluation_questions": 5, "evaluation_question_seconds": 0.5 * SLOW}
+    SETTINGS = {"max_evaluation_questions": 5, "max_evaluation_runs": 2, "evaluation_question_seconds": 0.5 * SLOW}
 
     def start(self, questions=(TOWER, CATS), **fields):
         return self.gateway.ask(START, {"collection_id": "IDX", "questions": questions, "llm_model": "gpt-4o",

@@ -6,6 +6,7 @@ import threading
 import time
 import unittest
 
+from chat import form
 from gateway import CHAT, PATIENCE, Gateway, user
 from test_keys import add_key, bearer, wait_for
 from upstream import Upstream
@@ -73,6 +74,39 @@ class Fairness(unittest.TestCase):
         self.assertEqual(gateway.ask("/v1/models/gpt-4o+i2").json["id"], "gpt-4o+i2")
         tags = [one["name"] for one in gateway.ask("/api/tags").json["models"]]
         self.assertNotIn("gpt-4o+i2", tags)
+
+    def with_keys(self, gateway, *names):
+        keys = [bearer(add_key(gateway, name)) for name in names]
+        wait_for(lambda: gateway.ask("/v1/models").status == 401, "the gateway to ask for keys")
+        return keys
+
+    def test_one_key_cannot_have_all_evaluations(self):
+        gateway = self.start(max_evaluation_runs=4)
+        ann, bob, cid = self.with_keys(gateway, "ann", "bob", "cid")
+        asked = {"collection_id": "IDX", "questions": ["How tall is the tower?"] * 5, "llm_model": "pause/gpt-4o"}
+        for key in (ann, bob, cid):
+            made = gateway.ask("/index", {"index_name": "IDX", "documents": [{"text": "It is 300 m."}]}, headers=key)
+            self.assertEqual(made.status, 200, made.body)
+
+        def start(key):
+            return gateway.ask("/evaluation/plugin/start-with-questions", asked, headers=key).status
+
+        self.assertEqual([start(key) for key in (ann, ann, ann, bob, bob, cid, cid)], [202, 202, 429, 202, 429, 202, 429])
+        self.upstream.release.set()
+
+    def test_uploads_of_one_key_leave_room_for_anothers(self):
+        gateway = self.start(max_upload_jobs=4)
+        ann, bob = self.with_keys(gateway, "ann", "bob")
+        kind, body = form(("collection_id", "lakes"), ("file", "lakes.txt", "\n".join(MANY_TEXTS)))
+
+        def upload(key, what=body):
+            return gateway.ask("/documents", what, headers=key | {"Content-Type": kind})
+
+        self.assertEqual([upload(ann).status for _ in range(3)], [202, 202, 429])
+        short = upload(bob, body.replace("\n".join(MANY_TEXTS).encode(), b"Lake Ann is 12 metres deep."))
+        self.assertEqual(short.status, 202)
+        path = f"/jobs/{short.json['job_id']}"
+        wait_for(lambda: gateway.ask(path, headers=bob).json["status"] == "done", "the short upload beside the long ones")
 
     def test_an_evaluation_outlasts_a_reload(self):
         gateway = self.start()
