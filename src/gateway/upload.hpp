@@ -71,7 +71,7 @@ class Uploads {
   Share taken_;                         // by the live ones
   std::map<std::string, Share> owned_;  // by whom
   // Embedding takes all cores by itself: one job of an owner at a time, and those of others beside it.
-  WorkerPool pool_{{.background_threads = 4, .per_owner = 1}};
+  WorkerPool pool_{{.threads = 4, .per_owner = 1, .is_background = true}};
 };
 
 }  // namespace plimsoll::gateway

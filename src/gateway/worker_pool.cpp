@@ -4,21 +4,21 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace plimsoll::gateway {
 namespace {
 
 // Of this thread and of those that it starts.
 void give_way() {
-  constexpr int nicer = 15;  // beside others it gets a thirtieth of a core; alone, all of it
+  constexpr int nicer = 10;  // beside others it gets a tenth of a core; alone, all of it
   (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), nicer);
 }
 
 }  // namespace
 
 WorkerPool::WorkerPool(PoolRules rules) : rules_(rules) {
-  for (std::size_t i = 0; i < rules_.threads; ++i) threads_.emplace_back([this] { run(false); });
-  for (std::size_t i = 0; i < rules_.background_threads; ++i) threads_.emplace_back([this] { run(true); });
+  for (std::size_t i = 0; i < rules_.threads; ++i) threads_.emplace_back([this] { run(); });
 }
 
 WorkerPool::~WorkerPool() {
@@ -33,9 +33,10 @@ void WorkerPool::post(const std::string& owner, Work work) {
     Queue& queue = queues_[owner];
     if (queue.waiting.empty()) turns_.push_back(owner);
     queue.waiting.push_back(std::move(work));
+    if (last_.owner != owner) last_other_ = std::exchange(last_, {.owner = owner});
+    last_.at = std::chrono::steady_clock::now();
   }
   due_.notify_one();
-  background_due_.notify_one();
 }
 
 void WorkerPool::stop() {
@@ -47,7 +48,6 @@ void WorkerPool::stop() {
     for (auto& [owner, queue] : queues_) std::swap(dropped[owner].waiting, queue.waiting);
   }
   due_.notify_all();
-  background_due_.notify_all();
   idle_.notify_all();
 }
 
@@ -56,19 +56,19 @@ bool WorkerPool::wait_until_idle(std::chrono::steady_clock::time_point end) {
   return idle_.wait_until(lock, end, [&] { return running_ == 0 && turns_.empty(); });
 }
 
-// What would have to wait for a thread of ordinary priority is for the others.
-bool WorkerPool::may_run(const std::string& owner, bool is_background) {
-  const Queue& queue = queues_[owner];
-  if (queue.running >= rules_.per_owner) return false;
-  if (rules_.threads == 0 || rules_.background_threads == 0) return true;
-  const bool is_ordinary = owner.empty() || queue.ordinary < rules_.ordinary_per_owner;
-  return is_ordinary != is_background;
+// Whether nobody else has had anything to do for a while.
+bool WorkerPool::is_alone(const std::string& owner) const {
+  constexpr std::chrono::seconds while_{10};
+  const Posted& other = last_.owner == owner ? last_other_ : last_;
+  return other.at == Posted{}.at || std::chrono::steady_clock::now() - other.at > while_;
 }
 
 // The first owner in turn that may have one more thread. The owner goes to the end of the line.
-bool WorkerPool::take(bool is_background, std::string& owner, Work& work) {
-  const auto next = std::ranges::find_if(
-      turns_, [&](const std::string& one) { return may_run(one, is_background); });
+bool WorkerPool::take(std::string& owner, Work& work) {
+  const auto next = std::ranges::find_if(turns_, [&](const std::string& one) {
+    const std::size_t running = queues_[one].running;
+    return running < rules_.per_owner && (running < rules_.per_owner_beside || is_alone(one));
+  });
   if (next == turns_.end()) return false;
   owner = *next;
   turns_.erase(next);
@@ -76,23 +76,18 @@ bool WorkerPool::take(bool is_background, std::string& owner, Work& work) {
   work = std::move(queue.waiting.front());
   queue.waiting.pop_front();
   ++queue.running;
-  if (!is_background) ++queue.ordinary;
   ++running_;
-  if (!queue.waiting.empty()) {
-    turns_.push_back(owner);
-    background_due_.notify_one();  // which it may have become work for just now
-  }
+  if (!queue.waiting.empty()) turns_.push_back(owner);
   return true;
 }
 
-void WorkerPool::run(bool is_background) {
-  if (is_background) give_way();
-  std::condition_variable& due = is_background ? background_due_ : due_;
+void WorkerPool::run() {
+  if (rules_.is_background) give_way();
   std::unique_lock lock(mutex_);
   while (true) {
     std::string owner;
     Work work;
-    due.wait(lock, [&] { return stopping_ || take(is_background, owner, work); });
+    due_.wait(lock, [&] { return stopping_ || take(owner, work); });
     if (!work) return;
     lock.unlock();
     work();
@@ -100,20 +95,18 @@ void WorkerPool::run(bool is_background) {
     lock.lock();
     --running_;
     const auto queue = queues_.find(owner);
-    if (!is_background) --queue->second.ordinary;
     if (--queue->second.running == 0 && queue->second.waiting.empty()) queues_.erase(queue);
     idle_.notify_all();
     due_.notify_one();
-    background_due_.notify_one();
   }
 }
 
-// One thread more than an owner may have: another one never waits for it alone. An owner who asks for several things
-// at once has one of them at ordinary priority, so that who asks for one thing at a time does not notice the others. Bulk
-// work takes long: it has as many threads as four owners can keep busy, and the system shares the processor among them.
+// One thread more than an owner may have: another one never waits for it alone. Who asks for several things at once has
+// them done one after the other while others are about, so that a core is left to those. Bulk work takes long: it has as
+// many threads as four owners can keep busy, and the system shares the processor among them.
 WorkerPools::WorkerPools(std::size_t threads)
-    : interactive_({.threads = threads + 1, .background_threads = threads, .per_owner = threads}),
-      bulk_({.background_threads = 8, .per_owner = 2}),
+    : interactive_({.threads = threads + 1, .per_owner = threads, .per_owner_beside = 1}),
+      bulk_({.threads = 8, .per_owner = 2, .per_owner_beside = 1, .is_background = true}),
       upstreams_({.threads = 4, .per_owner = 2}) {}
 
 WorkerPool& WorkerPools::at(Lane lane) {

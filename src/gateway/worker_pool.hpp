@@ -21,12 +21,10 @@ enum class Lane : std::uint8_t {
 };
 
 struct PoolRules {
-  std::size_t threads = 0;             // of ordinary priority
-  std::size_t background_threads = 0;  // that give way to all others of this machine
-  std::size_t per_owner = 1;           // threads that one owner may have at once
-  // Of these of ordinary priority, where there are background threads for the rest. Whoever has no name (no keys
-  // are asked for, or none was read yet) is not held to it.
-  std::size_t ordinary_per_owner = 1;
+  std::size_t threads = 1;
+  std::size_t per_owner = 1;          // threads that one owner may have at once
+  std::size_t per_owner_beside = ~0;  // the same while another owner is about, or was a moment ago
+  bool is_background = false;         // gives way to other threads of this machine
 };
 
 // Any thread may post at any time.
@@ -49,17 +47,22 @@ class WorkerPool {
  private:
   struct Queue {
     std::deque<Work> waiting;
-    std::size_t running = 0, ordinary = 0;  // the second is a part of the first
+    std::size_t running = 0;
   };
-  void run(bool is_background);
-  bool may_run(const std::string& owner, bool is_background);
-  bool take(bool is_background, std::string& owner, Work& work);
+  void run();
+  bool is_alone(const std::string& owner) const;
+  bool take(std::string& owner, Work& work);
 
   const PoolRules rules_;
   std::mutex mutex_;  // of what follows
-  std::condition_variable due_, background_due_, idle_;
+  std::condition_variable due_, idle_;
   std::map<std::string, Queue> queues_;
   std::deque<std::string> turns_;  // owners with something that waits, the next one first
+  struct Posted {
+    std::string owner{};
+    std::chrono::steady_clock::time_point at{};  // long ago
+  };
+  Posted last_, last_other_;  // who posted last, and who of the others did
   std::size_t running_ = 0;
   bool stopping_ = false;
   std::vector<std::thread> threads_;
