@@ -66,7 +66,7 @@ class Evaluations {
   void leave_place(const std::string& owner);
 
   std::atomic<std::size_t> running_ = 0;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;                          // of what follows
   std::map<std::string, std::size_t> owned_;  // of the running ones
   std::atomic<bool> stopping_ = false;
   boost::asio::thread_pool workers_{1};

@@ -31,7 +31,8 @@ TEST(FairShare, WhatIsLargeFitsWhereNothingElseIs) {
   EXPECT_FALSE(may_have("ann", 0, 0, 257, 256));
   EXPECT_FALSE(may_have("ann", 64, 64, 129, 256));
   EXPECT_TRUE(may_have("bob", 0, 64, 192, 256));
-  EXPECT_FALSE(may_have("bob", 0, 300, 1, 256)) << "more is taken than there is since the settings were read again";
+  EXPECT_FALSE(may_have("bob", 0, 300, 1, 256))
+      << "more is taken than there is since the settings were read again";
 }
 
 }  // namespace

@@ -101,9 +101,10 @@ void WorkerPool::run() {
   }
 }
 
-// One thread more than an owner may have: another one never waits for it alone. Who asks for several things at once has
-// them done one after the other while others are about, so that a core is left to those. Bulk work takes long: it has as
-// many threads as four owners can keep busy, and the system shares the processor among them.
+// One thread more than an owner may have: another one never waits for it alone. Who asks for several things
+// at once has them done one after the other while others are about, so that a core is left to those. Bulk
+// work takes long: it has as many threads as four owners can keep busy, and the system shares the processor
+// among them.
 WorkerPools::WorkerPools(std::size_t threads)
     : interactive_({.threads = threads + 1, .per_owner = threads, .per_owner_beside = 1}),
       bulk_({.threads = 8, .per_owner = 2, .per_owner_beside = 1, .is_background = true}),
