@@ -188,9 +188,42 @@ count::Detail detail_of(std::string_view text) {
   return text == "low" ? count::Detail::low : text == "high" ? count::Detail::high : count::Detail::automatic;
 }
 
+// What servers are known to make of a second of sound is 10 tokens (OpenAI) to 25 (Qwen2-Audio), and of a
+// page of a PDF its text and a picture. Neither length can be seen without decoding: it is estimated by the
+// bytes.
+Tokens attachment_tokens(const count::ChatAttachment& attachment) {
+  constexpr std::size_t tokens_a_second = 25, wav_a_second = 32'000, packed_a_second = 8'000;
+  constexpr std::size_t bytes_a_token_of_text = 4, bytes_a_token_of_others = 40;
+  const std::string& format = attachment.format;
+  if (attachment.kind == "audio") {
+    const bool is_raw = format == "wav" || format == "pcm16" || format == "pcm";
+    return static_cast<Tokens>(
+        attachment.bytes * tokens_a_second / (is_raw ? wav_a_second : packed_a_second) + 1);
+  }
+  const bool is_text = format == "txt" || format == "md" || format == "csv" || format == "json";
+  return static_cast<Tokens>(attachment.bytes / (is_text ? bytes_a_token_of_text : bytes_a_token_of_others) +
+                             1);
+}
+
+// Among the images, which are a part of a message that is not text either.
+void count_attachments(const ChatRequest& request, ChatCount& counted) {
+  std::size_t elsewhere = 0;
+  for (const count::ChatAttachment& attachment : request.attachments) {
+    const Tokens tokens = attachment_tokens(attachment);
+    counted.images += tokens;
+    counted.message_images[attachment.message] += tokens;
+    elsewhere += attachment.bytes == 0 ? 1 : 0;
+  }
+  if (!request.attachments.empty())
+    weaken(counted, Exactness::estimated,
+           fmt::format("{} recordings and files were estimated by their bytes", request.attachments.size()));
+  if (elsewhere > 0)
+    weaken(counted, Exactness::estimated,
+           fmt::format("{} of them are not in the request, and were not counted", elsewhere));
+}
+
 Result<void> count_images(const Format& format, const ChatRequest& request, const ChatOptions& options,
                           ChatCount& counted) {
-  counted.message_images.assign(request.messages().size(), 0);
   std::map<std::string, std::size_t> unknown;
   for (const std::string& type : request.unknown_parts) ++unknown[type.substr(0, 40)];
   constexpr std::size_t named = 20;
@@ -278,6 +311,8 @@ Result<ChatCount> count::count_chat_body(const Tokenizer& tokenizer, const Json&
     TRY_VOID(count_rendered(tokenizer, format, request, options, counted));
   }
   count_shown(tokenizer, request, counted);
+  counted.message_images.assign(request.messages().size(), 0);
+  count_attachments(request, counted);
   TRY_VOID(count_images(format, request, options, counted));
   counted.total = std::accumulate(counted.messages.begin(), counted.messages.end(),
                                   counted.template_tokens + counted.tools + counted.images);

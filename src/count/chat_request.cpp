@@ -1,6 +1,7 @@
 #include "count/chat_request.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/json_member.hpp"
 #include "base/json_shape.hpp"
@@ -22,6 +23,11 @@ std::string text_of(const Json& object, const char* key) {
              : std::string();
 }
 
+std::string_view view_of(const Json& object, const char* key) {
+  const Json& value = member(object, key);
+  return value.is_string() ? std::string_view(value.get_ref<const std::string&>()) : std::string_view();
+}
+
 bool is_text_type(std::string_view type) {
   return type == "text" || type == "input_text" || type == "output_text" || type == "refusal";
 }
@@ -31,11 +37,39 @@ std::string part_text(const Json& part) {
   return text.empty() ? text_of(part, "refusal") : text;
 }
 
+std::size_t bytes_of_base64(std::string_view data) {
+  if (data.starts_with("data:")) data.remove_prefix(std::min(data.size(), data.find(',') + 1));
+  return data.size() / 4 * 3;
+}
+
+// OpenAI's input_audio {data, format} and file {filename, file_data or file_id}; vLLM's audio_url {url}.
+std::optional<ChatAttachment> read_attachment(std::string_view type, const Json& part, std::size_t message) {
+  const Json& within = member(part, std::string(type).c_str());
+  const Json& held = within.is_object() ? within : part;
+  if (type == "input_audio" || type == "audio_url" || type == "audio") {
+    const std::string_view url = view_of(held, "url");
+    const bool is_here = url.empty() || url.starts_with("data:");
+    return ChatAttachment{message, "audio", text_of(held, "format"),
+                          is_here ? bytes_of_base64(url.empty() ? view_of(held, "data") : url) : 0};
+  }
+  if (type == "file" || type == "input_file") {
+    const std::string name = base::to_lower_ascii(text_of(held, "filename"));
+    const std::size_t dot = name.rfind('.');
+    return ChatAttachment{message, "file", dot == std::string::npos ? "" : name.substr(dot + 1),
+                          bytes_of_base64(view_of(held, "file_data"))};
+  }
+  return std::nullopt;
+}
+
 Result<void> read_part(const Json& part, std::size_t message, ChatRequest& request) {
   if (!part.is_object())
     return fail(Errc::bad_input, "messages[{}].content holds something that is not an object", message);
   const std::string type = text_of(part, "type");
   if (is_text_type(type)) return {};
+  if (auto attachment = read_attachment(type, part, message)) {
+    request.attachments.push_back(*std::move(attachment));
+    return {};
+  }
   if (type != "image_url" && type != "input_image" && type != "image") {
     request.unknown_parts.push_back(type.empty() ? "without a type" : type);
     return {};

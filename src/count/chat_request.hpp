@@ -17,6 +17,14 @@ struct ChatImage {
   std::string detail;       // "low", "high", "auto", or empty
 };
 
+// A recording or a file that came along. What a server makes of it is its own affair.
+struct ChatAttachment {
+  std::size_t message = 0;
+  std::string kind;       // "audio" or "file"
+  std::string format;     // "wav", "mp3"; of a file its name's end, "pdf"; or empty
+  std::size_t bytes = 0;  // of the data itself; 0: it is elsewhere
+};
+
 struct ChatRequest {
   // As given, each an object with a role; of the body that was read, which lives longer than this.
   const nlohmann::ordered_json* given_messages = nullptr;
@@ -27,7 +35,8 @@ struct ChatRequest {
   std::vector<ChatImage> images;
   // Beside messages and tools, what a server may show the model in a form of its own: a schema, documents.
   std::vector<std::pair<std::string, nlohmann::ordered_json>> shown;
-  std::vector<std::string> unknown_parts;  // types of content that nobody can count here: "input_audio"
+  std::vector<ChatAttachment> attachments;
+  std::vector<std::string> unknown_parts;  // types of content that nobody can count here: "video_url"
 };
 
 // JSON that is not nested too deep to be walked by recursion.

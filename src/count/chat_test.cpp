@@ -100,6 +100,30 @@ TEST(CountChat, EqualsTheReferencesOverEveryTemplate) {
 
 // ---- Parts ----
 
+TEST(CountChat, RecordingsAndFilesAreEstimatedByTheirBytes) {
+  OPEN_OR_SKIP(tokenizer, "o200k_base");
+  ChatOptions options;
+  options.chat_template = "openai";
+  const auto counted = [&](const Json& part) {
+    const Json body{{"messages", {{{"role", "user"}, {"content", Json::array({part})}}}}};
+    const auto count = count_chat(*tokenizer, body.dump(), options);
+    EXPECT_TRUE(count) << count.error().what;
+    return count.value_or(ChatCount{});
+  };
+  const std::string second(std::size_t{32'000} / 3 * 4 + 4, 'A');
+  const Json wav{{"data", second}, {"format", "wav"}};
+  const ChatCount sound = counted({{"type", "input_audio"}, {"input_audio", wav}});
+  EXPECT_EQ(sound.images, 26);
+  EXPECT_EQ(sound.message_images, std::vector<Tokens>{26});
+  EXPECT_EQ(sound.exactness, Exactness::estimated);
+  const Json mp3{{"url", "data:audio/mpeg;base64," + second}};
+  EXPECT_EQ(counted({{"type", "audio_url"}, {"audio_url", mp3}}).images, 101);
+  const Json pdf{{"filename", "a.PDF"}, {"file_data", second}};
+  EXPECT_EQ(counted({{"type", "file"}, {"file", pdf}}).images, 801);
+  const ChatCount elsewhere = counted({{"type", "file"}, {"file", {{"file_id", "file-1"}}}});
+  EXPECT_NE(elsewhere.why.find("1 of them are not in the request"), std::string::npos) << elsewhere.why;
+}
+
 TEST(CountChat, GivesEachMessageItsOwnTokens) {
   OPEN_OR_SKIP(tokenizer, "qwen2.5");
   const auto counted = count_chat(*tokenizer, chat({{{"role", "system"}, {"content", "Be brief."}},

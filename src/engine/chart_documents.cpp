@@ -48,13 +48,19 @@ Tokens budget_for_passages(const Plan& without) {
 }
 
 // Counted against the budget; a small one is for passages alone.
-std::string instruction_for(const Engine& engine, const Plan& without, const PlanModel& model,
-                            Tokens budget) {
+std::string instruction_for(const Engine& engine, const Plan& without, const PlanModel& model, Tokens budget,
+                            std::string& warning) {
   std::string instruction =
       engine.rules.instruction.value_or(std::string(render::instruction_for(without.policy)));
+  const Tokens tokens = model.tokenizer.count(instruction);
   constexpr Tokens most_share = 5;
-  if (most_share * model.tokenizer.count(instruction) > budget) instruction.clear();
-  return instruction;
+  if (most_share * tokens <= budget) return instruction;
+  if (engine.rules.instruction)
+    warning = fmt::format(
+        "passage_instruction was left out: it has {} tokens, and may have a {}th of the {} that "
+        "passages have",
+        tokens, most_share, std::max<Tokens>(0, budget));
+  return {};
 }
 
 // Whichever rule of the spec bounds the passages of this request.
@@ -89,11 +95,13 @@ Result<void> plan_with_passages(Course& course, const PlanOptions& options, cons
   constexpr int most_selections = 6;
   const Tokens used = course.plan.input;  // without passages, in every round
   StrategyDecision strategy;
+  course.far_note.clear();
   for (int round = 0; round < most_selections && budget > 0; ++round) {
     TRY(Reading reading, read_documents(*course.findings, course.parts, model, used, budget, rules));
     strategy = std::move(reading.strategy);
     course.plan.strategy = strategy;
     if (reading.passages.empty()) break;
+    course.far_note = std::move(reading.far_note);
     put_in(course, model, std::move(reading.passages));
     TRY(course.plan, plan_parts(course.parts, course.model, options, models));
     course.plan.strategy = strategy;
@@ -147,13 +155,17 @@ Result<void> plan_with_documents(Engine& engine, Course& course, const PlanOptio
   TRY(const PlanModel model,
       without.fallback.to.empty() ? models.open(course.model) : models.open_fallback(without.fallback.to));
   const Tokens budget = budget_for_passages(without);
-  course.parts.instruction = instruction_for(engine, without, model, budget);
+  std::string instruction_warning;
+  course.parts.instruction = instruction_for(engine, without, model, budget, instruction_warning);
   course.plan = std::move(without);
   TRY_VOID(plan_with_passages(course, options, models, model, rules, budget));
   course.without_documents = why_without(course, budget);
   if (!course.without_documents.empty())
     course.plan.warnings.push_back("Answered without documents. " + course.without_documents);
-  else if (course.defused_in_passages > 0)
+  else if (!course.far_note.empty())
+    course.plan.warnings.push_back(course.far_note);
+  if (!instruction_warning.empty()) course.plan.warnings.push_back(std::move(instruction_warning));
+  if (course.without_documents.empty() && course.defused_in_passages > 0)
     course.plan.warnings.push_back(fmt::format(
         "{} spellings of special tokens in passages were made harmless", course.defused_in_passages));
   course.trace.retrieve_us +=

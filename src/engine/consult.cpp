@@ -8,6 +8,7 @@
 #include "engine/follow_up.hpp"
 #include "engine/harmless.hpp"
 #include "render/passages.hpp"
+#include "strategy/whole.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -44,24 +45,22 @@ void apply_threshold(Evidence& evidence, double threshold) {
   }
 }
 
-// Drops the stretches without anything near the question. A note where that leaves nothing, or only what is
-// far.
-std::optional<std::string> drop_far(Evidence& evidence, const ConsultRules& rules, std::string_view index) {
+// Drops the stretches without anything near the question. A note where that leaves only what is far.
+std::string drop_far(Evidence& evidence, const ConsultRules& rules, std::string_view index) {
   std::vector<Stretch>& stretches = evidence.stretches;
-  if (stretches.empty()) return fmt::format("nothing was found in the index '{}'", index);
-  if (rules.similarity_threshold == 0) return std::nullopt;
+  if (stretches.empty() || rules.similarity_threshold == 0) return {};
   if (rules.similarity_threshold) apply_threshold(evidence, *rules.similarity_threshold);
   const float least = rules.similarity_threshold ? 1 : retrieve::Cutoff{}.best;
   const auto best = std::ranges::max_element(stretches, {}, best_relevance);
   if (best_relevance(*best) >= least) {
     std::erase_if(stretches, [&](const Stretch& stretch) { return best_relevance(stretch) < least; });
-    return std::nullopt;
+    return {};
   }
   Stretch nearest = std::move(*best);
   stretches.clear();
-  if (rules.keeps_best) stretches.push_back(std::move(nearest));
-  return fmt::format("nothing in the index '{}' is near the question{}", index,
-                     rules.keeps_best ? "; what is nearest goes along" : ": no passage goes along");
+  if (!rules.keeps_best) return {};
+  stretches.push_back(std::move(nearest));
+  return fmt::format("nothing in the index '{}' is near the question; what is nearest goes along", index);
 }
 
 // What stays out although there is room for it.
@@ -242,8 +241,9 @@ class Reader {
 
 // Whether whole documents are wanted although nothing in them is near the words of the question: "summarize
 // this" is near nothing.
-bool works_on_content(const Task& task) {
-  return task.type == TaskType::stuff_friendly || task.type == TaskType::hybrid;
+bool works_on_content(const Task& task, std::string_view query) {
+  return task.type == TaskType::stuff_friendly || task.type == TaskType::hybrid ||
+         strategy::asks_for_the_whole(query);
 }
 
 // Whole documents and passages, in no order yet.
@@ -255,15 +255,16 @@ Result<Reading> chosen(const Findings& findings, const RequestParts& parts, cons
   const StrategyDecision& decided = reading.strategy;
   const bool stuffs = decided.strategy == Strategy::stuff && !rules.most_passages;
   const bool is_near = !findings.evidence.stretches.empty();
-  if (!is_near && !(stuffs && !rules.similarity_threshold && works_on_content(decided.task))) return reading;
+  const bool wants_all = stuffs && works_on_content(decided.task, parts.query);
+  if (!is_near && !(wants_all && !rules.similarity_threshold)) return reading;
 
   budget -= model.tokenizer.count(render::passages_frame(parts.instruction));
   const Tokens most = rules.fills || rules.most_passages ? budget : std::min(budget, rules.passages);
   Reader reader(findings, model, rules);
   if (!rules.most_passages) {
-    TRY(reading.is_whole,
-        reader.take_whole(stuffs && rules.pastes ? budget : most, stuffs && works_on_content(decided.task)));
+    TRY(reading.is_whole, reader.take_whole(stuffs && rules.pastes ? budget : most, wants_all));
   }
+  if (!reading.is_whole || !wants_all) reading.far_note = findings.far_note;
   if (!reading.is_whole) {
     Tokens left = most;
     if (decided.strategy == Strategy::hybrid && !rules.most_passages)
@@ -341,8 +342,7 @@ Result<Findings> find_in_documents(Shelf& shelf, std::string_view owner, const R
   findings.candidates = findings.evidence.candidates;
   findings.notes = findings.shelf->notes;
   findings.notes.insert(findings.notes.end(), findings.evidence.notes.begin(), findings.evidence.notes.end());
-  if (auto note = drop_far(findings.evidence, rules, parts.wishes.index))
-    findings.notes.push_back(*std::move(note));
+  findings.far_note = drop_far(findings.evidence, rules, parts.wishes.index);
   return findings;
 }
 

@@ -37,6 +37,7 @@ struct Findings {
   Evidence evidence;  // what is near enough
   std::size_t candidates = 0;
   std::vector<std::string> notes;
+  std::string far_note;  // where nothing is near the question and what is nearest was kept
 };
 
 // K2 and K3. bad_input where nobody asked anything; not_found where there is no such index.
@@ -54,6 +55,7 @@ struct Reading {
   StrategyDecision strategy;
   std::vector<FoundPassage> passages;  // as they go into the request
   bool is_whole = false;               // whole documents alone, in the index's order
+  std::string far_note;                // of the findings, where passages were chosen by how near they are
 };
 
 // A passage as it stands in the prompt under this number, its special tokens defused; `defused` counts them.

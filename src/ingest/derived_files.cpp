@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "base/text.hpp"
 #include "ingest/builder.hpp"
@@ -118,6 +119,31 @@ bool says_generated(std::string_view text) {
          (has("generated") && (has("do not edit") || has("do not modify")));
 }
 
+// Whether somebody wrote it to be read: five words in a row on one line, or as much of a script without
+// spaces.
+bool has_prose(std::string_view text) {
+  constexpr std::size_t least_words = 5, least_bytes = 30;
+  bool found = false;
+  each_line(text, [&](Span span) {
+    const std::string_view line = text.substr(span.start, span.size());
+    std::size_t words = 0, letters = 0, beyond_ascii = 0;
+    for (std::size_t i = 0; i <= line.size() && !found; ++i) {
+      const unsigned char c = i < line.size() ? static_cast<unsigned char>(line[i]) : ' ';
+      beyond_ascii = c >= 0x80 ? beyond_ascii + 1 : 0;
+      if (std::isalpha(c) != 0 || c >= 0x80 || (c == '\'' && letters > 0)) {
+        ++letters;
+      } else if (c == ' ' && letters > 0) {
+        ++words;
+        letters = 0;
+      } else if ((c != ',' && c != '.' && c != ';' && c != ':') || letters == 0) {
+        words = letters = 0;
+      }
+      found = words >= least_words || beyond_ascii >= least_bytes;
+    }
+  });
+  return found;
+}
+
 }  // namespace
 
 void remove_base64(Decoded& decoded) {
@@ -155,7 +181,7 @@ std::optional<std::string> derived_kind(std::string_view text, std::size_t sourc
     name.remove_prefix(slash + 1);
   const std::string lower = base::to_lower_ascii(name);
   if (is_svg(text, lower)) return "an SVG image";
-  if (text.size() < source_bytes / 5) return "base64 data";
+  if (text.size() < source_bytes / 5 && !has_prose(text)) return "base64 data";
   if (std::find(lock_files.begin(), lock_files.end(), lower) != lock_files.end()) return "a lock file";
   if (lower.ends_with(".map") && text.find("\"mappings\"") != std::string_view::npos) return "a source map";
   if (is_minified(text, type, lower)) return "minified code";

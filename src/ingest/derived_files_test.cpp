@@ -75,6 +75,20 @@ TEST(DerivedFiles, PicturesInsideADocumentAreLeftOutAndTheRestKeepsItsPlace) {
   EXPECT_EQ(file.substr(source.start, source.size()), "The end");
 }
 
+TEST(DerivedFiles, AFewSentencesBesideALargePictureAreRead) {
+  const std::string picture = "data:image/png;base64," + base64(20'000);
+  EXPECT_EQ(kind_of("# Trip\n\nWe went to the lake.\n\n![](" + picture + ")\n", "trip.md"), "");
+  EXPECT_EQ(kind_of("<p>The ferry leaves at nine, and comes back.</p><img src='" + picture + "'>", "a.html"),
+            "");
+  EXPECT_EQ(kind_of("\xE6\xB9\x96\xE6\xB0\xB4\xE5\xBE\x88\xE6\xB7\xB1\xE6\xB9\x96\xE6\xB0\xB4\xE5\xBE\x88"
+                    "\xE6\xB7\xB1\xE6\xB9\x96\xE6\xB0\xB4 " +
+                        picture + "\n",
+                    "lake.txt"),
+            "");
+  EXPECT_EQ(kind_of("@font-face { font-family: Lake; src: url(" + picture + ") format('woff2'); }", "f.css"),
+            "base64 data");
+}
+
 TEST(DerivedFiles, LongWordsAndRulersStay) {
   for (const std::string& text : {std::string(400, '='), std::string(400, '/'), std::string(400, 'A'),
                                   std::string("abc/") + std::string(300, 'd')}) {

@@ -44,9 +44,14 @@ DocumentKeys::Keys::iterator DocumentKeys::find(const std::string& label, const 
   if (const auto known = key_of_path_.find(path); known != key_of_path_.end())
     return by_key_.find(known->second);
   // Older versions took the label for the key, and the whole path where two files of one run had the same.
-  for (const std::string& key : {path, label})
-    if (const auto known = by_key_.find(key); known != by_key_.end() && !known->second.file.path)
-      return known;
+  // A label says little: with other bytes it may be of another folder. It is taken for the same file where a
+  // file of the same folder was found by its bytes before.
+  for (const std::string& key : {path, label}) {
+    const auto known = by_key_.find(key);
+    if (known == by_key_.end() || known->second.file.path) continue;
+    if (known->second.hash == hash) roots_found_.insert(file.root);
+    if (key == path || roots_found_.contains(file.root)) return known;
+  }
   for (const std::string& key : candidates(label, path)) {
     const auto known = by_key_.find(key);
     if (known == by_key_.end()) break;

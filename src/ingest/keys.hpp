@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "plimsoll/store.hpp"
@@ -41,6 +42,7 @@ class DocumentKeys {
 
   Keys by_key_;
   std::unordered_map<std::string, std::string> key_of_path_;
+  std::unordered_set<std::string> roots_found_;  // whose files older versions have stored
 };
 
 }  // namespace plimsoll::ingest

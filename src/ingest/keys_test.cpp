@@ -46,6 +46,18 @@ TEST(DocumentKeys, DocumentsOfOlderVersionsAreTakenOverAndNotDoubled) {
   EXPECT_EQ(keys.assign("docs/a.md", file("/p3/docs/a.md"), "2").key, "p3/docs/a.md");
 }
 
+TEST(DocumentKeys, ADocumentOfAnOlderVersionIsNotTakenForAnotherFoldersFile) {
+  const FileSource unknown{.path = std::nullopt, .root = ""};
+  DocumentKeys keys({{"docs/a.md", "1", unknown}, {"docs/b.md", "2", unknown}, {"docs/c.md", "3", unknown}});
+  const auto other = keys.assign("docs/a.md", file("/p2/docs/a.md", "/p2/docs"), "9");
+  EXPECT_EQ(other.key, "p2/docs/a.md");
+  EXPECT_FALSE(other.is_stored);
+  EXPECT_EQ(keys.assign("docs/b.md", file("/p1/docs/b.md", "/p1/docs"), "2").key, "docs/b.md");
+  const auto changed = keys.assign("docs/c.md", file("/p1/docs/c.md", "/p1/docs"), "8");
+  EXPECT_EQ(changed.key, "docs/c.md") << "b.md has shown whose folder it is";
+  EXPECT_TRUE(changed.is_changed);
+}
+
 TEST(DocumentKeys, AnUploadIsNotTakenOver) {
   DocumentKeys keys({{"a.md", "1", FileSource{}}});
   const auto assigned = keys.assign("a.md", file("/p/a.md"), "1");

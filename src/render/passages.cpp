@@ -30,6 +30,12 @@ std::string reason_of(const Draft& draft, const Evidence& evidence) {
   return out.empty() ? "stands beside what was found" : out;
 }
 
+// Whether the lead stands in the passage or behind it.
+bool follows(const Stretch& stretch, const SelectedPassage& passage) {
+  const std::uint64_t end = stretch.chunks.back()->chunk.span.end;
+  return stretch.text_within({passage.span.start, end}).find(passage.lead) != std::string::npos;
+}
+
 // Neighbours aboard become one passage, with the white space between them.
 std::vector<Draft> joined(const Evidence& evidence, const Aboard& aboard) {
   std::vector<Draft> out;
@@ -67,8 +73,9 @@ std::vector<Draft> joined(const Evidence& evidence, const Aboard& aboard) {
   }
   for (Draft& draft : out) {
     draft.passage.text = draft.stretch->text_within(draft.passage.span);
-    // A table whose header row is in the passage needs it no second time.
-    if (draft.passage.text.find(draft.passage.lead) != std::string::npos) draft.passage.lead.clear();
+    // A table whose header row is in the passage needs it no second time, and what stands before a definition
+    // is not a part of it.
+    if (follows(*draft.stretch, draft.passage)) draft.passage.lead.clear();
     draft.passage.reason = reason_of(draft, evidence);
   }
   return out;

@@ -1,3 +1,4 @@
+#include <map>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -69,6 +70,23 @@ std::vector<std::string> texts(const Selection& selection) {
   std::vector<std::string> out;
   for (const SelectedPassage& passage : selection.passages) out.push_back(passage.text);
   return out;
+}
+
+TEST(Select, ALeadStandsBeforeWhatFollowsItAlone) {
+  Evidence code;
+  code.stretches = {stretch_of(1, "app.py",
+                               {{"import retry", 0.9F},
+                                {"y = compute(8, 7, 6, 5, 4, 3, 2, 1, 0)", 0},
+                                {"def make_app():", 0},
+                                {"x = compute(1, 2, 3, 4, 5, 6, 7, 8, 9)", 0},
+                                {"retry.policy(5)", 0.9F}})};
+  change(code.stretches[0], "def make_app():", "");
+  const auto chosen = select_passages(code, tokenizer(), {.budget = 24, .labels = false});
+  std::map<std::string, std::string> leads;
+  for (const SelectedPassage& passage : chosen.passages) leads[passage.text] = passage.lead;
+  ASSERT_TRUE(leads.contains("import retry") && leads.contains("retry.policy(5)")) << leads.size();
+  EXPECT_EQ(leads["import retry"], "") << "it stands before the function";
+  EXPECT_EQ(leads["retry.policy(5)"], "def make_app():");
 }
 
 TEST(Select, TakesTheBestThatFitAndJoinsNeighbours) {

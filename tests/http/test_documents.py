@@ -141,7 +141,7 @@ class Answers(WithDocuments):
         reply = self.rag("zzyzx qwpt 83812")
         self.assertEqual((reply.status, reply.json["source_nodes"], len(self.upstream.to())), (200, None, 1))
         self.assertEqual(self.upstream.last().json["messages"], user("zzyzx qwpt 83812"))
-        self.assertTrue(any("nothing in the index 'IDX' is near" in one for one in reply.ours["warnings"]))
+        self.assertTrue(any("Nothing in the index 'IDX' is near" in one for one in reply.ours["warnings"]))
         self.assertEqual(reply.ours["strategy"], self.rag(TOWER).ours["strategy"])
 
     def test_two_answers_are_planned(self):
@@ -311,6 +311,13 @@ class Grants(WithDocuments):
             self.assertIn(f"Item {n}-89 of", text)
         self.assertEqual(len(reply.ours["passages"]), 6)
 
+    def test_what_is_asked_of_all_documents_gets_all_of_them(self):
+        for question in ("Summarise everything", "Summarize the documents", "What are the main topics of this collection?"):
+            with self.subTest(question):
+                reply = self.rag(question, index="six")
+                self.assertEqual(len(reply.ours["passages"]), 6)
+                self.assertEqual([one for one in reply.ours.get("warnings", []) if "near the question" in one], [])
+
     def test_the_share_holds_without_max_tokens(self):
         def read(**fields):
             reply = self.rag("Which items are kept in room 3 of hall 2?", "gpt-4", "six", **fields)
@@ -411,6 +418,13 @@ class Thresholds(unittest.TestCase):
                     gateway.ask("/index", {"index_name": "IDX", "documents": [{"text": TOWER}]})
                     gateway.chat("gpt-4o", user(TOWER), index_name="IDX")
                     self.assertTrue(upstream.last().json["messages"][-1]["content"].endswith("</passages>\n\n" + expected))
+
+    def test_an_instruction_that_is_left_out_is_told(self):
+        with Upstream({"gpt-4o": 8192}) as upstream, serving(upstream, passage_instruction="Answer in rhyme. " * 30) as gateway:
+            gateway.ask("/index", {"index_name": "IDX", "documents": [{"text": TOWER}]})
+            reply = gateway.chat("gpt-4o", user(TOWER), index_name="IDX", plimsoll={"budget": 250})
+            self.assertNotIn("rhyme", upstream.last().json["messages"][-1]["content"])
+            self.assertTrue(any("passage_instruction was left out" in one for one in reply.ours["warnings"]), reply.ours)
 
 
 class Planted(WithDocuments):
