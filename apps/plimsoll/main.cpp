@@ -26,6 +26,7 @@
 #include "terminal.hpp"
 #include "tokenizers_command.hpp"
 #include "usage_command.hpp"
+#include "wrap_command.hpp"
 
 namespace {
 
@@ -49,6 +50,9 @@ constexpr const char* examples =
     "  plimsoll chat manual                          the same as a conversation\n"
     "  plimsoll inspect --last                       what became of the last request through the gateway\n"
     "  plimsoll serve                                the gateway: any OpenAI client, any model\n"
+    "  plimsoll wrap python agent.py                 a program whose models are asked through a gateway of "
+    "its "
+    "own\n"
     "  plimsoll keys add ann --tokens-per-day 200000 who may use it, and how much; `plimsoll usage` has what "
     "was "
     "used\n"
@@ -140,6 +144,7 @@ int main(int argc, char** argv) {
   plimsoll::add_eval_command(app, globals, exit_code);
   plimsoll::add_inspect_command(app, globals, exit_code);
   plimsoll::add_serve_command(app, globals, exit_code);
+  plimsoll::add_wrap_command(app, globals, exit_code);
   plimsoll::add_keys_command(app, globals, exit_code);
   plimsoll::add_usage_command(app, globals, exit_code);
   plimsoll::add_memory_command(app, globals, exit_code);
