@@ -40,6 +40,7 @@ Json answer_json(const Spoken& spoken) {
           {"upstream", spoken.trace.upstream},
           {"finish_reason", spoken.finish_reason},
           {"without_documents", spoken.without_documents.empty() ? Json() : Json(spoken.without_documents)},
+          {"nothing_near", spoken.nothing_near.empty() ? Json() : Json(spoken.nothing_near)},
           {"sources", std::move(sources)},
           {"trace", Json::parse(trace_json(spoken.trace), nullptr, false)}};
 }
@@ -79,9 +80,11 @@ Result<void> run(const Globals& globals, AskCommand& command) {
     return print_out(answer_json(spoken).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   std::string rest = "\n";
   if (spoken.finish_reason == "length") rest += cut_off_note;
-  rest += without_documents_note(spoken);
+  rest += documents_note(spoken);
   if (!spoken.sources.empty()) rest += "\nSources\n" + sources_text(spoken.sources);
-  if (command.explain) rest += "\n" + trace_report(spoken.trace, {}, terminal_of_stdout());
+  if (command.explain)
+    rest += "\n" + trace_report(spoken.trace, {}, terminal_of_stdout(),
+                                spoken.without_documents + spoken.nothing_near);
   return print_out(rest);
 }
 

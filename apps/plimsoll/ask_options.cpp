@@ -75,7 +75,9 @@ Json opening_messages(const AskOptions& options) {
   return messages;
 }
 
-std::string without_documents_note(const Spoken& spoken) {
+std::string documents_note(const Spoken& spoken) {
+  if (!spoken.nothing_near.empty())
+    return fmt::format("\nWARNING: {}\n", printable(spoken.nothing_near, 500));
   if (spoken.without_documents.empty()) return {};
   return fmt::format("\nWARNING: this answer was made without documents. {}\n",
                      printable(spoken.without_documents));

@@ -43,8 +43,9 @@ nlohmann::ordered_json opening_messages(const AskOptions& options);
 // Stands below an answer that ended for its length alone.
 inline constexpr std::string_view cut_off_note = "(cut off at its length; --max-tokens allows more)\n";
 
-// A line that says so where an index was named and the answer has no passage of it; else empty.
-std::string without_documents_note(const Spoken& spoken);
+// A line that says so where an index was named and the answer has no passage of it, or none that is near the
+// question; else empty.
+std::string documents_note(const Spoken& spoken);
 
 // "[1] docs/budget.md > Margin", one a line; empty where there are none.
 std::string sources_text(const std::vector<Source>& sources);

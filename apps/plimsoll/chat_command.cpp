@@ -131,7 +131,7 @@ class Chat {
     const Trace& trace = last_->trace;
     const bool cut = last_->finish_reason == "length";
     return print_out(
-        fmt::format("\n{}{}[{} of {} tokens{}]\n\n", cut ? cut_off_note : "", without_documents_note(*last_),
+        fmt::format("\n{}{}[{} of {} tokens{}]\n\n", cut ? cut_off_note : "", documents_note(*last_),
                     base::with_thousands(trace.input + last_answer()), base::with_thousands(trace.window),
                     is_compressed(trace) ? "; older turns are sent as a summary, see /why" : ""));
   }

@@ -70,6 +70,7 @@ class WordSink final : public engine::AnswerSink {
     }
     const Json told = chunk.value("plimsoll", Json::object());
     spoken_.without_documents = told.value("without_documents", spoken_.without_documents);
+    spoken_.nothing_near = told.value("nothing_near", spoken_.nothing_near);
     for (const Json& passage : told.value("passages", Json::array()))
       spoken_.sources.push_back(
           {passage.value("number", std::size_t{0}), passage.value("document", ""), passage.value("path", ""),
@@ -144,7 +145,8 @@ Result<std::unique_ptr<Conversation>> Conversation::open(const base::Settings& s
                 "there is no model to ask: no Ollama answers here, and the embedded model is not set up. Run "
                 "`tools/setup assets`, or name a server with --upstream URL");
   TRY(state->gateway, ServedGateway::open(settings, std::move(members)));
-  // Who names documents here wants them looked into.
+  // Small indexes have questions that are near nothing in words. The nearest passage goes along, and a
+  // warning.
   state->gateway->engine().rules.consult.keeps_best = true;
   state->gateway->fleet().refresh(state->gateway->for_a_list());
   state->maker = state->gateway->crew_maker();

@@ -30,6 +30,7 @@ struct Spoken {
   std::string finish_reason;
   std::vector<Source> sources;    // of the passages that went along, in their order
   std::string without_documents;  // why, where an index was named and no passage of it went along
+  std::string nothing_near;       // a sentence, where passages went along that are not near the question
   Trace trace;
 };
 

@@ -178,10 +178,16 @@ std::string memory_lines(const Plan& plan, const Terminal& terminal) {
   return out.empty() ? "" : "\n" + bold(terminal, "Memories") + "\n" + out;
 }
 
-std::string warning_lines(const Trace& trace, const Plan& plan, const Terminal& terminal) {
+bool is_said(std::string_view warning, std::string_view said) {
+  return !said.empty() && warning.ends_with(said);
+}
+
+// `shown`: those of the plan, which stand above.
+std::string warning_lines(const Trace& trace, const std::vector<std::string>& shown, std::string_view said,
+                          const Terminal& terminal) {
   std::string out;
   for (const std::string& warning : trace.warnings)
-    if (std::find(plan.warnings.begin(), plan.warnings.end(), warning) == plan.warnings.end())  // said above
+    if (std::ranges::find(shown, warning) == shown.end() && !is_said(warning, said))
       out += paragraph(printable(warning, 2'000), terminal);
   return out.empty() ? "" : "\n" + bold(terminal, "Warnings") + "\n" + out;
 }
@@ -210,7 +216,8 @@ std::string trace_table(std::span<const Trace> traces, const KeyNames& names, co
   return header ? out : out.substr(out.find('\n') + 1);
 }
 
-std::string trace_report(const Trace& trace, const KeyNames& names, const Terminal& terminal) {
+std::string trace_report(const Trace& trace, const KeyNames& names, const Terminal& terminal,
+                         std::string_view said) {
   std::string out = head(trace, names, terminal);
   Plan plan;
   if (trace.plan.empty()) {
@@ -220,13 +227,14 @@ std::string trace_report(const Trace& trace, const KeyNames& names, const Termin
                             : "There is no plan of it.\n";
   } else if (auto read = engine::read_plan(trace.plan)) {
     plan = *std::move(read);
+    std::erase_if(plan.warnings, [&](const std::string& warning) { return is_said(warning, said); });
     out += plan_report(plan, terminal);
   } else {
     out += paragraph(fmt::format("The plan cannot be drawn: {}", read.error().what), terminal, 0);
   }
   out += cut_warning(trace, terminal) + usage_lines(trace, terminal) + timing_lines(trace, terminal);
   out += attempt_lines(trace, terminal) + passage_lines(trace, terminal) + memory_lines(plan, terminal) +
-         warning_lines(trace, plan, terminal);
+         warning_lines(trace, plan.warnings, said, terminal);
   // As other programs name these four.
   out += fmt::format("\nmessageCount {}  memoryCount {}  inputTokenCount {}  adjustedMaxTokens {}\n",
                      plan.message_count, plan.memory_count, trace.input, trace.answer);

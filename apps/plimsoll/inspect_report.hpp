@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "plimsoll/trace.hpp"
 #include "terminal.hpp"
@@ -17,6 +18,8 @@ using KeyNames = std::map<std::string, std::string, std::less<>>;
 std::string trace_table(std::span<const Trace> traces, const KeyNames& names, const Terminal& terminal,
                         bool header);
 
-std::string trace_report(const Trace& trace, const KeyNames& names, const Terminal& terminal);
+// Leaves out the warning that ends in `said`, which the reader has seen already.
+std::string trace_report(const Trace& trace, const KeyNames& names, const Terminal& terminal,
+                         std::string_view said = {});
 
 }  // namespace plimsoll

@@ -157,6 +157,7 @@ Json summary(const Course& course) {
     json["strategy"] = name_of(plan.strategy.strategy);
     json["passages"] = passages_json(course);
     if (!course.without_documents.empty()) json["without_documents"] = course.without_documents;
+    if (!course.nothing_near.empty()) json["nothing_near"] = course.nothing_near;
     if (course.retrieval) json["context_window_optimization"] = retrieval_json(*course.retrieval);
   }
   if (course.recalled && (!course.recalled->facts.empty() || course.parts.wishes.memory))

@@ -89,19 +89,20 @@ ConsultRules rules_for(Engine& engine, Course& course, const Plan& without, cons
   return rules;
 }
 
-// Chooses passages for the budget and plans with them; with fewer where the plan cannot take them all.
-Result<void> plan_with_passages(Course& course, const PlanOptions& options, const PlanModels& models,
+// Chooses passages for the budget and plans with them; with fewer where the plan cannot take them all. True
+// where all documents were chosen, whatever is near the question.
+Result<bool> plan_with_passages(Course& course, const PlanOptions& options, const PlanModels& models,
                                 const PlanModel& model, const ConsultRules& rules, Tokens budget) {
   constexpr int most_selections = 6;
   const Tokens used = course.plan.input;  // without passages, in every round
   StrategyDecision strategy;
-  course.far_note.clear();
+  bool is_all = false;
   for (int round = 0; round < most_selections && budget > 0; ++round) {
     TRY(Reading reading, read_documents(*course.findings, course.parts, model, used, budget, rules));
     strategy = std::move(reading.strategy);
+    is_all = reading.is_all;
     course.plan.strategy = strategy;
     if (reading.passages.empty()) break;
-    course.far_note = std::move(reading.far_note);
     put_in(course, model, std::move(reading.passages));
     TRY(course.plan, plan_parts(course.parts, course.model, options, models));
     course.plan.strategy = strategy;
@@ -113,13 +114,13 @@ Result<void> plan_with_passages(Course& course, const PlanOptions& options, cons
   }
   // Numbers in the prompt have no gaps.
   const std::vector<std::size_t> places = passages_aboard(course);
-  if (places.size() == course.passages.size()) return {};
+  if (places.size() == course.passages.size()) return is_all;
   std::vector<FoundPassage> kept;
   for (const std::size_t place : places) kept.push_back(std::move(course.passages[place]));
   put_in(course, model, std::move(kept));
   TRY(course.plan, plan_parts(course.parts, course.model, options, models));
   course.plan.strategy = std::move(strategy);
-  return {};
+  return is_all;
 }
 
 // What an answer without documents says of itself; empty where it has some.
@@ -142,6 +143,7 @@ Result<void> plan_with_documents(Engine& engine, Course& course, const PlanOptio
   course.parts.score.clear();
   course.passages.clear();
   course.without_documents.clear();
+  course.nothing_near.clear();
   TRY(Plan without, plan_parts(course.parts, course.model, options, models));
   course.plan = std::move(without);
   if (compression_is_due(engine, course)) return {};  // passages are chosen for what it leaves
@@ -158,13 +160,18 @@ Result<void> plan_with_documents(Engine& engine, Course& course, const PlanOptio
   std::string instruction_warning;
   course.parts.instruction = instruction_for(engine, without, model, budget, instruction_warning);
   course.plan = std::move(without);
-  TRY_VOID(plan_with_passages(course, options, models, model, rules, budget));
+  TRY(const bool is_all, plan_with_passages(course, options, models, model, rules, budget));
   course.without_documents = why_without(course, budget);
   if (!course.without_documents.empty())
     course.plan.warnings.push_back("Answered without documents. " + course.without_documents);
-  else if (!course.far_note.empty())
-    course.plan.warnings.push_back(course.far_note);
   if (!instruction_warning.empty()) course.plan.warnings.push_back(std::move(instruction_warning));
+  if (!course.findings->is_near && !is_all && course.without_documents.empty()) {
+    course.nothing_near = fmt::format(
+        "Nothing in the index '{}' is near the question. The passages are the nearest ones, and may have "
+        "nothing to do with it.",
+        course.parts.wishes.index);
+    course.plan.warnings.push_back(course.nothing_near);
+  }
   if (course.without_documents.empty() && course.defused_in_passages > 0)
     course.plan.warnings.push_back(fmt::format(
         "{} spellings of special tokens in passages were made harmless", course.defused_in_passages));

@@ -45,22 +45,23 @@ void apply_threshold(Evidence& evidence, double threshold) {
   }
 }
 
-// Drops the stretches without anything near the question. A note where that leaves only what is far.
-std::string drop_far(Evidence& evidence, const ConsultRules& rules, std::string_view index) {
+// Drops the stretches without anything near the question. False where nothing is near: what is left then is
+// the nearest stretch, or nothing.
+bool drop_far(Evidence& evidence, const ConsultRules& rules) {
   std::vector<Stretch>& stretches = evidence.stretches;
-  if (stretches.empty() || rules.similarity_threshold == 0) return {};
+  if (stretches.empty()) return false;
+  if (rules.similarity_threshold == 0) return true;
   if (rules.similarity_threshold) apply_threshold(evidence, *rules.similarity_threshold);
   const float least = rules.similarity_threshold ? 1 : retrieve::Cutoff{}.best;
   const auto best = std::ranges::max_element(stretches, {}, best_relevance);
   if (best_relevance(*best) >= least) {
     std::erase_if(stretches, [&](const Stretch& stretch) { return best_relevance(stretch) < least; });
-    return {};
+    return true;
   }
   Stretch nearest = std::move(*best);
   stretches.clear();
-  if (!rules.keeps_best) return {};
-  stretches.push_back(std::move(nearest));
-  return fmt::format("nothing in the index '{}' is near the question; what is nearest goes along", index);
+  if (rules.keeps_best) stretches.push_back(std::move(nearest));
+  return false;
 }
 
 // What stays out although there is room for it.
@@ -263,8 +264,8 @@ Result<Reading> chosen(const Findings& findings, const RequestParts& parts, cons
   Reader reader(findings, model, rules);
   if (!rules.most_passages) {
     TRY(reading.is_whole, reader.take_whole(stuffs && rules.pastes ? budget : most, wants_all));
+    reading.is_all = reading.is_whole && wants_all;
   }
-  if (!reading.is_whole || !wants_all) reading.far_note = findings.far_note;
   if (!reading.is_whole) {
     Tokens left = most;
     if (decided.strategy == Strategy::hybrid && !rules.most_passages)
@@ -342,7 +343,7 @@ Result<Findings> find_in_documents(Shelf& shelf, std::string_view owner, const R
   findings.candidates = findings.evidence.candidates;
   findings.notes = findings.shelf->notes;
   findings.notes.insert(findings.notes.end(), findings.evidence.notes.begin(), findings.evidence.notes.end());
-  findings.far_note = drop_far(findings.evidence, rules, parts.wishes.index);
+  findings.is_near = drop_far(findings.evidence, rules);
   return findings;
 }
 

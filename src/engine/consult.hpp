@@ -34,10 +34,10 @@ std::string why_not_documents(const nlohmann::ordered_json& body);
 // What was found for one request; the model has no part in it.
 struct Findings {
   std::shared_ptr<const ShelvedIndex> shelf;
-  Evidence evidence;  // what is near enough
+  Evidence evidence;    // what is near enough; where nothing is, what ConsultRules::keeps_best leaves
+  bool is_near = true;  // false: nothing in the index is near the question
   std::size_t candidates = 0;
   std::vector<std::string> notes;
-  std::string far_note;  // where nothing is near the question and what is nearest was kept
 };
 
 // K2 and K3. bad_input where nobody asked anything; not_found where there is no such index.
@@ -55,7 +55,7 @@ struct Reading {
   StrategyDecision strategy;
   std::vector<FoundPassage> passages;  // as they go into the request
   bool is_whole = false;               // whole documents alone, in the index's order
-  std::string far_note;                // of the findings, where passages were chosen by how near they are
+  bool is_all = false;                 // and all of them, for a task on the content as such: "summarize this"
 };
 
 // A passage as it stands in the prompt under this number, its special tokens defused; `defused` counts them.

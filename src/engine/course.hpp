@@ -47,9 +47,9 @@ struct Course {
   std::optional<RetrievalChoice> retrieval;  // where rule B1 decides
   std::vector<FoundPassage> passages;
   std::size_t defused_in_passages = 0;  // spellings of special tokens
-  std::string far_note;                 // where what is nearest to the question went along, and is not near
   std::string without_documents;        // why, where an index was named and no passage of it is in the plan
-  std::optional<Recalled> recalled;     // where memories were wanted
+  std::string nothing_near;          // a sentence, where the passages in the plan are not near the question
+  std::optional<Recalled> recalled;  // where memories were wanted
   Plan plan;
   Berth berth;
   std::string body;              // what goes out, where that is not ask.body

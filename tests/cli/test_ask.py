@@ -61,6 +61,23 @@ class Asking(unittest.TestCase):
     def test_an_answer_without_documents_says_so(self):
         told = self.run_it("ask", "ship", "zzyzx qwpt 83812", *self.EMBEDDED, "--max-tokens", "4", "--budget", "0")
         self.assertIn("WARNING: this answer was made without documents.", told)
+        told = self.run_it("ask", "ship", "zzyzx qwpt 83812", *self.EMBEDDED, "--max-tokens", "4", "--budget", "0", "--explain")
+        self.assertEqual(told.count("without documents"), 1, told)
+
+    def test_sources_that_are_not_near_the_question_are_not_taken_for_evidence(self):
+        far = "What colour is the sky on Mars?"
+        warning = "WARNING: Nothing in the index 'ship' is near the question."
+        told = self.run_it("ask", "ship", far, *self.EMBEDDED, "--max-tokens", "4")
+        self.assertLess(told.index(warning), told.index("\nSources\n"))
+        self.assertEqual(self.run_it("ask", "ship", far, *self.EMBEDDED, "--max-tokens", "4", "--explain").count("is near"), 1)
+        said = json.loads(self.run_it("ask", "ship", far, *self.EMBEDDED, "--max-tokens", "4", "--json"))
+        self.assertTrue(said["nothing_near"].startswith("Nothing in the index 'ship'"))
+        self.assertTrue(said["sources"])
+        self.assertIn(warning, self.run_it("chat", "ship", *self.EMBEDDED, "--max-tokens", "4", told=far + "\n/quit\n"))
+        near = self.run_it("ask", "ship", "What is the cook of the Aurora called?", *self.EMBEDDED, "--max-tokens", "4")
+        self.assertNotIn("WARNING", near)
+        whole = self.run_it("ask", "ship", "Summarize this", *self.EMBEDDED, "--max-tokens", "4")
+        self.assertNotIn("WARNING", whole, "all documents go along with such a task")
 
     def test_every_command_on_the_store_takes_its_file(self):
         (self.folder / "other.md").write_text("The bosun is called Tove. She keeps the invoices.")

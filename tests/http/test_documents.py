@@ -141,7 +141,8 @@ class Answers(WithDocuments):
         reply = self.rag("zzyzx qwpt 83812")
         self.assertEqual((reply.status, reply.json["source_nodes"], len(self.upstream.to())), (200, None, 1))
         self.assertEqual(self.upstream.last().json["messages"], user("zzyzx qwpt 83812"))
-        self.assertTrue(any("Nothing in the index 'IDX' is near" in one for one in reply.ours["warnings"]))
+        self.assertEqual([one for one in reply.ours["warnings"] if "is near" in one],
+                         ["Answered without documents. Nothing in the index 'IDX' is near the question."], "said once")
         self.assertEqual(reply.ours["strategy"], self.rag(TOWER).ours["strategy"])
 
     def test_two_answers_are_planned(self):
