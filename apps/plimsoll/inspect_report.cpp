@@ -153,14 +153,40 @@ std::string attempt_lines(const Trace& trace, const Terminal& terminal) {
   return out;
 }
 
+// "docs/log.md, lines 3 to 9": where people find it. Bytes are for programs, in --json.
+std::string where(const TracePassage& passage) {
+  std::string out = printable(passage.document);
+  if (passage.page > 0) return out + fmt::format(", page {}", passage.page);
+  if (passage.first_line == 0) return out;
+  if (passage.first_line == passage.last_line) return out + fmt::format(", line {}", passage.first_line);
+  return out + fmt::format(", lines {} to {}", passage.first_line, passage.last_line);
+}
+
+// The cosine that the squared distance stands for; nothing where the passage was not compared.
+std::string similarity(const TracePassage& passage) {
+  constexpr double farthest = 4;  // opposite vectors; what a document that was not compared has
+  if (passage.distance >= farthest) return {};
+  return fmt::format(", similarity {:.2f}", 1 - passage.distance / 2);
+}
+
+// ": words: keeps, invoices". Without "meaning 0.25" at its end, which is the similarity again.
+std::string why(const TracePassage& passage) {
+  std::string_view reason = passage.reason;
+  const std::size_t meaning = reason.rfind("meaning ");
+  const bool is_last =
+      meaning != std::string_view::npos && reason.find(';', meaning) == std::string_view::npos;
+  if (is_last && !similarity(passage).empty()) reason = reason.substr(0, meaning);
+  while (reason.ends_with(' ') || reason.ends_with(';')) reason.remove_suffix(1);
+  return reason.empty() ? "" : ": " + printable(reason, 500);
+}
+
 std::string passage_lines(const Trace& trace, const Terminal& terminal) {
   if (trace.passages.empty()) return "";
   std::string out = "\n" + bold(terminal, "Passages") + "\n";
   for (const TracePassage& passage : trace.passages) {
-    out += paragraph(fmt::format("{}, bytes {} to {}, {} tokens, score {:.2f}, distance {:.2f}{}{}",
-                                 printable(passage.document), passage.source.start, passage.source.end,
-                                 with_thousands(passage.tokens), passage.score, passage.distance,
-                                 passage.reason.empty() ? "" : ": ", printable(passage.reason, 500)),
+    out += paragraph(fmt::format("{}, {}{}{}", where(passage),
+                                 several(static_cast<std::uint64_t>(passage.tokens), "token"),
+                                 similarity(passage), why(passage)),
                      terminal);
     if (!passage.text.empty()) out += paragraph(printable(passage.text, 2'000), terminal, 4);
   }

@@ -17,14 +17,13 @@ std::string where(const SelectedPassage& passage) {
   return out;
 }
 
-std::string place(const SelectedPassage& passage) {
-  if (passage.first_line > 0 && passage.first_line == passage.last_line)
-    return fmt::format("line {}", base::with_thousands(static_cast<std::int64_t>(passage.first_line)));
-  const bool lines = passage.first_line > 0;
-  return fmt::format(
-      "{} {} to {}", lines ? "lines" : "bytes",
-      base::with_thousands(static_cast<std::int64_t>(lines ? passage.first_line : passage.source.start)),
-      base::with_thousands(static_cast<std::int64_t>(lines ? passage.last_line : passage.source.end)));
+// "lines 3 to 9, "; empty where the file has no lines that people could look up, as in PDF and HTML.
+std::string lines_of(const SelectedPassage& passage) {
+  if (passage.first_line == 0) return {};
+  const std::string first = base::with_thousands(static_cast<std::int64_t>(passage.first_line));
+  if (passage.first_line == passage.last_line) return fmt::format("line {}, ", first);
+  return fmt::format("lines {} to {}, ", first,
+                     base::with_thousands(static_cast<std::int64_t>(passage.last_line)));
 }
 
 // Lines of the passage, each made safe by itself: its line ends stay.
@@ -46,8 +45,9 @@ std::string passages_text(const SearchReport& report, const Terminal& terminal) 
   const char* plain = terminal.colour ? "\033[0m" : "";
   std::string out;
   for (const SelectedPassage& passage : report.selection.passages) {
-    out += fmt::format("{}{}{}  {}{}, {} tokens, relevance {:.2f}, {}{}\n", bold, where(passage), plain, dim,
-                       place(passage), passage.tokens, passage.relevance, printable(passage.reason), plain);
+    out += fmt::format("{}{}{}  {}{}{}, relevance {:.2f}, {}{}\n", bold, where(passage), plain, dim,
+                       lines_of(passage), several(static_cast<std::uint64_t>(passage.tokens), "token"),
+                       passage.relevance, printable(passage.reason), plain);
     if (!passage.lead.empty()) out += shown(passage.lead);
     out += shown(passage.text) + "\n";
   }

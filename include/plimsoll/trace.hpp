@@ -50,7 +50,8 @@ struct TracePassage {
   double score = 0;     // calibrated, 0 to about 1
   double distance = 0;  // squared, between unit vectors
   std::string reason;
-  std::string text;  // only where prompts are kept
+  std::string text;                                       // only where prompts are kept
+  std::uint64_t page = 0, first_line = 0, last_line = 0;  // from 1; 0: not known
 };
 
 // What a section of the prompt took, or what was written: "template", "system", "tools", "memory", "history",

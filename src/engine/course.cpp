@@ -202,7 +202,10 @@ void close_course(Engine& engine, Course& course, const Result<void>& outcome) {
                          static_cast<double>(found.passage.score),
                          found.distance,
                          found.passage.reason,
-                         {}};
+                         {},
+                         found.passage.page,
+                         found.passage.first_line,
+                         found.passage.last_line};
     if (engine.rules.keep_prompts) passage.text = std::move(found.passage.text);
     trace.passages.push_back(std::move(passage));
   }

@@ -113,6 +113,9 @@ TracePassage read_passage(const Json& json, std::string& fault) {
   fields.take("document", out.document);
   fields.take("start", out.source.start);
   fields.take("end", out.source.end);
+  fields.take("page", out.page);
+  fields.take("first_line", out.first_line);
+  fields.take("last_line", out.last_line);
   fields.take("tokens", out.tokens);
   fields.take("score", out.score);
   fields.take("distance", out.distance);

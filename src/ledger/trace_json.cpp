@@ -111,6 +111,11 @@ void write_passage(std::string& out, const TracePassage& passage) {
   json.add("document", passage.document);
   json.add("start", passage.source.start);
   json.add("end", passage.source.end);
+  if (passage.page > 0) json.add("page", passage.page);
+  if (passage.first_line > 0) {
+    json.add("first_line", passage.first_line);
+    json.add("last_line", passage.last_line);
+  }
   json.add("tokens", passage.tokens);
   json.add("score", passage.score);
   json.add("distance", passage.distance);

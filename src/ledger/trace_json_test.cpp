@@ -64,7 +64,10 @@ Trace random_trace(std::mt19937& rng) {
                               static_cast<double>(rng()) / 7.0,
                               -1.0 / static_cast<double>(1 + rng()),
                               random_text(rng),
-                              random_text(rng)});
+                              random_text(rng),
+                              rng() % 3,
+                              rng() % 3,
+                              5});
   for (std::size_t i = rng() % 3; i > 0; --i) trace.warnings.push_back(random_text(rng));
   return trace;
 }
@@ -91,6 +94,11 @@ void expect_same(const Trace& a, const Trace& b) {
     EXPECT_EQ(a.passages[i].score, b.passages[i].score);
     EXPECT_EQ(a.passages[i].distance, b.passages[i].distance);
     EXPECT_EQ(a.passages[i].text, b.passages[i].text);
+    EXPECT_EQ(a.passages[i].page, b.passages[i].page);
+    EXPECT_EQ(a.passages[i].first_line, b.passages[i].first_line);
+    if (a.passages[i].first_line > 0) {
+      EXPECT_EQ(a.passages[i].last_line, b.passages[i].last_line);
+    }
   }
   EXPECT_EQ(a.plan.empty(), b.plan.empty());
   if (!a.plan.empty() && !b.plan.empty()) {

@@ -219,6 +219,13 @@ class Index(InAFolder):
         named = self.as_json("index", "add", "ship", "docs/1.svg", "docs/1.png", status=1)
         self.assertEqual((named["added"], len(named["problems"]), named["skipped"]), (1, 1, []))
 
+    def test_people_are_not_shown_bytes(self):
+        self.write("docs/page.html", "<html><body><p>The pilot of the harbour is called Ines.</p></body></html>")
+        self.run_it("index", "add", "ship", "docs/page.html", "--no-embedder")
+        said = self.run_it("search", "ship", "pilot of the harbour")
+        self.assertRegex(said, r"^docs/page\.html  \d+ tokens, relevance ")
+        self.assertIn("end", self.search("pilot of the harbour")["passages"][0])
+
     def test_patterns_choose_files(self):
         self.write("docs/a.txt", "The letter a.\n")
         self.write("docs/deep/b.txt", "The letter b.\n")

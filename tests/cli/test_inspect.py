@@ -90,7 +90,7 @@ class Inspect(unittest.TestCase):
 
     def test_one_is_drawn_with_its_plan_and_what_came_of_it(self):
         plan = self.plan()
-        passage = {"document": "docs/log.md", "start": 10, "end": 90, "tokens": 20, "score": 0.81, "distance": 0.42,
+        passage = {"document": "docs/log.md", "start": 10, "end": 90, "first_line": 3, "last_line": 4, "tokens": 20, "score": 0.81, "distance": 0.42,
                    "reason": "nearest", "text": "Nine hundred tons."}
         refused = {"upstream": "ollama", "model": "gpt-4o", "status": 400, "outcome": "overflow: the window is 2,000",
                    "window": 4096, "took_us": 12_000}
@@ -105,7 +105,7 @@ class Inspect(unittest.TestCase):
                      "window 2,000 tokens", "Left out", "messages[0]", "With another window",
                      "cached 1,024", "answer 117", "thinking 40; drift +3", "plan 0.2 ms", "first byte after 90 ms, all 1,250 ms",
                      "1. gpt-4o on ollama, window 4,096, status 400 after 12 ms: overflow: the window is 2,000",
-                     "docs/log.md, bytes 10 to 90, 20 tokens, score 0.81, distance 0.42: nearest", "Nine hundred tons.",
+                     "docs/log.md, lines 3 to 4, 20 tokens, similarity 0.79: nearest", "Nine hundred tons.",
                      "Warnings the answer was lowered",
                      f"messageCount {plan['messageCount']} memoryCount 0 inputTokenCount {plan['input_tokens']} "
                      f"adjustedMaxTokens {plan['answer_tokens']}", "5.0 kB: --json shows it"):
