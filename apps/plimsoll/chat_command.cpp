@@ -151,6 +151,17 @@ class Chat {
   int failed_ = 0;
 };
 
+// "plimsoll chat manual --session manual-1 --store x.db".
+std::string command_to_go_on(Globals globals, const ChatCommand& command) {
+  constexpr std::string_view set_store = "store_file=";
+  std::string store;
+  for (const std::string& one : globals.set)
+    if (one.starts_with(set_store)) store = " --store " + as_argument(one.substr(set_store.size()));
+  std::erase_if(globals.set, [&](const std::string& one) { return one.starts_with(set_store); });
+  return fmt::format("plimsoll{} chat{} --session {}{}", as_arguments(globals), as_arguments(command.options),
+                     as_argument(command.session), store);
+}
+
 Result<int> run(const Globals& globals, ChatCommand& command) {
   TRY(const base::Settings settings, settings_for(globals, command.options));
   TRY(const auto conversation, Conversation::open(settings, command.options.upstreams));
@@ -166,8 +177,7 @@ Result<int> run(const Globals& globals, ChatCommand& command) {
     if (!goes_on) break;
   }
   if (chat.has_turns())
-    TRY_VOID(print_out(fmt::format("\nGo on with: plimsoll{} chat{} --session {}\n", as_arguments(globals),
-                                   as_arguments(command.options), as_argument(command.session))));
+    TRY_VOID(print_out(fmt::format("\nGo on with: {}\n", command_to_go_on(globals, command))));
   return chat.exit_code();
 }
 

@@ -48,7 +48,7 @@ Result<void> index_corpora(Documents& documents, const base::Settings& settings,
                      .wanted = true});
     total += entry.file_size();
   }
-  ProgressBar progress(total, "sentences");
+  ProgressBar progress(total, "sentence");
   ingest::IngestOptions ingest_options;
   ingest_options.cut.chunk_tokens = index.settings.chunk_tokens;
   ingest_options.metadata = {};
@@ -90,7 +90,7 @@ Result<void> run_evidence(const Globals& globals, const EvalOptions& options) {
   TRY(const auto searchable, documents->open_index("evidence"));
   TRY(const Tokenizer tokenizer, documents->tokenizers().open(options.tokenizer));
 
-  ProgressBar progress(data.questions.size(), "questions");
+  ProgressBar progress(data.questions.size(), "question");
   const auto search = [&](std::string_view question, Tokens budget) -> Result<Selection> {
     retrieve::GatherOptions gather;
     gather.candidates = retrieve::candidates_for(budget, searchable.open.info.settings.chunk_tokens);

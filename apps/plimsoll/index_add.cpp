@@ -195,7 +195,7 @@ Result<Outcome> ingest_all(const base::Settings& settings, Documents& documents,
   const Interrupt interrupt;
   Outcome outcome;
   {
-    ProgressBar progress(sources.bytes, "files", options.quiet || options.json);
+    ProgressBar progress(sources.bytes, "file", options.quiet || options.json);
     TRY(outcome.report,
         ingest::ingest_files({documents.store(), index, tokenizer, embedders}, sources.files, ingest_options,
                              [&](const ingest::IngestCounts& counts, std::string_view key) {

@@ -72,6 +72,9 @@ Result<void> list(const base::Settings& settings, const IndexOptions& options) {
   if (std::filesystem::exists(settings.store_file, error)) {
     TRY(auto documents, Documents::open(settings, /*create=*/false));
     TRY(indexes, documents->store().indexes(local_owner));
+  } else if (settings.origin_of("store_file") != "default") {  // a file that was named must be there
+    return fail(Errc::not_found, "there is no file '{}'; `plimsoll index add` makes it",
+                settings.store_file.string());
   }
   if (options.json) {
     Json out = Json::array();

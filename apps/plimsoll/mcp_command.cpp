@@ -31,8 +31,8 @@ constexpr const char* examples =
     "  {\"mcpServers\": {\"plimsoll\": {\"command\": \"plimsoll\", \"args\": [\"mcp\", \"--root\", "
     "\"/path/to/project\"]}}}\n"
     "\n"
-    "Tools: context_strategy, count_tokens, model_window, plan_context, search_documents, add_memory,\n"
-    "search_memories, memory_feedback, forget_memory. By hand:\n"
+    "Tools: context_strategy, count_tokens, model_window, plan_context, list_indexes, search_documents,\n"
+    "add_memory, search_memories, memory_feedback, forget_memory. By hand:\n"
     "  echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}' | plimsoll mcp\n";
 
 constexpr std::size_t line_limit_bytes = std::size_t{64} << 20;

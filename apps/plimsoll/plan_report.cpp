@@ -68,16 +68,19 @@ std::string section_table(const Plan& plan, const Terminal& terminal) {
               {false, true, true, true, true, true},
               {},
               true};
+  Tokens least = 0;
   for (const PlannedSection& planned : plan.sections) {
     const Section& section = planned.section;
+    least += budget::least_of(section);
     if (section.max == 0 && planned.used == 0) continue;
     table.rows.push_back({std::string(name_of(section.kind)), with_thousands(section.basis),
                           with_thousands(budget::least_of(section)), with_thousands(section.max),
                           with_thousands(planned.grant), with_thousands(planned.used)});
   }
   const Tokens all = plan.input + plan.thinking + plan.answer + plan.margin;
+  // Plans of requests that were sent have no least window of their own.
   table.rows.push_back(
-      {"together", "", plan.least > 0 ? with_thousands(plan.least) : "", "", "", with_thousands(all)});
+      {"together", "", with_thousands(plan.least > 0 ? plan.least : least), "", "", with_thousands(all)});
   return draw(table, terminal);
 }
 

@@ -7,7 +7,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/text.hpp"
 #include "terminal.hpp"
 
 namespace plimsoll {
@@ -43,9 +42,8 @@ void ProgressBar::show(std::uint64_t done, std::uint64_t items, std::string_view
   const double seconds = std::max(std::chrono::duration<double>(now - started_).count(), 0.001);
   const double share =
       total_ == 0 ? 0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
-  std::string line = fmt::format("{} {:3.0f}%  {} {}, {:.0f}/s", bar(share, 24), 100 * share,
-                                 base::with_thousands(static_cast<std::int64_t>(items)), unit_,
-                                 static_cast<double>(items) / seconds);
+  std::string line = fmt::format("{} {:3.0f}%  {}, {:.0f}/s", bar(share, 24), 100 * share,
+                                 several(items, unit_), static_cast<double>(items) / seconds);
   if (share > 0.01 && seconds > 1) line += fmt::format(", {} left", time_left(seconds / share - seconds));
   const std::size_t columns = columns_of_stderr();
   const std::size_t used = display_width(line) + 2;

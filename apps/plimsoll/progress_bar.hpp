@@ -11,7 +11,8 @@ namespace plimsoll {
 
 class ProgressBar {
  public:
-  // `total` in the same unit as `done` below: bytes, questions. 0: not known.
+  // `total` in the same unit as `done` below: bytes, questions. 0: not known. `unit`: what items are, in the
+  // singular: "file".
   ProgressBar(std::uint64_t total, std::string unit, bool quiet = false);
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;

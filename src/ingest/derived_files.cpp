@@ -193,7 +193,7 @@ std::optional<std::string> derived_kind(std::string_view text, std::size_t sourc
 std::string skipped_kind(std::string_view reason) {
   constexpr std::string_view binary = "binary: ";
   const std::string_view what = reason.starts_with(binary) ? reason.substr(binary.size()) : reason;
-  if (what.starts_with("it ") || what.starts_with("of ")) return "binary file";
+  if (what.starts_with("it ") || what.starts_with("of ") || what.starts_with("binary")) return "binary file";
   std::string_view kind = what.substr(0, what.find_first_of(";,(:"));
   for (const std::string_view article : {"a "sv, "an "sv, "the "sv})
     if (kind.starts_with(article)) {

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pty
+import re
 import select
 import subprocess
 import tempfile
@@ -47,6 +48,8 @@ class Asking(unittest.TestCase):
                            "--explain")
         self.assertIn("Bertil", said.split("Sources")[0])
         self.assertIn("[1] log.md", said)
+        self.assertRegex(said, r"\ntogether +\d+ +\d[\d,]*\n", "the least that it needs, and what it took")
+        self.assertRegex(said, r"\nPassages\n  log\.md, (lines \d+ to \d+, )?\d+ tokens, similarity 0\.\d\d: (?!.*meaning)")
         brief = self.run_it("ask", "ship", "What is the cook of the Aurora called?", *self.EMBEDDED, "--max-tokens", "24")
         self.assertTrue(said.startswith(brief.split("\n\nSources")[0]))
         self.assertNotIn("1,024", brief)
@@ -86,6 +89,16 @@ class Asking(unittest.TestCase):
         self.assertIn("no index", self.run_it("search", "crew", "bosun", status=2).lower())
         self.assertRegex(self.run_it("search", "crew", "Who keeps invoices?", "--store", "other.db", "--budget", "100"),
                          r"line 1, \d+ tokens, relevance 0\.[5-9]\d, words: keeps, invoices; meaning")
+
+    def test_the_help_of_mcp_lists_every_tool(self):
+        listed = json.loads(self.run_it("mcp", told='{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n'))["result"]["tools"]
+        told = re.search(r"Tools: ([\w,\s]+)\.", self.run_it("mcp", "--help"))[1]
+        self.assertEqual(re.split(r",\s+", told), [tool["name"] for tool in listed])
+
+    def test_a_conversation_on_another_store_is_gone_on_with_by_its_option(self):
+        told = self.run_it("chat", *self.EMBEDDED, "--max-tokens", "2", "--session", "s9", "--store", "third.db", told="Hello\n/quit\n")
+        self.assertRegex(told, r"Go on with: plimsoll chat .*--session s9 --store third\.db\n")
+        self.assertNotIn("--set", told)
 
     def test_json(self):
         told = json.loads(self.run_it("ask", "ship", "What is the cook called?", *self.EMBEDDED, "--max-tokens", "12", "--json"))
