@@ -166,6 +166,7 @@ Result<int> run(const Globals& globals, ChatCommand& command) {
   TRY(const base::Settings settings, settings_for(globals, command.options));
   TRY(const auto conversation, Conversation::open(settings, command.options.upstreams));
   TRY(const auto sessions, sqlite::open_sessions(settings.store_file));
+  TRY_VOID(conversation->check_model(command.options.model));
   if (!command.options.index.empty()) TRY_VOID(conversation->check_index(command.options.index));
   if (command.session.empty()) command.session = base::random_text(6);
   Chat chat(command, *conversation, *sessions,

@@ -1,5 +1,6 @@
 #include "conversation.hpp"
 
+#include <fmt/ranges.h>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -175,9 +176,27 @@ Result<Spoken> Conversation::say(Json request, const std::function<void(std::str
 
 Result<void> Conversation::check_index(const std::string& name) {
   engine::Shelf* const shelf = state_->gateway->engine().shelf;
-  if (shelf != nullptr && shelf->has(engine::Caller{}.indexes, name)) return {};
-  return fail(Errc::not_found, "no index is called '{}'; `plimsoll index list` has those that there are",
-              name);
+  if (shelf == nullptr) return fail(Errc::not_found, "no index is called '{}'", name);
+  TRY_VOID(shelf->store().find_index(engine::Caller{}.indexes, name));
+  return {};
+}
+
+Result<void> Conversation::check_model(const std::string& name) const {
+  const engine::Fleet& fleet = state_->gateway->fleet();
+  if (name.empty() || name.find('+') != std::string::npos) return {};  // after + is an index
+  const auto found = fleet.find(name);
+  if (found || found.error().code != Errc::unknown_model) return {};
+  constexpr std::size_t shown = 10;
+  std::vector<std::string> names;
+  for (const engine::MemberModels& member : *fleet.models())
+    for (const engine::ListedModel& model : member.models) names.push_back(model.name);
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const auto near = base::nearest(name, known);
+  const std::size_t more = names.size() - std::min(names.size(), shown);
+  names.resize(names.size() - more);
+  return fail(Errc::unknown_model, "no upstream has a model '{}'{}; there are: {}{}", name,
+              near ? fmt::format(" (did you mean '{}'?)", *near) : "", fmt::join(names, ", "),
+              more > 0 ? fmt::format(" and {} more, which `plimsoll models` lists", more) : "");
 }
 
 bool Conversation::is_embedded() const {

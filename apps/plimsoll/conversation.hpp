@@ -48,8 +48,10 @@ class Conversation {
   // Ctrl-C ends it as an error. `step` is told what else takes time before it.
   Result<Spoken> say(nlohmann::ordered_json request, const std::function<void(std::string_view)>& words,
                      std::function<void(std::string_view)> step = {});
-  // not_found where there is no such index.
+  // not_found where there is no such index; the error names those that there are.
   Result<void> check_index(const std::string& name);
+  // unknown_model where no upstream would take a request for it; the error names those that there are.
+  Result<void> check_model(const std::string& name) const;
   // Whether the embedded model is all there is.
   bool is_embedded() const;
   // The model that a request with this name goes to, as its server calls it; empty: none would take it.

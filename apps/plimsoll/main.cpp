@@ -1,6 +1,10 @@
 // plimsoll: one file a command; this one lists them.
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -85,25 +89,88 @@ class PlainHelp final : public CLI::Formatter {
   }
 };
 
-// A command that is not there is told as such, and not as a list of words that nobody expected.
+std::optional<std::string> nearest_of(std::string_view name, const std::vector<std::string>& names) {
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const auto near = plimsoll::base::nearest(name, known);
+  return near ? std::optional<std::string>(*near) : std::nullopt;
+}
+
+// `path`: how the command above it is called, "plimsoll index".
+std::string no_such_command(const CLI::App& parent, const std::string& path, const std::string& name) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : parent.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  const auto near = nearest_of(name, names);
+  return fmt::format("plimsoll: there is no command `{} {}`; {}`{} --help` lists them all\n", path,
+                     plimsoll::printable(name, 40),
+                     near ? fmt::format("did you mean `{} {}`? ", path, *near) : "", path);
+}
+
+std::vector<std::string> long_options(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+// `given`: "--upstrem" or "--upstrem=x".
+std::string no_such_option(const CLI::App& top, const CLI::App& app, const std::string& path,
+                           const std::string& given) {
+  const std::string name = given.substr(0, given.find('='));
+  std::string hint;
+  const std::vector<std::string> globals = long_options(top);
+  if (const auto near = nearest_of(name, long_options(app)))
+    hint = fmt::format("did you mean `{}`? ", *near);
+  else if (std::find(globals.begin(), globals.end(), name) != globals.end())
+    hint = fmt::format("`{}` goes before the command: `plimsoll {} ...{}`. ", name, name,
+                       path.substr(path.find(' ')));
+  return fmt::format("plimsoll: `{}` has no option `{}`; {}`{} --help` lists them all\n", path,
+                     plimsoll::printable(name, 40), hint, path);
+}
+
+// A command or an option that does not exist is named as such, with the nearest one.
 std::string say_what_is_wrong(const CLI::App* app, const CLI::Error& error) {
   const CLI::App* last = app;
   std::string path = "plimsoll";
-  while (!last->get_subcommands().empty()) {
+  while (true) {
+    for (const std::string& word : last->remaining())
+      if (word.size() > 1 && word.starts_with('-')) return no_such_option(*app, *last, path, word);
+    if (last->get_subcommands().empty()) break;
     last = last->get_subcommands().front();
     path += " " + last->get_name();
   }
   const std::vector<std::string> rest = last->remaining();
-  const bool lacks_one = last->get_require_subcommand_min() > 0 && !rest.empty() && !rest[0].starts_with('-');
-  if (!lacks_one) return CLI::FailureMessage::simple(app, error);
-  std::vector<std::string> names;
-  for (const CLI::App* command : last->get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(command->get_name());
-  const std::vector<std::string_view> known(names.begin(), names.end());
-  const auto near = plimsoll::base::nearest(rest.front(), known);
-  return fmt::format("plimsoll: there is no command `{} {}`; {}`{} --help` lists them all\n", path,
-                     plimsoll::printable(rest.front(), 40),
-                     near ? fmt::format("did you mean `{} {}`? ", path, *near) : "", path);
+  if (last->get_require_subcommand_min() == 0 || rest.empty()) return CLI::FailureMessage::simple(app, error);
+  return no_such_command(*last, path, rest.front());
+}
+
+// `plimsoll help` and `plimsoll help COMMAND`: what `--help` shows.
+void add_help_command(CLI::App& app, int& exit_code) {
+  auto words = std::make_shared<std::vector<std::string>>();
+  CLI::App* command = app.add_subcommand("help", "Show the help of a command");
+  command->footer(
+      "Examples:\n"
+      "  plimsoll help\n"
+      "  plimsoll help index add\n");
+  command->add_option("COMMAND", *words, "The command; none: all of them");
+  command->callback([words, &app, &exit_code] {
+    CLI::App* shown = &app;
+    std::string path = "plimsoll";
+    for (const std::string& word : *words) {
+      const auto next = shown->get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
+      if (next.empty()) {
+        fmt::print(stderr, "{}", no_such_command(*shown, path, word));
+        exit_code = 2;
+        return;
+      }
+      shown = next.front();
+      path += " " + word;
+    }
+    // app.help() would show the help of `help`, the command that was parsed.
+    const std::string text = app.get_formatter()->make_help(shown, path, CLI::AppFormatMode::Normal);
+    if (const auto printed = plimsoll::print_out(text); !printed)
+      exit_code = plimsoll::complain(printed.error());
+  });
 }
 
 // `--store FILE` on every command that works on the store and does not have it already.
@@ -153,6 +220,7 @@ int main(int argc, char** argv) {
   plimsoll::add_tokenizers_command(app, globals, exit_code);
   plimsoll::add_config_command(app, globals, exit_code);
   plimsoll::add_doctor_command(app, globals, exit_code);
+  add_help_command(app, exit_code);
 
   app.footer(examples);  // after the commands, which would inherit it
   for (const char* name : {"index", "search", "ask", "chat", "mcp", "doctor"})

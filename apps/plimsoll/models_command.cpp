@@ -58,6 +58,16 @@ bool contains(const ModelCard& card, std::string_view part) {
   return has(card.name) || std::ranges::any_of(card.aliases, has);
 }
 
+// The name that somebody who typed `name` most likely meant.
+std::optional<std::string_view> nearest_name(const ModelCatalogue& catalogue, std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const ModelCard& card : catalogue.models()) {
+    names.push_back(card.name);
+    names.insert(names.end(), card.aliases.begin(), card.aliases.end());
+  }
+  return base::nearest(name, names);
+}
+
 // Those whose name has the text in it; where none has, the one that the text would be taken for.
 Result<std::vector<const ModelCard*>> chosen_cards(const ModelCatalogue& catalogue,
                                                    const std::vector<std::string>& names) {
@@ -71,9 +81,12 @@ Result<std::vector<const ModelCard*>> chosen_cards(const ModelCatalogue& catalog
     const std::string part = base::to_lower_ascii(name);
     if (std::ranges::any_of(cards, [&](const ModelCard* card) { return contains(*card, part); })) continue;
     const auto match = catalogue.find(name);
-    if (!match)
-      return fail(Errc::unknown_model, "no model of the catalogue is called '{}' or has that in its name",
-                  name);
+    if (!match) {
+      const auto near = nearest_name(catalogue, part);
+      return fail(
+          Errc::unknown_model, "no model of the catalogue is called '{}' or has that in its name; {}", name,
+          near ? fmt::format("did you mean '{}'?", *near) : "`plimsoll models --catalogue` lists them");
+    }
     if (std::ranges::find(cards, match->card) == cards.end()) cards.push_back(match->card);
   }
   return cards;

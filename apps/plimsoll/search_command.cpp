@@ -3,6 +3,8 @@
 #include <chrono>
 #include <memory>
 
+#include <fmt/ranges.h>
+
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "documents.hpp"
@@ -19,7 +21,7 @@ constexpr std::chrono::seconds patience{60};
 
 struct SearchCommandOptions {
   std::string index;
-  std::string query;
+  std::vector<std::string> words;  // of the query
   Tokens budget = 1'000;
   std::string tokenizer;
   std::string model;
@@ -47,7 +49,8 @@ Result<Tokenizer> tokenizer_for(const base::Settings& settings, Documents& docum
 }
 
 Result<void> run(const Globals& globals, const SearchCommandOptions& options) {
-  if (base::trim(options.query).empty()) return fail(Errc::bad_input, "the query is empty");
+  const std::string query = fmt::format("{}", fmt::join(options.words, " "));
+  if (base::trim(query).empty()) return fail(Errc::bad_input, "the query is empty");
   TRY(const base::Settings settings, load_settings(globals));
   const auto order = passage_order_named(options.order);
   if (!order)
@@ -71,7 +74,7 @@ Result<void> run(const Globals& globals, const SearchCommandOptions& options) {
 
   const auto started = std::chrono::steady_clock::now();
   TRY(const Evidence evidence,
-      engine::find_evidence(searchable.open, options.query, gather, Deadline::after(patience)));
+      engine::find_evidence(searchable.open, query, gather, Deadline::after(patience)));
   report.selection =
       select_passages(evidence, tokenizer,
                       {.budget = options.budget,
@@ -104,7 +107,7 @@ void add_search_command(CLI::App& app, const Globals& globals, int& exit_code) {
       "search", "Find the passages that say most about a query, within a budget of tokens");
   command->footer(examples);
   command->add_option("NAME", options->index, "The index")->required();
-  command->add_option("QUERY", options->query, "What is looked for")->required();
+  command->add_option("QUERY", options->words, "What is looked for, in one word or several")->required();
   command
       ->add_option("--budget", options->budget,
                    "Tokens that all passages may take, with what stands around them (default: 1000)")

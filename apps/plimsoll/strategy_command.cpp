@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -35,7 +36,7 @@ constexpr const char* examples =
 constexpr const char* default_tokenizer = "o200k_base";
 
 struct Options {
-  std::string query;
+  std::vector<std::string> words;  // of the query
   std::vector<std::string> files;
   std::string hint;
   std::string model;
@@ -150,13 +151,14 @@ Result<void> weigh_files(const base::Settings& settings, const Options& options,
 }
 
 Result<void> run(const Globals& globals, const Options& options) {
-  if (base::trim(options.query).empty())
+  const std::string query = fmt::format("{}", fmt::join(options.words, " "));
+  if (base::trim(query).empty())
     return fail(Errc::bad_input,
                 "the query is empty; say what is to be done: plimsoll strategy \"Summarize this\"");
   TRY(const base::Settings settings, load_settings(globals));
   StrategyFindings found;
   StrategyAsk ask;
-  ask.query = options.query;
+  ask.query = query;
   ask.used_tokens = options.used;
   ask.available_tools = options.tools;
   if (options.chars > 0) ask.char_count = options.chars;
@@ -173,7 +175,7 @@ Result<void> run(const Globals& globals, const Options& options) {
                            ask.model_context_length % 100 * settings.memory_compression_threshold_pct / 100;
   found.pressure = {ask.model_context_length, ask.used_tokens, threshold, true};
   found.base_min_trust = settings.base_min_trust;
-  found.prefetch_wanted = should_prefetch(found.pressure, options.query);
+  found.prefetch_wanted = should_prefetch(found.pressure, query);
   return print_out(options.json ? strategy_json(found) : strategy_report(found, terminal_of_stdout()));
 }
 
@@ -184,8 +186,7 @@ void add_strategy_command(CLI::App& app, const Globals& globals, int& exit_code)
   CLI::App* command =
       app.add_subcommand("strategy", "Advise whether to paste content, to mix, or to retrieve from it");
   command->footer(examples);
-  command->add_option("QUERY", options->query, "What is to be done, in words; it stands before --files")
-      ->required();
+  command->add_option("QUERY", options->words, "What is to be done, in words; before --files")->required();
   command
       ->add_option("--files", options->files, "Files that it is about; counted, and missing ones are skipped")
       ->type_name("FILE");

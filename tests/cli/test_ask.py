@@ -90,6 +90,61 @@ class Asking(unittest.TestCase):
         self.assertRegex(self.run_it("search", "crew", "Who keeps invoices?", "--store", "other.db", "--budget", "100"),
                          r"line 1, \d+ tokens, relevance 0\.[5-9]\d, words: keeps, invoices; meaning")
 
+    def test_an_index_and_a_question_are_told_apart(self):
+        told = self.run_it("ask", "what", "colour", *self.EMBEDDED, status=2)
+        self.assertIn("no index is called 'what'; there are: ship.", told)
+        self.assertIn('If \'what colour\' is the question, put it in quotes: plimsoll ask "what colour"', told)
+        self.assertIn("no index is called 'shpi' (did you mean 'ship'?); there are: ship", self.run_it("ask", "shpi", "Who?", *self.EMBEDDED, status=2))
+        self.assertIn("(did you mean 'ship'?)", self.run_it("search", "shpi", "cook", status=2))
+        self.assertIn("'ship' is an index; ask it something: plimsoll ask ship QUESTION", self.run_it("ask", "ship", *self.EMBEDDED, status=2))
+        self.assertIn("put it last: plimsoll ask - Summarize", self.run_it("ask", "Summarize", "-", *self.EMBEDDED, status=2, told="Text."))
+
+    def prompt_of(self, *arguments, told):
+        """The last message as the model read it, and what was said on stderr."""
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("PLIMSOLL_")}
+        environment = inherited | {"XDG_DATA_HOME": str(self.folder), "XDG_CONFIG_HOME": str(self.folder)}
+        environment["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+        done = subprocess.run(["plimsoll", "--set", "keep_prompts=true", "ask", *arguments, *self.EMBEDDED, "--max-tokens", "2", "--json"],
+                              capture_output=True, text=True, env=environment, timeout=300, check=True, cwd=self.folder, input=told)
+        prompt = json.loads(done.stdout)["trace"]["prompt"]
+        prompt = json.loads(prompt) if isinstance(prompt, str) else prompt
+        return prompt["messages"][-1]["content"], done.stderr
+
+    def test_standard_input_goes_along_with_a_question(self):
+        both = "-old\n+new\n\nWhat changed?"
+        self.assertEqual(self.prompt_of("-", "What changed?", told="-old\n+new\n"), (both, ""))
+        self.assertEqual(self.prompt_of("-", "What", "changed?", told="-old\n+new\n"), (both, ""))
+        self.assertEqual(self.prompt_of("What", "changed?", "-", told="-old\n+new\n"), (both, ""))
+        self.assertIn(both, self.prompt_of("ship", "-", "What changed?", told="-old\n+new\n")[0])
+        prompt, said = self.prompt_of("What changed?", told="-old\n+new\n")
+        self.assertEqual((prompt, said),
+                         ("What changed?", "plimsoll: standard input was not read; `plimsoll ask - QUESTION` sends it along\n"))
+        self.assertEqual(self.prompt_of("What changed?", told="")[1], "")
+
+    def test_queries_may_be_several_words(self):
+        self.assertEqual(*(json.loads(self.run_it("search", "ship", *words, "--json"))["context"]
+                           for words in (["cook", "of", "the", "Aurora"], ["cook of the Aurora"])))
+        self.assertEqual(self.run_it("strategy", "Summarize", "this", "--files", "log.md"),
+                         self.run_it("strategy", "Summarize this", "--files", "log.md"))
+
+    def test_the_nearest_option_and_command_are_named(self):
+        self.assertIn("`plimsoll ask` has no option `--upstrem`; did you mean `--upstream`?", self.run_it("ask", "Hm?", "--upstrem", "x", status=2))
+        self.assertIn("`--upstrem`; did you mean `--upstream`?", self.run_it("ask", "Hm?", "--upstrem=x", status=2))
+        self.assertIn("`plimsoll` has no option `--versio`; did you mean `--version`?", self.run_it("--versio", status=2))
+        self.assertIn("`--set` goes before the command: `plimsoll --set ... ask`", self.run_it("ask", "Hm?", "--set", "a=b", status=2))
+        self.assertIn("`plimsoll index list --help`", self.run_it("index", "list", "--zzz", status=2))
+        self.assertEqual(self.run_it("help"), self.run_it("--help"))
+        self.assertEqual(self.run_it("help", "ask"), self.run_it("ask", "--help"))
+        self.assertEqual(self.run_it("help", "index", "add"), self.run_it("index", "add", "--help"))
+        self.assertIn("did you mean `plimsoll search`?", self.run_it("help", "serch", status=2))
+
+    def test_an_unknown_model_names_those_that_there_are(self):
+        for command in (["ask", "Hm?"], ["chat"]):
+            told = self.run_it(*command, *self.EMBEDDED, "--model", "nosuch", status=2)
+            self.assertIn("no upstream has a model 'nosuch'; there are: smollm2:135m", told)
+            self.assertNotIn("GET /v1", told)
+        self.assertIn("(did you mean 'smollm2:135m'?)", self.run_it("ask", "Hm?", *self.EMBEDDED, "--model", "smolm2:135m", status=2))
+
     def test_the_help_of_mcp_lists_every_tool(self):
         listed = json.loads(self.run_it("mcp", told='{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n'))["result"]["tools"]
         told = re.search(r"Tools: ([\w,\s]+)\.", self.run_it("mcp", "--help"))[1]
@@ -118,6 +173,7 @@ class Asking(unittest.TestCase):
         self.assertIn("no index is called", self.run_it("ask", "no-such-index", "Hm?", *self.EMBEDDED, status=2))
         self.assertIn("/nowhere.gguf", self.run_it("ask", "Hm?", "--upstream", "embedded", "--model-file", "/nowhere.gguf", status=2))
         self.run_it("ask", status=2)
+        self.assertIn("the question is empty", self.run_it("ask", "-", *self.EMBEDDED, status=2))
         self.assertIn("the question is empty", self.run_it("ask", " ", *self.EMBEDDED, status=2))
         self.assertIn("no index is called 'nope'", self.run_it("chat", "nope", *self.EMBEDDED, status=2))
         self.assertIn("there is no command `plimsoll nope`; `plimsoll --help`", self.run_it("nope", status=2))

@@ -52,6 +52,11 @@ class Catalogue(unittest.TestCase):
                          (128000, "o200k_base", "exact", "built in"))
         self.assertIn("source", mini)
 
+    def test_an_unknown_name_is_answered_with_the_nearest(self):
+        self.assertEqual(run("models", "gtp-4o")[::2],
+                         (2, "plimsoll: no model of the catalogue is called 'gtp-4o' or has that in its name; did you mean 'gpt-4o'?\n"))
+        self.assertIn("`plimsoll models --catalogue` lists them", run("models", "zzyzx-qwpt")[2])
+
     def test_parts_of_names_choose(self):
         names = [model["name"] for model in json.loads(run("models", "QWEN3", "--json")[1])["models"]]
         self.assertTrue(names)

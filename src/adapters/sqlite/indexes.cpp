@@ -2,6 +2,7 @@
 
 #include "adapters/sqlite/rows.hpp"
 #include "base/clock.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {
@@ -64,7 +65,10 @@ tl::unexpected<Error> no_such_index(Connection& connection, std::string_view own
                 "no index is called '{}', and there is none yet: `plimsoll index add {} PATH...` makes it",
                 name, name);
   }
-  return fail(Errc::not_found, "no index is called '{}'; there are: {}", name, fmt::join(names, ", "));
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const auto near = base::nearest(name, known);
+  return fail(Errc::not_found, "no index is called '{}'{}; there are: {}", name,
+              near ? fmt::format(" (did you mean '{}'?)", *near) : "", fmt::join(names, ", "));
 }
 
 }  // namespace
