@@ -190,6 +190,8 @@ Result<void> Conversation::check_model(const std::string& name) const {
   std::vector<std::string> names;
   for (const engine::MemberModels& member : *fleet.models())
     for (const engine::ListedModel& model : member.models) names.push_back(model.name);
+  if (names.empty())
+    return fail(Errc::unknown_model, "no upstream has a model '{}', and none lists its models", name);
   const std::vector<std::string_view> known(names.begin(), names.end());
   const auto near = base::nearest(name, known);
   const std::size_t more = names.size() - std::min(names.size(), shown);

@@ -71,6 +71,12 @@ constexpr const char* examples =
 // tell whom they concern.
 class PlainHelp final : public CLI::Formatter {
  public:
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    std::string usage = CLI::Formatter::make_usage(app, std::move(name));
+    if (!app->get_prefix_command()) return usage;
+    usage.erase(usage.find_last_not_of('\n') + 1);
+    return usage + " COMMAND...\n";
+  }
   std::string make_option_opts(const CLI::Option* option) const override {
     if (option->get_type_size() == 0) return {};
     std::string given = option->get_type_name();

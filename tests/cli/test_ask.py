@@ -143,6 +143,8 @@ class Asking(unittest.TestCase):
             told = self.run_it(*command, *self.EMBEDDED, "--model", "nosuch", status=2)
             self.assertIn("no upstream has a model 'nosuch'; there are: smollm2:135m", told)
             self.assertNotIn("GET /v1", told)
+        silent = ("--upstream", "a=http://127.0.0.1:9/v1", "--upstream", "b=http://127.0.0.1:10/v1")
+        self.assertIn("no upstream has a model 'nosuch', and none lists its models", self.run_it("ask", "Hm?", *silent, "--model", "nosuch", status=2))
         self.assertIn("(did you mean 'smollm2:135m'?)", self.run_it("ask", "Hm?", *self.EMBEDDED, "--model", "smolm2:135m", status=2))
 
     def test_the_help_of_mcp_lists_every_tool(self):
