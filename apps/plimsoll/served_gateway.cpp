@@ -130,13 +130,21 @@ std::string origin_of(const std::string& root) {
 void keep_addresses_private(const base::Settings& settings, const std::vector<engine::FleetMember>& members) {
   base::keep_private(std::filesystem::absolute(settings.store_file).string(), "the store");
   if (settings.store_file.has_parent_path()) base::keep_private(settings.store_file.string(), "the store");
+  std::size_t number = 0;
   for (const engine::FleetMember& member : members) {
-    const std::string shown = fmt::format("the upstream '{}'", member.name);
-    base::keep_private(member.server.root, shown);
+    // A server that nobody gave a name is called by its address.
+    ++number;
     const std::string origin = origin_of(member.server.root);
+    const std::size_t host = origin.find("://");
+    const bool is_address = host != std::string::npos && origin.substr(host + 3) == member.name &&
+                            member.name.find_first_of(".:") != std::string::npos;
+    const std::string name = is_address ? fmt::format("upstream-{}", number) : member.name;
+    const std::string shown = fmt::format("the upstream '{}'", name);
+    base::keep_private(member.server.root, shown);
     base::keep_private(origin, shown);
     for (const std::string_view usual : {":80", ":443"})  // which errors leave out
       if (origin.ends_with(usual)) base::keep_private(origin.substr(0, origin.size() - usual.size()), shown);
+    if (is_address) base::keep_private(member.name, name);
   }
 }
 

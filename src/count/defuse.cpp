@@ -10,7 +10,7 @@ namespace plimsoll::count {
 namespace {
 
 // What chat formats are written with, besides names between bars.
-constexpr std::array<std::string_view, 27> well_known{"<start_of_turn>",
+constexpr std::array<std::string_view, 46> well_known{"<start_of_turn>",
                                                       "<end_of_turn>",
                                                       "<start_of_image>",
                                                       "<end_of_image>",
@@ -36,7 +36,26 @@ constexpr std::array<std::string_view, 27> well_known{"<start_of_turn>",
                                                       "[TOOL_CONTENT]",
                                                       "[/TOOL_CONTENT]",
                                                       "[SYSTEM_PROMPT]",
-                                                      "[/SYSTEM_PROMPT]"};
+                                                      "[/SYSTEM_PROMPT]",
+                                                      "[THINK]",
+                                                      "[/THINK]",
+                                                      "[ARGS]",
+                                                      "[CALL_ID]",
+                                                      "[IMG]",
+                                                      "[IMG_BREAK]",
+                                                      "[IMG_END]",
+                                                      "[AUDIO]",
+                                                      "[BEGIN_AUDIO]",
+                                                      "[TRANSCRIBE]",
+                                                      "[PREFIX]",
+                                                      "[MIDDLE]",
+                                                      "[SUFFIX]",
+                                                      "[gMASK]",
+                                                      "[sMASK]",
+                                                      "<sop>",
+                                                      "]~b]",
+                                                      "]~!b[",
+                                                      "[e~["};
 
 // Some vocabularies hold these as tokens of their own. To a model they are text, and documents are full of
 // them.
@@ -62,8 +81,19 @@ std::size_t barred_at(std::string_view text) {
   return 0;
 }
 
+// "<|turn>", "<turn|>": a bar at one end, as Gemma 4 has it.
+bool is_half_barred(std::string_view text) {
+  constexpr std::size_t longest = 32;
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz_";
+  std::string_view name = text.substr(1, longest);
+  const bool first = name.starts_with('|');
+  if (first) name.remove_prefix(1);
+  const std::size_t end = name.find_first_not_of(letters);
+  return end != std::string_view::npos && end > 0 && name.substr(end).starts_with(first ? ">" : "|>");
+}
+
 bool is_structure_at(std::string_view text) {
-  if (text[0] == '<' && barred_at(text) > 0) return true;
+  if (text[0] == '<' && (barred_at(text) > 0 || is_half_barred(text))) return true;
   return std::ranges::any_of(well_known,
                              [&](std::string_view spelling) { return text.starts_with(spelling); });
 }
@@ -83,7 +113,7 @@ bool is_marker(std::string_view token) {
 // Copies the text from `from` to `to` with the well-known spellings broken up.
 void copy_plain(std::string_view text, std::size_t from, std::size_t to, Defused& out) {
   for (std::size_t at = from; at < to;) {
-    const std::size_t next = std::min(text.find_first_of("<[", at), to);
+    const std::size_t next = std::min(text.find_first_of("<[]", at), to);
     out.text.append(text, at, next - at);
     at = next;
     if (at == to) return;

@@ -105,7 +105,11 @@ TEST_F(DefuseU4, NothingThatAnyKnownFormatIsWrittenWithIsLeft) {
                                 "<think>",    "</think>",
                                 "[INST]",     "<|im_start|>",
                                 "<|eot_id|>", "<start_of_turn>",
-                                "<|return|>"};
+                                "<|return|>", "<|turn>",
+                                "<turn|>",    "]~b]",
+                                "[e~[",       "[THINK]",
+                                "[CALL_ID]",  "[gMASK]",
+                                "<sop>"};
   for (const NamedTemplate& named : named_templates()) markers.merge(markers_in(std::string(named.text)));
   EXPECT_GE(markers.size(), 35U);
   const TokenizerLibrary all = library();

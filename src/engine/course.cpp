@@ -74,12 +74,22 @@ std::vector<SectionTokens> used_by(const Course& course) {
   if (!answered && !course.left) return used;
   for (const PlannedSection& planned : course.plan.sections)
     if (is_input(planned.section.kind)) add(name_of(planned.section.kind), planned.used);
-  if (used.empty()) add("prompt", trace.input > 0 ? trace.input : trace.usage.input.value_or(0));
-  const Tokens thinking = trace.usage.thinking.value_or(0);
+  // A server may say what it likes. No request has more tokens than bytes, and no answer more than was
+  // allowed or came.
+  const auto bytes = static_cast<Tokens>(course.asked_bytes);
+  if (used.empty())
+    add("prompt", trace.input > 0 ? trace.input : std::min(bytes, trace.usage.input.value_or(0)));
+  constexpr Tokens usual_window = 131'072;
+  const Tokens allowed = course.allowed_answer > 0 ? course.allowed_answer
+                         : trace.window > 0        ? trace.window
+                                                   : usual_window;
+  const Tokens most = std::max(allowed, course.streamed);
+  const auto bounded = [&](Tokens tokens) { return std::min(tokens, most); };
+  const Tokens thinking = bounded(trace.usage.thinking.value_or(0));
   add("thinking", thinking);
   // Who goes away before the server tells has read the words all the same.
   const Tokens unsaid = course.ask.caller.metered ? course.streamed : 0;
-  add("answer", trace.usage.answer.value_or(unsaid) - thinking);
+  add("answer", bounded(trace.usage.answer.value_or(unsaid)) - thinking);
   return used;
 }
 
@@ -97,7 +107,7 @@ void charge(Engine& engine, Course& course) {
 
 }  // namespace
 
-Course::Course(Ask asked, std::string trace_id) : ask(std::move(asked)) {
+Course::Course(Ask asked, std::string trace_id) : ask(std::move(asked)), asked_bytes(ask.body.size()) {
   trace.id = std::move(trace_id);
   trace.owner = ask.caller.owner;
   trace.route = ask.route;

@@ -59,6 +59,8 @@ struct Course {
   int compressions = 0;          // of history, that were tried
   bool compression_due = false;  // the plan is to be made anew with a shorter one
   Tokens summary_used = 0;       // read and written by the model that wrote a summary
+  std::size_t asked_bytes = 0;   // of the request as it came
+  Tokens allowed_answer = 0;     // that all answers together may have, thinking included; 0: not known
   Tokens streamed = 0;           // of an answer, about, as far as it has come
   std::optional<StandIn> stand_in{};
   // What the server named when it refused this request; and whether plans follow what earlier replies taught.

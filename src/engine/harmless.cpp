@@ -35,8 +35,31 @@ std::size_t defuse_text(const PlanModel& model, Json& text) {
 std::size_t defuse_content(const PlanModel& model, Json& content) {
   if (!content.is_array()) return defuse_text(model, content);
   std::size_t found = 0;
-  for (Json& part : content)
-    if (const auto text = part.find("text"); text != part.end()) found += defuse_text(model, *text);
+  std::string joined;
+  for (Json& part : content) {
+    const auto text = part.find("text");
+    if (text == part.end()) continue;
+    found += defuse_text(model, *text);
+    if (text->is_string()) joined += text->get_ref<const std::string&>();
+  }
+  // Some templates join parts with nothing between them: what two parts spell together is parted by a space.
+  if (defuse_text(model, joined) == 0) return found;
+  bool is_first = true;
+  for (Json& part : content) {
+    const auto text = part.find("text");
+    if (text == part.end() || !text->is_string()) continue;
+    if (!is_first) text->get_ref<std::string&>().insert(0, " ");
+    is_first = false;
+  }
+  return found + 1;
+}
+
+// All texts in a value, such as the documents that some servers render by themselves.
+std::size_t defuse_all(const PlanModel& model, Json& value) {
+  if (value.is_string()) return defuse_text(model, value);
+  std::size_t found = 0;
+  if (value.is_structured())
+    for (Json& one : value) found += defuse_all(model, one);
   return found;
 }
 
@@ -62,7 +85,7 @@ std::size_t make_harmless(const PlanModel& model, std::string& text) {
 }
 
 bool holds_data(const RequestParts& parts) {
-  return !parts.passages.empty() || !parts.facts.empty() ||
+  return !parts.passages.empty() || !parts.facts.empty() || parts.body.contains("documents") ||
          std::ranges::any_of(parts.body["messages"], is_result);
 }
 
@@ -73,6 +96,11 @@ void defuse_request(const PlanModel& model, Course& course) {
     const auto content = message.find("content");
     if (content != message.end()) found += defuse_content(model, *content);
     course.parts.altered = course.parts.altered || found > 0;
+  }
+  if (const auto documents = course.parts.body.find("documents"); documents != course.parts.body.end()) {
+    const std::size_t in_documents = defuse_all(model, *documents);
+    course.parts.altered = course.parts.altered || in_documents > 0;
+    found += in_documents;
   }
   for (render::Passage& passage : course.parts.passages) found += make_harmless(model, passage.text);
   for (render::Fact& fact : course.parts.facts) found += make_harmless(model, fact.text);

@@ -109,14 +109,37 @@ Result<std::optional<Tokens>> tokens_of(const Json& object, const char* key, con
   return value.get<Tokens>();
 }
 
+// Limits of the answer under names that some servers know and prefer: llama.cpp, TGI, Ollama. They become
+// max_tokens, so that what is planned and set aside is what is sent.
+void take_other_limits(Json& body, bool& altered) {
+  const auto take = [&](Json& object, const char* key) {
+    const auto found = object.find(key);
+    if (found == object.end()) return;
+    const double limit = found->is_number() ? found->get<double>() : 0;
+    const Json& known = member(body, "max_tokens");
+    if (limit >= 1 && limit <= static_cast<double>(budget::most_tokens) &&
+        (!known.is_number() || known.get<double>() < limit))
+      body["max_tokens"] = static_cast<Tokens>(limit);
+    object.erase(key);
+    altered = true;
+  };
+  for (const char* key : {"n_predict", "max_new_tokens"}) take(body, key);
+  if (const auto options = body.find("options"); options != body.end() && options->is_object()) {
+    Json changed = *options;  // `body` may grow while it is read
+    take(changed, "num_predict");
+    if (changed.size() != body["options"].size()) body["options"] = std::move(changed);
+  }
+}
+
 Result<void> read_reserves(RequestParts& parts) {
+  take_other_limits(parts.body, parts.altered);
   for (const char* key : {"max_tokens", "max_completion_tokens"}) {
     if (member(parts.body, key) == -1) {  // clients of llama.cpp and LM Studio mean: no limit
       parts.body.erase(key);
       parts.altered = true;
     }
     TRY(const auto tokens, tokens_of(parts.body, key, key, 1));
-    if (tokens) parts.max_tokens = tokens;
+    if (tokens) parts.max_tokens = std::max(tokens, parts.max_tokens);  // servers differ in which they obey
   }
   // Anthropic's, OpenRouter's and our own way to say it.
   TRY(const auto anthropic,

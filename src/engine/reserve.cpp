@@ -24,7 +24,7 @@ bool names_limit(const Course& course) {
 
 // How many answers are wanted at once.
 Tokens answers_wanted(const Json& body) {
-  constexpr double most = 1'000;
+  constexpr double most = 100'000;
   double wanted = 1;
   for (const char* field : {"n", "best_of"})
     if (const Json& number = member(body, field); number.is_number())
@@ -65,6 +65,7 @@ std::optional<Refusal> reserve(Engine& engine, Course& course) {
   if (!engine.reserve || !course.ask.caller.metered) return std::nullopt;
   course.reserved.reset();
   const Need need = need_of(course);
+  course.allowed_answer = need.answer;
   auto share = engine.reserve(course.ask.caller.owner, need);
   if (!share) return std::move(share).error();
   course.reserved = std::move(share->held);

@@ -187,6 +187,7 @@ Result<UpstreamRequest> summary_request(Engine& engine, const Berth& writer, con
 Awaitable<Result<WrittenSummary>> written_summary(Crew& crew, std::size_t member, UpstreamRequest request,
                                                   Deadline deadline) {
   constexpr std::size_t longest = std::size_t{1} << 20;
+  const auto sent_bytes = static_cast<Tokens>(request.body.size());
   CO_TRY(const auto reply, co_await crew.link(member).send(std::move(request), deadline));
   std::string body;
   while (true) {
@@ -205,7 +206,10 @@ Awaitable<Result<WrittenSummary>> written_summary(Crew& crew, std::size_t member
   if (content.is_string()) written.text = memory::without_reasoning(content.get_ref<const std::string&>());
   if (written.text.empty()) co_return fail(Errc::upstream_failed, "its answer holds no text");
   const Usage usage = read_reply(body).usage;
-  written.used = add_used(usage.input.value_or(0), usage.answer.value_or(0));
+  // No text has more tokens than bytes, whatever a server says.
+  const auto written_bytes = static_cast<Tokens>(body.size());
+  written.used = add_used(std::min(usage.input.value_or(0), sent_bytes),
+                          std::min(usage.answer.value_or(0), written_bytes));
   co_return written;
 }
 

@@ -318,7 +318,7 @@ Awaitable<void> Api::ready(Call call) const {
   for (std::size_t i = 0; i < models->size(); ++i) {
     const engine::MemberModels& member = (*models)[i];
     upstreams.push_back(
-        {{"name", context_.fleet.members()[i].name},
+        {{"name", base::for_clients(context_.fleet.members()[i].name)},
          {"kind", name_of(member.kind)},
          {"models", member.models.size()},
          {"problem", member.problem.empty() ? Json() : Json(base::for_clients(member.problem))}});

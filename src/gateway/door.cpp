@@ -78,7 +78,9 @@ Lane lane_of(const ClientRequest& request) {
       return path.ends_with('/') ? request.path.starts_with(path) : request.path == path;
     });
   };
-  if (request.method != "GET" && is_in(bulk)) return Lane::bulk;
+  // Planning a body of many megabytes takes seconds.
+  constexpr std::size_t large_bytes = 1'000'000;
+  if (request.method != "GET" && (is_in(bulk) || request.body.size() > large_bytes)) return Lane::bulk;
   return is_in(upstreams) ? Lane::upstreams : Lane::interactive;
 }
 

@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <cstddef>
+#include <mutex>
+#include <unordered_map>
 
 namespace plimsoll::gateway {
 
@@ -10,6 +12,7 @@ namespace plimsoll::gateway {
 // parsed request as text, and the plan. Measured at 2.9 (an image) to 5.5 (messages of 55 bytes).
 constexpr std::size_t held_per_body_byte = 5;
 
+// A key that holds much may hold as much as is free besides, so that others find room.
 class MemoryBudget {
  public:
   explicit MemoryBudget(std::size_t limit) : limit_(limit) {}
@@ -20,23 +23,51 @@ class MemoryBudget {
 
  private:
   friend class HeldMemory;
+  // `key`: a hash of the key that was sent; 0: none, who shares with nobody.
+  bool take_share(std::size_t key, std::size_t more) {
+    if (key == 0) return true;
+    const std::lock_guard lock(mutex_);
+    const std::size_t used = used_.load(), free = limit_ > used ? limit_ - used : 0;
+    std::size_t& own = shares_[key];
+    if (own + more > free) {
+      if (own == 0) shares_.erase(key);
+      return false;
+    }
+    own += more;
+    return true;
+  }
+  void give_share(std::size_t key, std::size_t bytes) {
+    if (key == 0 || bytes == 0) return;
+    const std::lock_guard lock(mutex_);
+    const auto own = shares_.find(key);
+    if ((own->second -= bytes) == 0) shares_.erase(own);
+  }
+
   const std::size_t limit_;
   std::atomic<std::size_t> used_ = 0;
+  std::mutex mutex_;  // of what follows
+  std::unordered_map<std::size_t, std::size_t> shares_;
 };
 
 // One request's part of it, given back at its end.
 class HeldMemory {
  public:
-  explicit HeldMemory(MemoryBudget& budget) : budget_(budget) {}
+  explicit HeldMemory(MemoryBudget& budget, std::size_t key = 0) : budget_(budget), key_(key) {}
   HeldMemory(const HeldMemory&) = delete;
   HeldMemory& operator=(const HeldMemory&) = delete;
-  ~HeldMemory() { budget_.used_.fetch_sub(held_); }
+  ~HeldMemory() {
+    budget_.used_.fetch_sub(held_);
+    budget_.give_share(key_, share_);
+  }
 
   // False: the budget has no room for a body of that length, and nothing more was taken.
   bool grow_to_body(std::size_t bytes) {
     const std::size_t wanted = bytes * held_per_body_byte;
     if (wanted <= held_) return true;
     const std::size_t more = wanted - held_;
+    const std::size_t share = wanted > small ? wanted - share_ : 0;
+    if (share > 0 && !budget_.take_share(key_, share)) return false;
+    share_ += share;
     const std::size_t before = budget_.used_.fetch_add(more);
     if (before + more > budget_.limit_) {
       budget_.used_.fetch_sub(more);
@@ -47,8 +78,11 @@ class HeldMemory {
   }
 
  private:
+  static constexpr std::size_t small = 256 << 10;  // is not worth a lock
+
   MemoryBudget& budget_;
-  std::size_t held_ = 0;
+  const std::size_t key_;
+  std::size_t held_ = 0, share_ = 0;
 };
 
 }  // namespace plimsoll::gateway

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/private_words.hpp"
+
 namespace plimsoll::gateway {
 namespace {
 
@@ -23,7 +25,7 @@ Json described(const engine::Engine& engine, const engine::Berth& berth, const s
   Json json{{"id", id},
             {"object", "model"},
             {"created", 0},
-            {"owned_by", engine.models.fleet().members()[berth.member].name}};
+            {"owned_by", base::for_clients(engine.models.fleet().members()[berth.member].name)}};
   auto model = engine.models.open(berth, Deadline::after(patience));
   if (model) {
     apply(engine.models.learned(berth, owner), *model);

@@ -331,7 +331,8 @@ Awaitable<Session::Next> Session::serve_one() {
   manner.is_head = message.method() == http::verb::head;
   manner.old_http = message.version() < 11;
   const bool wanted = parser.is_done() || !options.wants_body || options.wants_body(request);
-  HeldMemory memory(berths_.memory);
+  HeldMemory memory(berths_.memory,
+                    request.key.empty() ? 0 : std::hash<std::string_view>{}(request.key.reveal()) | 1);
   if (wanted && !parser.is_done() && !co_await read_body(parser, memory)) co_return Next::nothing;
   unread_ = !parser.is_done();
   if (!unread_) request.body = std::move(parser.get().body());

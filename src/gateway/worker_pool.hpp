@@ -22,9 +22,10 @@ enum class Lane : std::uint8_t {
 
 struct PoolRules {
   std::size_t threads = 1;
-  std::size_t per_owner = 1;          // threads that one owner may have at once
-  std::size_t per_owner_beside = ~0;  // the same while another owner is about, or was a moment ago
-  bool is_background = false;         // gives way to other threads of this machine
+  std::size_t per_owner = 1;  // threads that one owner may have at once
+  std::size_t per_owner_beside =
+      ~std::size_t{0};         // the same while another owner is about, or was a moment ago
+  bool is_background = false;  // gives way to other threads of this machine
 };
 
 // Any thread may post at any time.

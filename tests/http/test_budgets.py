@@ -41,6 +41,34 @@ class Budgets(unittest.TestCase):
         self.assertIn("this one up to 1,010", refused.json["detail"])
         self.assertEqual(gateway.ask(CHAT, body, headers=bearer(ann)).status, 200)  # what was set aside is back
 
+    def test_every_limit_that_a_server_may_obey_counts(self):
+        gateway, ann = self.start("--tokens-per-day", 5000)
+        for fields in ({"max_tokens": 4000, "max_completion_tokens": 1}, {"max_tokens": 1, "n_predict": 4000},
+                       {"max_tokens": 1, "max_new_tokens": 4000}, {"max_tokens": 1, "options": {"num_predict": 4000}}):
+            with self.subTest(fields):
+                self.upstream.clear()
+                body = {"model": "pause/gpt-4o", "messages": user("Ahoy!")} | fields
+                with concurrent.futures.ThreadPoolExecutor(2) as pool:
+                    first = pool.submit(gateway.ask, CHAT, body, headers=bearer(ann))
+                    wait_for(lambda: self.upstream.to(), "the first one")
+                    self.assertEqual(gateway.ask(CHAT, body, headers=bearer(ann)).status, 429)
+                    sent = self.upstream.last().json
+                    self.upstream.release.set()
+                    self.assertEqual(first.result().status, 200)
+                self.assertEqual(sent["max_tokens"], 4000)
+                self.assertNotIn("n_predict", sent)
+                self.assertNotIn("max_new_tokens", sent)
+
+    def test_a_server_that_lies_about_its_answer_costs_no_more_than_was_asked_for(self):
+        gateway, ann = self.start("--tokens-per-day", 10_000)
+        self.upstream.usage = lambda answer=3: {"prompt_tokens": 8, "completion_tokens": 99_999_999, "total_tokens": 100_000_007,
+                                                "completion_tokens_details": {"reasoning_tokens": 99_999_999}}
+        body = {"model": "gpt-4o", "messages": user("Ahoy!"), "max_tokens": 10}
+        for _ in range(3):
+            self.assertEqual(gateway.ask(CHAT, body, headers=bearer(ann)).status, 200)
+        wait_for(lambda: 30 < self.used(gateway) < 100, "what was asked for to be charged")
+        self.assertEqual(gateway.ask(CHAT, body, headers=bearer(ann)).status, 200)
+
     def test_an_answer_without_a_limit_gets_one_near_the_end_of_the_budget(self):
         gateway, ann = self.start("--tokens-per-day", 1000)
         reply = gateway.ask(CHAT, {"model": "gpt-4o", "messages": user("Ahoy!")}, headers=bearer(ann))

@@ -102,6 +102,12 @@ class Upstreams(Faults):
                 self.assertNotIn(b"127.0.0.1", reply.body)
                 self.assertIn(b"the upstream 'gpu'", reply.body)
 
+    def test_an_upstream_without_a_name_is_shown_by_a_number(self):
+        with Upstream({"gpt-4o": 8192, "reset/gpt-4o": 8192}) as upstream, serving(upstream) as gateway:
+            for reply in (gateway.ask("/ready"), gateway.ask("/v1/models"), gateway.chat("reset/gpt-4o", user("Ahoy"))):
+                self.assertNotIn(b"127.0.0.1", reply.body)
+            self.assertEqual(gateway.ask("/ready").json["upstreams"][0]["name"], "upstream-1")
+
     def test_an_upstream_that_is_not_there_is_shown_by_its_name(self):
         with serving("gpu=http://127.0.0.1:9") as gateway:
             shown = gateway.ask("/ready").json["upstreams"][0]

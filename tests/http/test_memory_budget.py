@@ -10,6 +10,7 @@ import time
 import unittest
 
 from gateway import CHAT, PATIENCE, SANITIZED, WithGateway, http_request, read_all, serving, user
+from test_keys import add_key, bearer, wait_for
 from upstream import Upstream
 
 MB = 1_000_000
@@ -89,6 +90,21 @@ class Budget(WithGateway):
         while self.gateway.ask(CHAT, self.body(MB)).status != 200:  # it was given back
             self.assertLess(time.monotonic(), until)
             time.sleep(0.05)
+
+    def test_one_key_leaves_room_for_another(self):
+        with serving(self.upstream, **self.SETTINGS) as gateway:
+            ann, bob = add_key(gateway, "ann"), add_key(gateway, "bob")
+            wait_for(lambda: gateway.ask("/v1/models").status == 401, "the gateway to ask for keys")
+            request = http_request(self.body(400_000, "stall/gpt-4o"), extra=f"Authorization: Bearer {ann}\r\n")
+            lines = [gateway.dial(request) for _ in range(8)]
+            try:
+                wait_for(lambda: len(self.upstream.to()) >= 3, "what one key may hold")
+                time.sleep(0.5)
+                self.assertLess(len(self.upstream.to()), 5)  # 2 MB each, of 12
+                self.assertEqual(gateway.ask(CHAT, self.body(400_000), headers=bearer(bob)).status, 200)
+            finally:
+                for line in lines:
+                    line.close()
 
     def test_a_length_alone_takes_nothing(self):
         head = f"POST {CHAT} HTTP/1.1\r\nHost: x\r\nContent-Length: {2 * MB}\r\n\r\n".encode()

@@ -85,6 +85,13 @@ Result<void> mark_forgotten(Connection& connection, std::string_view owner, std:
     TRY(auto old, connection.prepare("DELETE FROM forgotten_sessions WHERE at_ms < ?"));
     TRY_VOID(old.bind(now - longest_request_ms).run());
   }
+  {
+    constexpr std::int64_t most = 10'000;  // of one owner: who deletes more has no as many requests under way
+    TRY(auto beyond,
+        connection.prepare("DELETE FROM forgotten_sessions WHERE owner = ?1 AND at_ms <= (SELECT at_ms FROM "
+                           "forgotten_sessions WHERE owner = ?1 ORDER BY at_ms DESC LIMIT 1 OFFSET ?2)"));
+    TRY_VOID(beyond.bind(owner).bind(most).run());
+  }
   TRY(auto mark, connection.prepare("INSERT OR REPLACE INTO forgotten_sessions (owner, name_hash, at_ms) "
                                     "VALUES (?, ?, ?)"));
   return mark.bind(owner).bind(base::sha256_hex(name)).bind(now).run();
