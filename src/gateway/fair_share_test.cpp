@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/caller.hpp"
+
 namespace plimsoll::gateway {
 namespace {
 
@@ -22,6 +24,9 @@ TEST(FairShare, LeavesAPlaceForTheNextKey) {
 }
 
 TEST(FairShare, WithoutKeysEverythingMayBeTaken) {
+  const std::string owner = engine::Caller{}.owner;
+  EXPECT_EQ(owner, owner_without_keys);
+  EXPECT_EQ(greedy({owner}, 8).at(owner), 8U);
   EXPECT_EQ(greedy({""}, 8).at(""), 8U);
   EXPECT_EQ(greedy({""}, 0).at(""), 0U);
 }
