@@ -27,7 +27,7 @@ class FakeStore : public TraceStore {
     if (broken) return fail(Errc::io_failed, "the disk is full");
     for (const UsedTokens& one : counted) {
       Tokens& sum = used[fmt::format("{} {} {} {}", one.day, one.owner, one.model, one.section)];
-      sum += one.section.empty() ? one.requests : one.tokens;
+      sum = add_used(sum, one.section.empty() ? one.requests : one.tokens);  // as a store does
     }
     batches.push_back(traces.size());
     for (const Trace& trace : traces) kept.insert(trace.id);
@@ -76,11 +76,13 @@ TEST(TraceWriter, WritesInBatchesWithoutBeingAsked) {
   FakeStore store;
   ledger::DriftBook book;
   TraceWriter writer(store, book, {.limits = {.most = 77}, .patience = 1h, .batch = 10});
+  writer.add(trace_of("first"));
+  store.wait_until_asked(1);  // after a rest the first is written at once
   for (int i = 0; i < 10; ++i) writer.add(trace_of(std::to_string(i)));
-  store.wait_until_asked(1);  // an hour before its time: the batch is full
+  store.wait_until_asked(2);  // an hour before its time: the batch is full
   writer.flush();
-  EXPECT_EQ(store.batches.at(0), 10U);
-  EXPECT_EQ(store.kept.size(), 10U);
+  EXPECT_EQ(store.batches.at(1), 10U);
+  EXPECT_EQ(store.kept.size(), 11U);
   EXPECT_EQ(store.most, 77);
 }
 
@@ -150,8 +152,9 @@ TEST(TraceWriter, FlushWritesAllThatWasAddedAndLearned) {
   writer.flush();
   EXPECT_TRUE(store.kept.contains("a"));
   EXPECT_EQ(store.learned.at(llama).recent, (std::vector<SeenDrift>{{7, 5}}));
-  writer.flush();  // with nothing to do
-  EXPECT_EQ(store.batches.size(), 1U);
+  const std::size_t batches = store.batches.size();  // the first trace may have gone at once
+  writer.flush();                                    // with nothing to do
+  EXPECT_EQ(store.batches.size(), batches);
 }
 
 TEST(TraceWriter, WritesWhatWaitsBeforeItEnds) {
