@@ -11,8 +11,7 @@
 namespace plimsoll {
 namespace {
 
-// While it lives, this process ignores what the terminal sends to the program as well, and takes SIGTERM for
-// it.
+// While it lives, this process ignores the signals that the terminal also sends to the program.
 class LeftToTheProgram {
  public:
   LeftToTheProgram() {

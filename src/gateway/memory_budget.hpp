@@ -6,13 +6,15 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "gateway/fair_share.hpp"
+
 namespace plimsoll::gateway {
 
 // What a request holds while its upstream answers, as a multiple of its body: the body, what is sent, the
 // parsed request as text, and the plan. Measured at 2.9 (an image) to 5.5 (messages of 55 bytes).
 constexpr std::size_t held_per_body_byte = 5;
 
-// A key that holds much may hold as much as is free besides, so that others find room.
+// A key that holds much may hold at most as much as is left free, so that others find room.
 class MemoryBudget {
  public:
   explicit MemoryBudget(std::size_t limit) : limit_(limit) {}
@@ -23,13 +25,12 @@ class MemoryBudget {
 
  private:
   friend class HeldMemory;
-  // `key`: a hash of the key that was sent; 0: none, who shares with nobody.
+  // `key`: a hash of the key that was sent; 0: no key was sent, and there is no share to keep.
   bool take_share(std::size_t key, std::size_t more) {
     if (key == 0) return true;
     const std::lock_guard lock(mutex_);
-    const std::size_t used = used_.load(), free = limit_ > used ? limit_ - used : 0;
     std::size_t& own = shares_[key];
-    if (own + more > free) {
+    if (!key_may_have(own, used_.load(), more, limit_)) {
       if (own == 0) shares_.erase(key);
       return false;
     }

@@ -86,7 +86,7 @@ Result<void> mark_forgotten(Connection& connection, std::string_view owner, std:
     TRY_VOID(old.bind(now - longest_request_ms).run());
   }
   {
-    constexpr std::int64_t most = 10'000;  // of one owner: who deletes more has no as many requests under way
+    constexpr std::int64_t most = 10'000;  // of one owner: more than it can have requests in progress
     TRY(auto beyond,
         connection.prepare("DELETE FROM forgotten_sessions WHERE owner = ?1 AND at_ms <= (SELECT at_ms FROM "
                            "forgotten_sessions WHERE owner = ?1 ORDER BY at_ms DESC LIMIT 1 OFFSET ?2)"));
