@@ -17,9 +17,9 @@
 #include "base/files.hpp"
 #include "base/mapped_file.hpp"
 #include "base/paths.hpp"
-#include "engine/find_passages.hpp"
 #include "ingest/pipeline.hpp"
 #include "ingest/vectors.hpp"
+#include "library/find_passages.hpp"
 #include "plimsoll/tokenizers.hpp"
 #include "search/open.hpp"
 
@@ -116,7 +116,7 @@ int run(char** arguments) {
   const std::chrono::duration<double> opened = std::chrono::steady_clock::now() - opening;
 
   retrieve::ChunkCache chunks(*store);
-  const engine::OpenIndex open{info, *store, chunks, *derived, {&embedder}};
+  const library::OpenIndex open{info, *store, chunks, *derived, {&embedder}};
   retrieve::GatherOptions gather;
   gather.candidates = retrieve::candidates_for(4'000, info.settings.chunk_tokens);
   std::vector<double> times;
@@ -127,7 +127,7 @@ int run(char** arguments) {
       embedder.vector = vector_at(vectors.bytes(), count + i);
       const auto started = std::chrono::steady_clock::now();
       const Evidence evidence =
-          must(engine::find_evidence(open, queries[i], gather, Deadline::after(std::chrono::minutes(1))));
+          must(library::find_evidence(open, queries[i], gather, Deadline::after(std::chrono::minutes(1))));
       const Selection selection = select_passages(evidence, tokenizer, {.budget = 4'000});
       times.push_back(
           std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count());

@@ -59,7 +59,7 @@ def write(path, count):
 
 def stop_words():
     """Ours, so that every program leaves the same words out."""
-    source = (Path(__file__).resolve().parent.parent / "src/base/words.cpp").read_text()
+    source = (Path(__file__).resolve().parent.parent / "src/base/text/words.cpp").read_text()
     listed = re.search(r'stop_words =\s*((?:"[^"]*"\s*)+);', source)
     return "".join(re.findall(r'"([^"]*)"', listed[1])).split()
 

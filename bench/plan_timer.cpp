@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/paths.hpp"
-#include "engine/window_cache.hpp"
+#include "models/window_cache.hpp"
 #include "plimsoll/plan.hpp"
 
 namespace {
@@ -82,9 +82,9 @@ Load load_of() {
 }
 
 double cache_hit_us() {
-  engine::WindowCache cache({});
+  models::WindowCache cache({});
   for (int i = 0; i < 100; ++i)
-    cache.put("http://127.0.0.1:11434", fmt::format("model-{}", i), std::make_shared<engine::ModelReport>());
+    cache.put("http://127.0.0.1:11434", fmt::format("model-{}", i), std::make_shared<models::ModelReport>());
   return least_us(5, 100'000, [&] {
     if (!cache.find("http://127.0.0.1:11434", "model-42")) std::abort();
   });
@@ -112,15 +112,15 @@ int main(int argc, char** argv) {
   line("a plan over 1,000 turns and 1,000 passages, counted",
        least_us(5, 200,
                 [&] {
-                  if (!budget::stow(128'000, load)) std::abort();
+                  if (!budget::fill(128'000, load)) std::abort();
                 }),
        200, "");
-  const auto stowage = budget::stow(128'000, load);
+  const auto placement = budget::fill(128'000, load);
   line("its shadow prices, 500 tokens more and 500 fewer",
        least_us(5, 200,
                 [&] {
                   for (const Tokens change : {500, -500})
-                    shadow_price(load, *stowage, 128'000 + change, load);
+                    shadow_price(load, *placement, 128'000 + change, load);
                 }),
        1e9, "");
   line("a window out of the cache", cache_hit_us(), 1, "");

@@ -2,7 +2,6 @@
 #   plimsoll::awaitable   headers alone, for ports that name boost::asio::awaitable
 #   plimsoll::asio        with what rooms link that do I/O
 find_package(Boost 1.81 REQUIRED)
-find_package(OpenSSL REQUIRED)
 
 add_library(plimsoll_awaitable INTERFACE)
 add_library(plimsoll::awaitable ALIAS plimsoll_awaitable)

@@ -25,11 +25,14 @@ RANKS = {
     "render": 3,
     "ledger": 3,
     "ingest": 3,
-    "engine": 4,
+    "models": 4,
+    "library": 4,
+    "conversation": 4,
     "adapters": 4,
-    "eval": 5,
-    "gateway": 6,
-    "apps": 7,
+    "engine": 5,
+    "eval": 6,
+    "gateway": 7,
+    "apps": 8,
 }
 PURE = {"count", "window", "strategy", "budget", "render", "ledger"}
 MOST_HEADERS = 24

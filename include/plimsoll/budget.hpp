@@ -1,4 +1,4 @@
-// Sharing a window out: what every section wants, what it gets, and which pieces go aboard.
+// Sharing a window out: what every section wants, what it gets, and which pieces go in.
 //
 //   const Section sections[] = {{.kind = SectionKind::question, .basis = 80, .min = 80, .max = 80}, ...};
 //   auto shares = budget::negotiate(8'192, sections);
@@ -77,7 +77,7 @@ std::string_view name_of(Policy policy);
 std::optional<Policy> policy_named(std::string_view name);
 std::span<const std::string_view> policy_names();
 
-// Everything that wants to go aboard.
+// Everything that wants to go in.
 struct Load {
   std::vector<Section> sections;  // in the order of their kinds, each kind at most once
   std::vector<Piece> facts;       // of memory
@@ -139,7 +139,7 @@ std::vector<Section> sections_for(const Wants& wants, Policy policy, Tokens wind
 Tokens total_wanted(const Wants& wants, Policy policy);
 
 // Grants filled with whole pieces.
-struct Stowage {
+struct Placement {
   std::vector<Tokens> grants;  // used <= grant; sum of grants <= window
   std::vector<Tokens> used;    // thinking, answer and margin use what they were granted
   std::vector<Fate> facts, turns, passages;
@@ -148,7 +148,7 @@ struct Stowage {
 
 // Negotiates, then fills. What a section of pieces cannot fill is offered to the passages and facts that
 // wait, then to the answer.
-Result<Stowage> stow(Tokens window, const Load& load);
+Result<Placement> fill(Tokens window, const Load& load);
 
 // Which turn is the first to stay if history may have `grant` tokens: turns.size() where none may. It moves
 // in steps of about a quarter of the grant, so that a growing conversation keeps its beginning, and with it
@@ -163,11 +163,11 @@ struct PieceList {
 // What another window would do.
 struct ShadowPrice {
   bool fits = true;  // false: the minimums would not fit any more
-  PieceList aboard, gone;
+  PieceList added, gone;
   Tokens answer = 0, thinking = 0;  // by how much they would grow
 };
 // `then`: the same pieces in the other window, whose bounds may be others too.
-ShadowPrice shadow_price(const Load& load, const Stowage& now, Tokens then_window, const Load& then);
+ShadowPrice shadow_price(const Load& load, const Placement& now, Tokens then_window, const Load& then);
 
 // ---- The named rules: each as it is known elsewhere, and as bounds of the negotiator ----
 

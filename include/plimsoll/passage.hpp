@@ -18,7 +18,7 @@
 
 namespace plimsoll {
 
-// A sentence that may go aboard, and what speaks for it.
+// A sentence that may go in, and what speaks for it.
 struct ScoredSentence {
   Span span;                // of the document's text
   Tokens tokens = 0;        // of these bytes alone, by the index's tokenizer
@@ -30,7 +30,7 @@ struct ScoredSentence {
 };
 
 // Consecutive chunks of one document, at least one. They are shared and not copied: a query looks at
-// hundreds, and few of them go aboard.
+// hundreds, and few of them go in.
 struct Stretch {
   std::shared_ptr<const DocumentHead> document;
   std::vector<std::shared_ptr<const StoredChunk>> chunks;

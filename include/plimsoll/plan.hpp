@@ -122,7 +122,7 @@ struct PlannedSummary {
 struct PlannedPrice {
   Tokens change = 0;
   bool fits = true;
-  std::vector<std::string> aboard;  // pieces that would come
+  std::vector<std::string> added;   // pieces that would come
   std::vector<std::string> gone;    // and go
   Tokens answer = 0, thinking = 0;  // by how much they would grow
 };

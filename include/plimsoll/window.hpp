@@ -68,7 +68,7 @@ std::span<const ServerKind> all_server_kinds();
 bool chooses_window_on_load(ServerKind kind);
 
 // What a server, or a model's own file, says of one model. 0 and empty: it did not say.
-struct ServedModel {
+struct ModelLocation {
   std::string name;
   Tokens served = 0;      // what the model really runs with
   std::string served_by;  // the field that said so: "num_ctx"
@@ -97,18 +97,18 @@ ServerAsk ask_whether(ServerKind kind);
 
 // The replies to those questions. upstream_failed: it is not such a reply; the sentence says what stands
 // there instead. A list with some bad entries is a list; the entries say what is wrong with them.
-Result<std::vector<ServedModel>> read_models(ServerKind kind, std::string_view reply);
-Result<ServedModel> read_model(ServerKind kind, std::string_view reply);
-Result<std::vector<ServedModel>> read_loaded(ServerKind kind, std::string_view reply);
+Result<std::vector<ModelLocation>> read_models(ServerKind kind, std::string_view reply);
+Result<ModelLocation> read_model(ServerKind kind, std::string_view reply);
+Result<std::vector<ModelLocation>> read_loaded(ServerKind kind, std::string_view reply);
 bool answers_as(ServerKind kind, std::string_view reply);
 // Which server gave this reply to OpenAI's GET /v1/models, if its list shows that.
 std::optional<ServerKind> recognise_by_models(std::string_view reply);
 
 // The model's entry: by the name, or as the server itself would complete it ("llama3.2" is
 // "llama3.2:latest").
-const ServedModel* find_served(const std::vector<ServedModel>& models, std::string_view name);
+const ModelLocation* find_served(const std::vector<ModelLocation>& models, std::string_view name);
 
 // The front of a GGUF file, or all of it. `maximum` is what the model was made for; nothing is served yet.
-Result<ServedModel> read_gguf_model(std::string_view file);
+Result<ModelLocation> read_gguf_model(std::string_view file);
 
 }  // namespace plimsoll

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/open_file.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::base {

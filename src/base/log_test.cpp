@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/secret.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 namespace plimsoll::log {
 namespace {

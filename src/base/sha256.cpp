@@ -1,93 +1,66 @@
 #include "base/sha256.hpp"
 
-#include <algorithm>
-#include <bit>
+#include <array>
+#include <span>
 
-#include <fmt/format.h>
+#include <openssl/evp.h>
 
 namespace plimsoll::base {
 namespace {
 
-// First 32 bits of the fractional parts of the cube roots of the first 64 primes.
-constexpr std::array<std::uint32_t, 64> round_constants{
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
-    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
-    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+using Digest = std::array<unsigned char, 32>;
 
-std::uint32_t big_endian(const char* bytes) {
-  std::uint32_t word = 0;
-  for (int i = 0; i < 4; ++i) word = (word << 8U) | static_cast<unsigned char>(bytes[i]);
-  return word;
+// Looked up once: EVP_sha256() is looked up again for each digest.
+const EVP_MD* sha256() {
+  static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  return algorithm;
+}
+
+std::string hex_of(const Digest& digest) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string out;
+  out.reserve(2 * digest.size());
+  for (const unsigned char byte : digest) {
+    out += digits[byte >> 4U];
+    out += digits[byte & 15U];
+  }
+  return out;
 }
 
 }  // namespace
 
-void Sha256::absorb(const char* block) {
-  std::array<std::uint32_t, 64> w;
-  for (std::size_t i = 0; i < 16; ++i) w[i] = big_endian(block + 4 * i);
-  for (std::size_t i = 16; i < 64; ++i) {
-    const std::uint32_t a = w[i - 15];
-    const std::uint32_t b = w[i - 2];
-    w[i] = w[i - 16] + (std::rotr(a, 7) ^ std::rotr(a, 18) ^ (a >> 3U)) + w[i - 7] +
-           (std::rotr(b, 17) ^ std::rotr(b, 19) ^ (b >> 10U));
-  }
+void Sha256::Free::operator()(evp_md_ctx_st* context) const {
+  EVP_MD_CTX_free(context);
+}
 
-  auto [a, b, c, d, e, f, g, h] = state_;
-  for (std::size_t i = 0; i < 64; ++i) {
-    const std::uint32_t choose = (e & f) ^ (~e & g);
-    const std::uint32_t majority = (a & b) ^ (a & c) ^ (b & c);
-    const std::uint32_t t1 =
-        h + (std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25)) + choose + round_constants[i] + w[i];
-    const std::uint32_t t2 = (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + majority;
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2;
-  }
-  const std::array<std::uint32_t, 8> mixed{a, b, c, d, e, f, g, h};
-  for (std::size_t i = 0; i < 8; ++i) state_[i] += mixed[i];
+Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
+  EVP_DigestInit_ex(context_.get(), sha256(), nullptr);
+}
+
+Sha256::Sha256(const Sha256& other) : context_(EVP_MD_CTX_new()) {
+  EVP_MD_CTX_copy_ex(context_.get(), other.context_.get());
+}
+
+Sha256& Sha256::operator=(const Sha256& other) {
+  if (this != &other) *this = Sha256(other);
+  return *this;
 }
 
 void Sha256::update(std::string_view bytes) {
-  const std::size_t waiting = size_ % 64;
-  size_ += bytes.size();
-  if (waiting > 0) {
-    const std::string_view head = bytes.substr(0, 64 - waiting);
-    std::copy(head.begin(), head.end(), pending_.begin() + static_cast<std::ptrdiff_t>(waiting));
-    bytes.remove_prefix(head.size());
-    if (waiting + head.size() < 64) return;
-    absorb(pending_.data());
-  }
-  for (; bytes.size() >= 64; bytes.remove_prefix(64)) absorb(bytes.data());
-  std::copy(bytes.begin(), bytes.end(), pending_.begin());
+  EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size());
 }
 
 std::string Sha256::hex() const {
-  Sha256 last = *this;
-  const std::uint64_t bits = size_ * 8;
-  std::string padding(1 + (119 - size_ % 64) % 64, '\0');  // up to 8 bytes below a multiple of 64
-  padding[0] = static_cast<char>(0x80);
-  for (int shift = 56; shift >= 0; shift -= 8) padding.push_back(static_cast<char>((bits >> shift) & 0xFFU));
-  last.update(padding);
-
-  std::string digits;
-  for (const std::uint32_t word : last.state_) digits += fmt::format("{:08x}", word);
-  return digits;
+  const Sha256 copy(*this);
+  Digest digest{};
+  EVP_DigestFinal_ex(copy.context_.get(), digest.data(), nullptr);
+  return hex_of(digest);
 }
 
 std::string sha256_hex(std::string_view bytes) {
-  Sha256 hash;
-  hash.update(bytes);
-  return hash.hex();
+  Digest digest{};
+  EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, sha256(), nullptr);
+  return hex_of(digest);
 }
 
 }  // namespace plimsoll::base

@@ -1,29 +1,33 @@
-// SHA-256 (FIPS 180-4), for checking what was fetched and naming what was stored. Not for secrets:
-// no care is taken to wipe memory.
+// SHA-256, for checking what was fetched and naming what was stored.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+
+struct evp_md_ctx_st;
 
 namespace plimsoll::base {
 
 class Sha256 {
  public:
+  Sha256();
+  Sha256(const Sha256& other);
+  Sha256(Sha256&&) noexcept = default;
+  Sha256& operator=(const Sha256& other);
+  Sha256& operator=(Sha256&&) noexcept = default;
+  ~Sha256() = default;
+
   void update(std::string_view bytes);
 
-  // The digest of everything given so far, as 64 lower-case hexadecimal digits. More may follow.
+  // Returns the digest of everything given so far, as 64 lower-case hexadecimal digits. More may follow.
   std::string hex() const;
 
  private:
-  void absorb(const char* block);
-
-  std::array<std::uint32_t, 8> state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  std::array<char, 64> pending_{};  // the first size_ % 64 bytes are waiting for a whole block
-  std::uint64_t size_ = 0;          // bytes so far
+  struct Free {
+    void operator()(evp_md_ctx_st* context) const;
+  };
+  std::unique_ptr<evp_md_ctx_st, Free> context_;
 };
 
 std::string sha256_hex(std::string_view bytes);

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "budget/apportion.hpp"
 #include "plimsoll/budget.hpp"

@@ -210,42 +210,43 @@ Load any_load() {
 }
 
 TEST(Properties, TheLawHoldsAndFatesExplainEveryToken) {
-  int stowed = 0, cut = 0, whole = 0;
+  int placed = 0, cut = 0, whole = 0;
   EXPECT_TRUE(rc::check([&] {
     const Load load = any_load();
     const Tokens window = *between<Tokens>(0, 1'600);
-    const auto stowage = stow(window, load);
-    if (!stowage) {
+    const auto placement = fill(window, load);
+    if (!placement) {
       RC_ASSERT(least_window(load.sections) > window);
       return;
     }
-    ++stowed;
-    RC_ASSERT(sum(stowage->used) + stowage->left == window);
-    RC_ASSERT(stowage->left >= 0);
-    RC_ASSERT(sum(stowage->grants) <= window);
+    ++placed;
+    RC_ASSERT(sum(placement->used) + placement->left == window);
+    RC_ASSERT(placement->left >= 0);
+    RC_ASSERT(sum(placement->grants) <= window);
     for (std::size_t i = 0; i < load.sections.size(); ++i) {
       const Section& section = load.sections[i];
-      const Tokens used = stowage->used[i];
-      RC_ASSERT(used <= stowage->grants[i] && used <= section.max);
-      if (section.kind == SectionKind::memory) RC_ASSERT(used == kept_tokens(load.facts, stowage->facts));
-      if (section.kind == SectionKind::history) RC_ASSERT(used == kept_tokens(load.turns, stowage->turns));
+      const Tokens used = placement->used[i];
+      RC_ASSERT(used <= placement->grants[i] && used <= section.max);
+      if (section.kind == SectionKind::memory) RC_ASSERT(used == kept_tokens(load.facts, placement->facts));
+      if (section.kind == SectionKind::history) RC_ASSERT(used == kept_tokens(load.turns, placement->turns));
       if (section.kind == SectionKind::context)
-        RC_ASSERT(used == kept_tokens(load.passages, stowage->passages));
+        RC_ASSERT(used == kept_tokens(load.passages, placement->passages));
       if (!is_input(section.kind)) RC_ASSERT(used >= section.min);
     }
     // History is a suffix: nothing newer is cut than what stays.
-    RC_ASSERT(std::ranges::is_sorted(stowage->turns, {}, [](Fate fate) { return fate == Fate::kept; }));
+    RC_ASSERT(std::ranges::is_sorted(placement->turns, {}, [](Fate fate) { return fate == Fate::kept; }));
     // No passage or fact waits for room that is there.
     for (std::size_t i = 0; i < load.passages.size(); ++i)
-      RC_ASSERT(stowage->passages[i] != Fate::no_room || load.passages[i].tokens > stowage->left);
+      RC_ASSERT(placement->passages[i] != Fate::no_room || load.passages[i].tokens > placement->left);
     for (std::size_t i = 0; i < load.facts.size(); ++i)
-      RC_ASSERT(stowage->facts[i] != Fate::no_room || load.facts[i].tokens > stowage->left);
+      RC_ASSERT(placement->facts[i] != Fate::no_room || load.facts[i].tokens > placement->left);
     const auto all_kept = [](const std::vector<Fate>& fates) {
       return std::ranges::count(fates, Fate::kept) == std::ssize(fates);
     };
-    (all_kept(stowage->facts) && all_kept(stowage->turns) && all_kept(stowage->passages) ? whole : cut) += 1;
+    (all_kept(placement->facts) && all_kept(placement->turns) && all_kept(placement->passages) ? whole
+                                                                                               : cut) += 1;
   }));
-  EXPECT_GT(stowed, cases / 2);
+  EXPECT_GT(placed, cases / 2);
   EXPECT_GT(cut, cases / 5);
   EXPECT_GT(whole, cases / 20);
 }
@@ -256,10 +257,10 @@ TEST(Properties, ShadowPricesAreWhatReallyHappens) {
     const Load load = any_load();
     const Tokens window = *between<Tokens>(0, 1'600);
     const Tokens change = *between<Tokens>(-300, 300);
-    const auto now = stow(window, load);
+    const auto now = fill(window, load);
     if (!now) return;
     const ShadowPrice price = shadow_price(load, *now, window + change, load);
-    const auto then = stow(std::max<Tokens>(0, window + change), load);
+    const auto then = fill(std::max<Tokens>(0, window + change), load);
     RC_ASSERT(price.fits == then.has_value());
     if (!then) {
       ++broke;
@@ -274,11 +275,11 @@ TEST(Properties, ShadowPricesAreWhatReallyHappens) {
       for (const std::size_t i : aboard) kept[i] = true;
       return kept;
     };
-    RC_ASSERT(applied(now->facts, price.aboard.facts, price.gone.facts) == applied(then->facts, {}, {}));
-    RC_ASSERT(applied(now->turns, price.aboard.turns, price.gone.turns) == applied(then->turns, {}, {}));
-    RC_ASSERT(applied(now->passages, price.aboard.passages, price.gone.passages) ==
+    RC_ASSERT(applied(now->facts, price.added.facts, price.gone.facts) == applied(then->facts, {}, {}));
+    RC_ASSERT(applied(now->turns, price.added.turns, price.gone.turns) == applied(then->turns, {}, {}));
+    RC_ASSERT(applied(now->passages, price.added.passages, price.gone.passages) ==
               applied(then->passages, {}, {}));
-    changed += price.aboard.passages.empty() && price.gone.passages.empty() ? 0 : 1;
+    changed += price.added.passages.empty() && price.gone.passages.empty() ? 0 : 1;
   }));
   EXPECT_GT(changed, cases / 10);
   EXPECT_GT(broke, cases / 500);

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "plimsoll/budget.hpp"
 
 namespace plimsoll::budget {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <queue>
 
-#include "count/unicode.hpp"
+#include "count/split/unicode.hpp"
 
 namespace plimsoll::count {
 

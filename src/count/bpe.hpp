@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "count/compiled.hpp"
-#include "count/double_array.hpp"
+#include "count/vocabulary/compiled.hpp"
+#include "count/vocabulary/double_array.hpp"
 #include "plimsoll/tokens.hpp"
 
 namespace plimsoll::count {

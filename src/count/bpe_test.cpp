@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "base/sanitized.hpp"
-#include "count/compile.hpp"
 #include "count/plain.hpp"
+#include "count/vocabulary/compile.hpp"
 
 namespace plimsoll::count {
 namespace {

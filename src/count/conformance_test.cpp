@@ -13,7 +13,7 @@
 #include "base/paths.hpp"
 #include "base/sanitized.hpp"
 #include "base/source_dir.hpp"
-#include "count/scan.hpp"
+#include "count/split/scan.hpp"
 #include "count/tokenizer_impl.hpp"
 #include "plimsoll/tokenizers.hpp"
 

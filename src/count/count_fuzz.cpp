@@ -15,13 +15,13 @@
 
 #include "base/files.hpp"
 #include "base/paths.hpp"
-#include "count/compile.hpp"
-#include "count/file_fuzz.hpp"
-#include "count/known_patterns.hpp"
-#include "count/normalize.hpp"
 #include "count/plain.hpp"
-#include "count/readers.hpp"
-#include "count/scan.hpp"
+#include "count/split/normalize.hpp"
+#include "count/split/scan.hpp"
+#include "count/vocabulary/compile.hpp"
+#include "count/vocabulary/file_fuzz.hpp"
+#include "count/vocabulary/known_patterns.hpp"
+#include "count/vocabulary/readers.hpp"
 #include "plimsoll/tokenizers.hpp"
 
 namespace plimsoll::count {

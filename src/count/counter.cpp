@@ -2,11 +2,11 @@
 #include <memory>
 #include <optional>
 
-#include "count/align.hpp"
 #include "count/bpe_run.hpp"
-#include "count/normalize.hpp"
+#include "count/split/align.hpp"
+#include "count/split/normalize.hpp"
+#include "count/split/unicode.hpp"
 #include "count/tokenizer_impl.hpp"
-#include "count/unicode.hpp"
 #include "plimsoll/count.hpp"
 
 namespace plimsoll {

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json_text.hpp"
+#include "base/json/json_text.hpp"
 
 namespace plimsoll::count {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "count/regex_split.hpp"
+#include "count/split/regex_split.hpp"
 #include "plimsoll/count.hpp"
 
 namespace plimsoll::count {

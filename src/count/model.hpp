@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "count/bpe.hpp"
-#include "count/compiled.hpp"
 #include "count/unigram.hpp"
+#include "count/vocabulary/compiled.hpp"
 #include "count/wordpiece.hpp"
 #include "plimsoll/tokens.hpp"
 

@@ -1,6 +1,6 @@
 #include "count/plain.hpp"
 
-#include "count/unicode.hpp"
+#include "count/split/unicode.hpp"
 
 namespace plimsoll::count {
 namespace {

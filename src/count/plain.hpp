@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "count/definition.hpp"
+#include "count/vocabulary/definition.hpp"
 
 namespace plimsoll::count {
 

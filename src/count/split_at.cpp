@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <deque>
 
-#include "count/normalize.hpp"
+#include "count/split/normalize.hpp"
+#include "count/split/unicode.hpp"
 #include "count/tokenizer_impl.hpp"
-#include "count/unicode.hpp"
 #include "plimsoll/count.hpp"
 
 namespace plimsoll {

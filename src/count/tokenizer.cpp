@@ -3,12 +3,12 @@
 #include <thread>
 
 #include "base/try.hpp"
-#include "count/align.hpp"
 #include "count/info_json.hpp"
-#include "count/normalize.hpp"
-#include "count/regex_split.hpp"
+#include "count/split/align.hpp"
+#include "count/split/normalize.hpp"
+#include "count/split/regex_split.hpp"
+#include "count/split/unicode.hpp"
 #include "count/tokenizer_impl.hpp"
-#include "count/unicode.hpp"
 #include "plimsoll/count.hpp"
 
 namespace plimsoll {

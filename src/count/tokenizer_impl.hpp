@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "base/mapped_file.hpp"
-#include "count/compiled.hpp"
+#include "count/chat/segments.hpp"
 #include "count/model.hpp"
 #include "count/piece_cache.hpp"
-#include "count/pretokenize.hpp"
-#include "count/segments.hpp"
+#include "count/split/pretokenize.hpp"
+#include "count/vocabulary/compiled.hpp"
 #include "plimsoll/count.hpp"
 
 namespace plimsoll {

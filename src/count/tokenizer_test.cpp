@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "base/temporary_folder.hpp"
-#include "count/compile.hpp"
 #include "count/piece_cache.hpp"
+#include "count/vocabulary/compile.hpp"
 #include "plimsoll/count.hpp"
 #include "plimsoll/tokenizers.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "count/unicode.hpp"
+#include "count/split/unicode.hpp"
 
 namespace plimsoll::count {
 

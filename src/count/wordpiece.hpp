@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "count/compiled.hpp"
-#include "count/double_array.hpp"
+#include "count/vocabulary/compiled.hpp"
+#include "count/vocabulary/double_array.hpp"
 
 namespace plimsoll::count {
 

@@ -2,9 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json_text.hpp"
+#include "base/json/json_text.hpp"
+#include "base/json/parse_json.hpp"
 #include "base/private_words.hpp"
-#include "engine/explain.hpp"
+#include "engine/plan/explain.hpp"
 #include "engine/reply.hpp"
 
 namespace plimsoll::engine {
@@ -14,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 Json metadata_json(const Metadata& metadata) {
   Json json = Json::object();
-  for (const auto& [key, value] : metadata) json[key] = Json::parse(value, nullptr, false);
+  for (const auto& [key, value] : metadata) json[key] = base::parse_json(value);
   return json;
 }
 
@@ -27,9 +28,9 @@ void add_place(Json& json, const SelectedPassage& passage) {
   json.emplace("last_line", passage.last_line);
 }
 
-Json source_nodes(const Course& course) {
+Json source_nodes(const RequestState& state) {
   std::vector<const FoundPassage*> kept;
-  for (const std::size_t place : passages_aboard(course)) kept.push_back(&course.passages[place]);
+  for (const std::size_t place : passages_in_plan(state)) kept.push_back(&state.passages[place]);
   if (kept.empty()) return nullptr;
   std::ranges::stable_sort(kept, {}, [](const FoundPassage* passage) { return passage->distance; });
   Json nodes = Json::array();
@@ -49,10 +50,10 @@ Json source_nodes(const Course& course) {
   return nodes;
 }
 
-Json passages_json(const Course& course) {
+Json passages_json(const RequestState& state) {
   Json passages = Json::array();
-  for (const std::size_t place : passages_aboard(course)) {
-    const FoundPassage& found = course.passages[place];
+  for (const std::size_t place : passages_in_plan(state)) {
+    const FoundPassage& found = state.passages[place];
     const SelectedPassage& passage = found.passage;
     Json& json = passages.emplace_back(Json::object());
     json.get_ref<Json::object_t&>().reserve(13);
@@ -67,22 +68,22 @@ Json passages_json(const Course& course) {
     json["score"] = passage.score;
     json["reason"] = passage.reason;
     json["text"] = passage.text;
-    if (!course.ask.documents) continue;
+    if (!state.ask.documents) continue;
     json["metadata"] = metadata_json(found.metadata);
   }
   return passages;
 }
 
 // Those that went along, for who wants to say whether they helped.
-Json memories_json(const Course& course) {
+Json memories_json(const RequestState& state) {
   Json memories = Json::array();
-  const std::size_t at = course.parts.facts.size() - course.recalled->facts.size();
+  const std::size_t at = state.parts.facts.size() - state.recalled->facts.size();
   std::size_t place = 0;
-  for (const PlannedPiece& piece : course.plan.pieces) {
-    if (piece.section != SectionKind::memory || place == course.parts.facts.size()) continue;
+  for (const PlannedPiece& piece : state.plan.pieces) {
+    if (piece.section != SectionKind::memory || place == state.parts.facts.size()) continue;
     const std::size_t fact = place++;
     if (fact < at || piece.fate != Fate::kept) continue;
-    const memory::GatheredFact& one = course.recalled->facts[fact - at];
+    const memory::GatheredFact& one = state.recalled->facts[fact - at];
     memories.push_back({{"id", one.recalled.fact.id},
                         {"provider", one.provider.empty() ? Json() : Json(one.provider)},
                         {"text", one.recalled.fact.text},
@@ -132,9 +133,9 @@ Json summary_json(const PlannedSummary& summary) {
           {"tokens_after", summary.after}};
 }
 
-Json summary(const Course& course) {
-  const Trace& trace = course.trace;
-  const Plan& plan = course.plan;
+Json summary(const RequestState& state) {
+  const Trace& trace = state.trace;
+  const Plan& plan = state.plan;
   Json json{{"trace", trace.id},
             {"model", trace.model},
             {"upstream", trace.upstream},
@@ -155,17 +156,17 @@ Json summary(const Course& course) {
   if (!trace.index.empty()) {
     json["index"] = trace.index;
     json["strategy"] = name_of(plan.strategy.strategy);
-    json["passages"] = passages_json(course);
-    if (!course.without_documents.empty()) json["without_documents"] = course.without_documents;
-    if (!course.nothing_near.empty()) json["nothing_near"] = course.nothing_near;
-    if (course.retrieval) json["context_window_optimization"] = retrieval_json(*course.retrieval);
+    json["passages"] = passages_json(state);
+    if (!state.without_documents.empty()) json["without_documents"] = state.without_documents;
+    if (!state.nothing_near.empty()) json["nothing_near"] = state.nothing_near;
+    if (state.retrieval) json["context_window_optimization"] = retrieval_json(*state.retrieval);
   }
-  if (course.recalled && (!course.recalled->facts.empty() || course.parts.wishes.memory))
-    json["memories"] = memories_json(course);
+  if (state.recalled && (!state.recalled->facts.empty() || state.parts.wishes.memory))
+    json["memories"] = memories_json(state);
   Json warnings = plan.warnings;
   for (const std::string& warning : trace.warnings) warnings.push_back(base::for_clients(warning));
   if (!warnings.empty()) json["warnings"] = std::move(warnings);
-  if (course.parts.wishes.explain) json["plan"] = Json::parse(plan_json_line(plan), nullptr, false);
+  if (state.parts.wishes.explain) json["plan"] = base::parse_json(plan_json_line(plan));
   return json;
 }
 
@@ -204,7 +205,7 @@ int status_of(Errc code) {
   return 500;
 }
 
-AnswerHead answer_head(const Course& course, const ReplyHead& from) {
+AnswerHead answer_head(const RequestState& state, const ReplyHead& from) {
   AnswerHead head;
   head.status = from.status;
   if (const std::string_view type = from.header("content-type"); !type.empty()) head.content_type = type;
@@ -212,27 +213,27 @@ AnswerHead answer_head(const Course& course, const ReplyHead& from) {
     if (header.name == "retry-after" || header.name == "x-request-id" ||
         header.name.starts_with("x-ratelimit-") || header.name.starts_with("openai-"))
       head.headers.push_back(header);
-  const Trace& trace = course.trace;
+  const Trace& trace = state.trace;
   head.headers.push_back({"X-Plimsoll-Trace", trace.id});
   head.headers.push_back({"X-Plimsoll-Window", std::to_string(trace.window)});
   head.headers.push_back({"X-Plimsoll-Input-Tokens", std::to_string(trace.input)});
   head.headers.push_back({"X-Plimsoll-Answer-Tokens", std::to_string(trace.answer)});
   head.headers.push_back({"X-Plimsoll-Model", trace.model});
-  if (course.names_index)
-    head.headers.push_back({"X-Plimsoll-Passages", std::to_string(passages_aboard(course).size())});
+  if (state.names_index)
+    head.headers.push_back({"X-Plimsoll-Passages", std::to_string(passages_in_plan(state).size())});
   if (trace.cut > 0) head.headers.push_back({"X-Plimsoll-Upstream-Cut-Tokens", std::to_string(trace.cut)});
   return head;
 }
 
-std::string annotation(const Course& course) {
+std::string annotation(const RequestState& state) {
   std::string fields;
-  if (course.names_index) {
+  if (state.names_index) {
     fields = "\"source_nodes\":";
-    base::append_json(fields, source_nodes(course));
+    base::append_json(fields, source_nodes(state));
     fields += ",";
   }
   fields += "\"plimsoll\":";
-  base::append_json(fields, summary(course));
+  base::append_json(fields, summary(state));
   return fields;
 }
 
@@ -243,7 +244,7 @@ Error ragengine_failure(std::string_view said) {
 
 std::string said_in_error(std::string_view body) {
   constexpr std::size_t longest = 2'000;  // a server may repeat the whole prompt
-  const Json json = Json::parse(body, nullptr, false);
+  const Json json = base::parse_json(body);
   if (json.is_object()) {
     const auto error = json.find("error");
     if (error != json.end() && error->is_string()) return error->get<std::string>().substr(0, longest);
@@ -257,7 +258,7 @@ std::string said_in_error(std::string_view body) {
 }
 
 std::string with_detail(std::string body, std::string_view said) {
-  const Json json = Json::parse(body, nullptr, false);
+  const Json json = base::parse_json(body);
   if (!json.is_object() || json.contains("detail")) return body;
   return with_fields(body, "\"detail\":" + base::json_text(said));
 }

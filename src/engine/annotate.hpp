@@ -4,15 +4,15 @@
 #include <string>
 #include <string_view>
 
-#include "engine/course.hpp"
+#include "engine/request_state.hpp"
 
 namespace plimsoll::engine {
 
 // Status and headers of the answer: the upstream's that help a client, and ours.
-AnswerHead answer_head(const Course& course, const ReplyHead& from);
+AnswerHead answer_head(const RequestState& state, const ReplyHead& from);
 
 // `"source_nodes": ..., "plimsoll": {...}` without the braces around them (K4).
-std::string annotation(const Course& course);
+std::string annotation(const RequestState& state);
 
 // The message of an error in OpenAI's form, in FastAPI's, or in Ollama's; else the text itself, shortened.
 // An upstream's failure in RAGEngine's words, whatever its status: what it says of a chat with documents.

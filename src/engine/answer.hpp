@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "engine/breaker.hpp"
+#include "conversation/summaries.hpp"
 #include "engine/caller.hpp"
-#include "engine/consult.hpp"
 #include "engine/counters.hpp"
-#include "engine/fleet_models.hpp"
+#include "engine/evidence/consult.hpp"
+#include "engine/evidence/recall.hpp"
 #include "engine/limits.hpp"
-#include "engine/recall.hpp"
-#include "engine/summaries.hpp"
 #include "engine/trace_writer.hpp"
+#include "models/breaker.hpp"
+#include "models/upstream_models.hpp"
 #include "plimsoll/upstream.hpp"
 
 namespace plimsoll::engine {
@@ -80,13 +80,13 @@ struct EngineRules {
 
 // What all threads share.
 struct Engine {
-  FleetModels& models;
-  Shelf* shelf = nullptr;  // null: there is no store
+  models::UpstreamModels& models;
+  library::OpenIndexes* open_indexes = nullptr;  // null: there is no store
   ledger::DriftBook& drift;
   TraceWriter* traces = nullptr;  // null: neither traces nor usage are kept
-  Breakers& breakers;
+  models::Breakers& breakers;
   EngineRules rules;
-  Summaries* summaries = nullptr;  // null: history is not compressed
+  conversation::Summaries* summaries = nullptr;  // null: history is not compressed
   Counters counters{};
   // Told what each answer has used, at once and on any thread; null: nobody wants to know.
   std::function<void(const std::string& owner, Tokens tokens)> charge{};
@@ -95,16 +95,16 @@ struct Engine {
   const Recall* recall = nullptr;  // null: there are no memories
   // Told what is begun beside the answer itself and may take long; null: nobody wants to know.
   std::function<void(std::string_view what)> tell_step{};
-  std::function<Breakers::Clock::time_point()> now = Breakers::Clock::now;
+  std::function<models::Breakers::Clock::time_point()> now = models::Breakers::Clock::now;
 };
 
 // What one thread has to itself.
-class Crew {
+class WorkerContext {
  public:
-  Crew() = default;
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
-  virtual ~Crew() = default;
+  WorkerContext() = default;
+  WorkerContext(const WorkerContext&) = delete;
+  WorkerContext& operator=(const WorkerContext&) = delete;
+  virtual ~WorkerContext() = default;
   virtual UpstreamLink& link(std::size_t member) = 0;
   // Does the work elsewhere, and comes back here.
   virtual Awaitable<void> elsewhere(std::function<void()> work) = 0;
@@ -113,11 +113,11 @@ class Crew {
 
 // An error only where nothing went to the client yet; whatever happened is in the trace, which is kept. The
 // id of the trace is in `trace_id` from the start.
-Awaitable<Result<void>> answer(Engine& engine, Crew& crew, Ask ask, AnswerSink& client, Deadline deadline,
-                               std::string& trace_id);
+Awaitable<Result<void>> answer(Engine& engine, WorkerContext& worker, Ask ask, AnswerSink& client,
+                               Deadline deadline, std::string& trace_id);
 
 // The plan that `answer` would go by, without asking a model.
-Awaitable<Result<Plan>> plan_only(Engine& engine, Crew& crew, Ask ask, Deadline deadline);
+Awaitable<Result<Plan>> plan_only(Engine& engine, WorkerContext& worker, Ask ask, Deadline deadline);
 
 // Counts what somebody has used without a plan: texts that were embedded here.
 void charge_texts(Engine& engine, const Caller& caller, const std::string& route, const std::string& model,

@@ -2,7 +2,7 @@
 
 #include "base/log.hpp"
 #include "base/try.hpp"
-#include "engine/course.hpp"
+#include "engine/request_state.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -13,18 +13,17 @@ constexpr int most_tries = 3;
 constexpr milliseconds first_pause{100};
 constexpr milliseconds longest_asked_pause{5'000};  // a longer Retry-After is the client's to wait for
 
-UpstreamRequest request_for(Engine& engine, const Course& course) {
+UpstreamRequest request_for(Engine& engine, const RequestState& state) {
   UpstreamRequest request;
-  request.route = course.ask.route;
-  request.body = course.outgoing();
-  request.model = course.berth.model;
-  request.owner = course.ask.caller.owner;
-  request.stream = course.stream;
+  request.route = state.ask.route;
+  request.body = state.outgoing();
+  request.model = state.location.model;
+  request.owner = state.ask.caller.owner;
+  request.stream = state.stream;
   request.refuse_inexpressible = engine.rules.refuse_inexpressible;
   // A client that wishes for a window gets one that large, as far as there is one to be had.
-  const Tokens needed =
-      course.ask.window_wish ? std::max(course.needs(), course.trace.window) : course.needs();
-  request.num_ctx = engine.models.num_ctx_for(course.berth, needed);
+  const Tokens needed = state.ask.window_wish ? std::max(state.needs(), state.trace.window) : state.needs();
+  request.num_ctx = engine.models.num_ctx_for(state.location, needed);
   return request;
 }
 
@@ -40,12 +39,13 @@ bool is_dead(const Error& error) {
 }
 
 // None: it answered, or the request was never its to answer.
-std::optional<Breakers::Failure> failure_in(const Result<std::unique_ptr<HttpStream>>& reply) {
+std::optional<models::Breakers::Failure> failure_in(const Result<std::unique_ptr<HttpStream>>& reply) {
   if (reply)
-    return is_out_of_service((*reply)->head().status) ? std::optional(Breakers::Failure::reply)
+    return is_out_of_service((*reply)->head().status) ? std::optional(models::Breakers::Failure::reply)
                                                       : std::nullopt;
   if (reply.error().code == Errc::bad_input) return std::nullopt;
-  return reply.error().code == Errc::unreachable ? Breakers::Failure::connection : Breakers::Failure::reply;
+  return reply.error().code == Errc::unreachable ? models::Breakers::Failure::connection
+                                                 : models::Breakers::Failure::reply;
 }
 
 // How long to wait before another try; none: another try would not help, or is not ours to make.
@@ -68,14 +68,14 @@ std::optional<milliseconds> pause_after(const Result<std::unique_ptr<HttpStream>
   return std::max(milliseconds(static_cast<std::int64_t>(seconds * 1000)), first_pause);
 }
 
-void note_attempt(Course& course, const Result<std::unique_ptr<HttpStream>>& reply, std::int64_t begin) {
+void note_attempt(RequestState& state, const Result<std::unique_ptr<HttpStream>>& reply, std::int64_t begin) {
   TraceAttempt attempt{
-      course.trace.upstream, course.trace.model,           reply ? (*reply)->head().status : 0, {},
-      course.trace.window,   course.microseconds() - begin};
+      state.trace.upstream, state.trace.model,           reply ? (*reply)->head().status : 0, {},
+      state.trace.window,   state.microseconds() - begin};
   attempt.outcome = !reply                          ? reply.error().what
                     : (*reply)->head().status < 400 ? "answered"
                                                     : fmt::format("status {}", (*reply)->head().status);
-  course.trace.attempts.push_back(std::move(attempt));
+  state.trace.attempts.push_back(std::move(attempt));
 }
 
 tl::unexpected<Error> nobody_waits() {
@@ -84,17 +84,17 @@ tl::unexpected<Error> nobody_waits() {
 
 }  // namespace
 
-Error explain_late(const Course& course, Deadline deadline, Error error, std::string_view setting) {
+Error explain_late(const RequestState& state, Deadline deadline, Error error, std::string_view setting) {
   if (error.code != Errc::timed_out) return error;
   if (!deadline.passed()) {
     error.what += fmt::format(" ({})", setting);
     return error;
   }
-  const std::chrono::duration<double> whole = deadline.moment() - course.begun;
+  const std::chrono::duration<double> whole = deadline.moment() - state.begun;
   error.what = fmt::format(
       "the upstream '{}' had no whole answer within {:.3g} s (request_timeout_seconds); ask for less, or let "
       "the operator raise the setting",
-      course.trace.upstream, whole.count());
+      state.trace.upstream, whole.count());
   return error;
 }
 
@@ -103,45 +103,44 @@ Awaitable<bool> client_is_gone() {
   co_return state.cancelled() != boost::asio::cancellation_type::none;
 }
 
-Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, Crew& crew, Course& course,
-                                                        Deadline deadline) {
-  UpstreamLink& link = crew.link(course.berth.member);
-  const std::string& owner = course.ask.caller.owner;
+Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, WorkerContext& worker,
+                                                        RequestState& state, Deadline deadline) {
+  UpstreamLink& link = worker.link(state.location.member);
+  const std::string& owner = state.ask.caller.owner;
   for (int tries = 1;; ++tries) {
     if (co_await client_is_gone()) co_return nobody_waits();
-    if (const auto closed = engine.breakers.closed_for(course.berth, owner, engine.now()))
+    if (const auto closed = engine.breakers.closed_for(state.location, owner, engine.now()))
       co_return fail(Errc::unreachable,
                      "the upstream '{}' has failed again and again for {}; it is asked again in {:.1f} s",
-                     course.trace.upstream, course.trace.model,
-                     std::chrono::duration<double>(*closed).count());
-    if (tries == 1) ++course.sent;  // a server that is left alone was sent nothing
-    const std::int64_t begin = course.microseconds();
-    UpstreamRequest request = request_for(engine, course);
+                     state.trace.upstream, state.trace.model, std::chrono::duration<double>(*closed).count());
+    if (tries == 1) ++state.sent;  // a server that is left alone was sent nothing
+    const std::int64_t begin = state.microseconds();
+    UpstreamRequest request = request_for(engine, state);
     auto reply =
         co_await link.send(std::move(request), sooner(deadline, Deadline::after(engine.rules.first_byte)));
-    note_attempt(course, reply, begin);
-    course.left = co_await client_is_gone();
-    if (course.left) co_return nobody_waits();  // which is not the server's fault
+    note_attempt(state, reply, begin);
+    state.left = co_await client_is_gone();
+    if (state.left) co_return nobody_waits();  // which is not the server's fault
     if (const auto failure = failure_in(reply)) {
-      engine.breakers.failed(course.berth, owner, *failure, engine.now());
+      engine.breakers.failed(state.location, owner, *failure, engine.now());
     } else {
-      engine.breakers.succeeded(course.berth, owner);
-      engine.models.heard_from(course.berth);
+      engine.breakers.succeeded(state.location, owner);
+      engine.models.heard_from(state.location);
     }
     const auto pause = pause_after(reply, tries);
     if (!pause || tries == most_tries || deadline.left() <= *pause) {
       if (reply) co_return reply;
-      Error error = explain_late(course, deadline, std::move(reply).error(), "first_byte_timeout_seconds");
+      Error error = explain_late(state, deadline, std::move(reply).error(), "first_byte_timeout_seconds");
       if (is_dead(error)) error.code = Errc::unreachable;  // to a client it is the same
       co_return tl::unexpected(std::move(error));
     }
     ++engine.counters.retries;
-    log::info("asking the upstream again", {{"trace", course.trace.id},
-                                            {"upstream", course.trace.upstream},
-                                            {"why", course.trace.attempts.back().outcome},
+    log::info("asking the upstream again", {{"trace", state.trace.id},
+                                            {"upstream", state.trace.upstream},
+                                            {"why", state.trace.attempts.back().outcome},
                                             {"try", tries + 1}});
     reply = fail(Errc::upstream_failed, "given up");  // closes what there is before the pause
-    co_await crew.pause(*pause);
+    co_await worker.pause(*pause);
   }
 }
 

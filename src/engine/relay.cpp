@@ -1,12 +1,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/log.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "engine/annotate.hpp"
-#include "engine/course.hpp"
-#include "engine/protect.hpp"
+#include "engine/evidence/protect.hpp"
 #include "engine/reply.hpp"
+#include "engine/request_state.hpp"
 #include "engine/stand_in.hpp"
 #include "ledger/reconcile.hpp"
 #include "window/overflow.hpp"
@@ -36,52 +36,52 @@ Awaitable<Result<std::string>> read_all(const Engine& engine, HttpStream& reply,
 
 // Whether the upstream says that the prompt was too long; then its window is known better from now on, and
 // there is a plan worth making.
-bool teaches(Engine& engine, Course& course, int status, std::string_view body) {
+bool teaches(Engine& engine, RequestState& state, int status, std::string_view body) {
   const auto overflow = window::read_overflow(status, body);
   if (!overflow) return false;
-  const Tokens planned = course.trace.window;
+  const Tokens planned = state.trace.window;
   // Where it does not say how large it is: surely no larger than what it refused.
-  const Trace& trace = course.trace;
+  const Trace& trace = state.trace;
   const Tokens window =
       overflow->window.value_or(std::min(planned, trace.input + trace.thinking + trace.answer) - 1);
   // A server that repeats what it was sent would be taught by whoever writes to it.
-  if (window < WindowSigns::least_believed || repeats_request(course, overflow->said) ||
-      holds_words(course, overflow->words))
+  if (window < models::WindowSigns::least_believed || repeats_request(state, overflow->said) ||
+      holds_words(state, overflow->words))
     return false;
-  if (!course.trace.attempts.empty())
-    course.trace.attempts.back().outcome =
+  if (!state.trace.attempts.empty())
+    state.trace.attempts.back().outcome =
         fmt::format("overflow: the window is {}", base::with_thousands(window));
-  log::warning("upstream overflow", {{"trace", course.trace.id},
-                                     {"model", course.trace.model},
+  log::warning("upstream overflow", {{"trace", state.trace.id},
+                                     {"model", state.trace.model},
                                      {"planned_window", planned},
                                      {"window", window},
-                                     {"said", for_the_record(engine, course, overflow->said)}});
+                                     {"said", for_the_record(engine, state, overflow->said)}});
   // An Ollama means the window that it was asked to load, and can be asked for a larger one.
-  if (is_chat(course) && engine.models.raise_window(course.berth)) {
+  if (is_chat(state) && engine.models.raise_window(state.location)) {
     ++engine.counters.overflows;
-    return course.sent == 1;
+    return state.sent == 1;
   }
   if (window >= planned) return false;
-  const bool plausible = engine.models.window_signs().refused(
-      course.berth, course.ask.caller.owner, course.ask.body, window, engine.models.now_ms());
+  const bool plausible = engine.models.window_signs().refused(state.location, state.ask.caller.owner,
+                                                              state.ask.body, window, engine.models.now_ms());
   if (!plausible) return false;
-  course.told_window = {course.berth, window};
+  state.told_window = {state.location, window};
   ++engine.counters.overflows;
-  return course.sent == 1;
+  return state.sent == 1;
 }
 
 // No text has more tokens than bytes. What a server adds of its own and what stands for pictures is counted
 // generously: a report beyond that says nothing of the request.
-bool can_have_read(const Course& course, Tokens read) {
+bool can_have_read(const RequestState& state, Tokens read) {
   constexpr Tokens of_the_server = 4'096;
-  return read <= static_cast<Tokens>(course.outgoing().size()) + course.trace.input + of_the_server;
+  return read <= static_cast<Tokens>(state.outgoing().size()) + state.trace.input + of_the_server;
 }
 
-void learn(Engine& engine, Course& course, Tokens drift) {
-  const Trace& trace = course.trace;
+void learn(Engine& engine, RequestState& state, Tokens drift) {
+  const Trace& trace = state.trace;
   const Tokens read = trace.input + drift;
   const std::int64_t now = engine.models.now_ms();
-  if (!can_have_read(course, read)) {
+  if (!can_have_read(state, read)) {
     log::warning("usage ignored: more tokens than the request can have", {{"trace", trace.id},
                                                                           {"upstream", trace.upstream},
                                                                           {"model", trace.model},
@@ -89,20 +89,20 @@ void learn(Engine& engine, Course& course, Tokens drift) {
                                                                           {"reported", read}});
     return;
   }
-  engine.drift.learn(engine.models.drift_key(course.berth, course.ask.caller.owner), drift, now);
-  engine.models.window_signs().accepted(course.berth, std::min(read, trace.input), now);
+  engine.drift.learn(engine.models.drift_key(state.location, state.ask.caller.owner), drift, now);
+  engine.models.window_signs().accepted(state.location, std::min(read, trace.input), now);
 }
 
 // What was read against what was planned.
-void reconcile(Engine& engine, Course& course, const ReplyFacts& facts) {
-  Trace& trace = course.trace;
+void reconcile(Engine& engine, RequestState& state, const ReplyFacts& facts) {
+  Trace& trace = state.trace;
   trace.usage = facts.usage;
   trace.finish_reason = facts.finish_reason;
   if (trace.input == 0) return;  // nothing was counted
   const auto seen = ledger::reconcile({trace.input, trace.margin, trace.exactness}, facts.usage);
   trace.drift = seen.drift;
   trace.cut = seen.cut;
-  if (seen.drift && seen.cut == 0) learn(engine, course, *seen.drift);
+  if (seen.drift && seen.cut == 0) learn(engine, state, *seen.drift);
   if (seen.cut > 0)
     log::warning("upstream cut the prompt", {{"trace", trace.id},
                                              {"upstream", trace.upstream},
@@ -117,58 +117,58 @@ bool is_whole_object(std::string_view body) {
   return body.starts_with('{') && body.ends_with('}');
 }
 
-Awaitable<Result<bool>> hand_over(Course& course, const ReplyHead& from, std::string body,
-                                  AnswerSink& client) {
-  AnswerHead head = answer_head(course, from);
+Awaitable<Result<Again>> hand_over(RequestState& state, const ReplyHead& from, std::string body,
+                                   AnswerSink& client) {
+  AnswerHead head = answer_head(state, from);
   head.length = body.size();
-  course.trace.status = head.status;
+  state.trace.status = head.status;
   CO_TRY_VOID(co_await client.head(head));
   CO_TRY_VOID(co_await client.body(body));
-  co_return true;
+  co_return std::nullopt;
 }
 
-Awaitable<Result<bool>> relay_plain(Engine& engine, Course& course, HttpStream& reply, AnswerSink& client,
-                                    Deadline deadline) {
+Awaitable<Result<Again>> relay_plain(Engine& engine, RequestState& state, HttpStream& reply,
+                                     AnswerSink& client, Deadline deadline) {
   auto read = co_await read_all(engine, reply, deadline);
   if (!read) {
     const bool gone = co_await client_is_gone();
-    course.left = gone && reply.head().status < 400;  // what it had begun is used all the same
-    co_return tl::unexpected(explain_late(course, deadline, std::move(read).error(), "idle_timeout_seconds"));
+    state.left = gone && reply.head().status < 400;  // what it had begun is used all the same
+    co_return tl::unexpected(explain_late(state, deadline, std::move(read).error(), "idle_timeout_seconds"));
   }
   std::string body = *std::move(read);
   if (reply.head().status >= 400) {
     const int status = reply.head().status;
-    if (teaches(engine, course, status, body)) co_return false;
-    if (is_unavailable(status) && take_stand_in(engine, course, fmt::format("status {}", status)))
-      co_return false;
+    if (teaches(engine, state, status, body)) co_return Replan::overflow;
+    if (is_unavailable(status) && take_stand_in(engine, state, fmt::format("status {}", status)))
+      co_return Replan::server_down;
     std::string said = said_in_error(body);
-    if (engine.rules.kaito_compat && !course.trace.index.empty()) {
-      course.trace.error = for_the_record(engine, course, said);
+    if (engine.rules.kaito_compat && !state.trace.index.empty()) {
+      state.trace.error = for_the_record(engine, state, said);
       co_return tl::unexpected(ragengine_failure(said));
     }
     body = with_detail(std::move(body), said);
-    course.trace.error = for_the_record(engine, course, std::move(said));
-    co_return co_await hand_over(course, reply.head(), std::move(body), client);
+    state.trace.error = for_the_record(engine, state, std::move(said));
+    co_return co_await hand_over(state, reply.head(), std::move(body), client);
   }
-  if (is_chat(course) && !is_whole_object(body))
+  if (is_chat(state) && !is_whole_object(body))
     co_return fail(
         Errc::upstream_failed,
         "the upstream '{}' answered with {} bytes that are not a whole JSON object; ask again, or see "
         "its log",
-        course.trace.upstream, body.size());
-  reconcile(engine, course, read_reply(body));
-  if (course.trace.cut > 0 && !course.raised && is_chat(course) && engine.models.raise_window(course.berth)) {
-    course.raised = true;
-    course.trace.attempts.back().outcome =
-        fmt::format("the upstream cut {} tokens", base::with_thousands(course.trace.cut));
-    course.trace.cut = 0;
-    co_return false;
+        state.trace.upstream, body.size());
+  reconcile(engine, state, read_reply(body));
+  if (state.trace.cut > 0 && !state.raised && is_chat(state) && engine.models.raise_window(state.location)) {
+    state.raised = true;
+    state.trace.attempts.back().outcome =
+        fmt::format("the upstream cut {} tokens", base::with_thousands(state.trace.cut));
+    state.trace.cut = 0;
+    co_return Replan::prompt_cut;
   }
-  if (course.is_annotated())
-    body = with_fields(body, annotation(course));
-  else if (engine.rules.kaito_compat && is_chat(course))
+  if (state.is_annotated())
+    body = with_fields(body, annotation(state));
+  else if (engine.rules.kaito_compat && is_chat(state))
     body = with_fields(body, R"("source_nodes":null)");
-  co_return co_await hand_over(course, reply.head(), std::move(body), client);
+  co_return co_await hand_over(state, reply.head(), std::move(body), client);
 }
 
 // Reads until one whole event is there: an error may hide in it.
@@ -184,67 +184,67 @@ Awaitable<Result<std::string>> first_event(const Engine& engine, HttpStream& rep
   co_return begin;
 }
 
-Awaitable<Result<bool>> relay_stream(Engine& engine, Course& course, HttpStream& reply, AnswerSink& client,
-                                     Deadline deadline) {
+Awaitable<Result<Again>> relay_stream(Engine& engine, RequestState& state, HttpStream& reply,
+                                      AnswerSink& client, Deadline deadline) {
   auto came = co_await first_event(engine, reply, deadline);
   if (!came) {
-    course.left = co_await client_is_gone();  // the server has read the prompt all the same
-    co_return tl::unexpected(explain_late(course, deadline, std::move(came).error(), "idle_timeout_seconds"));
+    state.left = co_await client_is_gone();  // the server has read the prompt all the same
+    co_return tl::unexpected(explain_late(state, deadline, std::move(came).error(), "idle_timeout_seconds"));
   }
   const std::string begin = *std::move(came);
-  course.trace.first_byte_us = course.microseconds();
+  state.trace.first_byte_us = state.microseconds();
   const std::string_view first = data_of(std::string_view(begin).substr(0, first_event_end(begin)));
   if (first.find("\"error\"") != std::string_view::npos && read_reply(first).is_error) {
-    if (teaches(engine, course, 200, first)) co_return false;
+    if (teaches(engine, state, 200, first)) co_return Replan::overflow;
     const std::string said = said_in_error(first);
-    course.trace.error = for_the_record(engine, course, said);
+    state.trace.error = for_the_record(engine, state, said);
     co_return fail(Errc::upstream_failed, "the upstream answered with an error: {}", said);
   }
   // A cut shows in the usage, behind everything else: then there is something to tell after all.
-  EventRelay events({course.is_annotated(), course.hides_usage, /*told_late=*/true});
+  EventRelay events({state.is_annotated(), state.hides_usage, /*told_late=*/true});
   const EventRelay::Fields fields = [&] {
-    reconcile(engine, course, events.facts());
-    return course.is_annotated() ? annotation(course) : std::string();
+    reconcile(engine, state, events.facts());
+    return state.is_annotated() ? annotation(state) : std::string();
   };
-  AnswerHead head = answer_head(course, reply.head());
+  AnswerHead head = answer_head(state, reply.head());
   head.headers.push_back({"Cache-Control", "no-cache"});
-  course.trace.status = head.status;
+  state.trace.status = head.status;
   CO_TRY_VOID(co_await client.head(head));
   Result<std::string_view> bytes = std::string_view(begin);
   while (bytes && !bytes->empty()) {
     const std::string_view out = events.pass(*bytes, fields);
-    course.streamed = events.chunks();
+    state.streamed = events.chunks();
     if (!out.empty()) CO_TRY_VOID(co_await client.body(out));
     bytes = co_await reply.read(soon(engine, deadline));
     if (events.waiting() > engine.rules.max_answer_bytes) bytes = too_long(engine);
   }
   if (!bytes) {  // the head is out: all that can be said is said in the stream
-    const Error error = explain_late(course, deadline, bytes.error(), "idle_timeout_seconds");
-    course.trace.error = error.what;
+    const Error error = explain_late(state, deadline, bytes.error(), "idle_timeout_seconds");
+    state.trace.error = error.what;
     const std::string event = error_event(error);
     CO_TRY_VOID(co_await client.body(event));
-    co_return true;
+    co_return std::nullopt;
   }
   const std::string_view rest = events.finish(fields);
   if (!rest.empty()) CO_TRY_VOID(co_await client.body(rest));
-  if (!course.trace.drift) reconcile(engine, course, events.facts());
-  co_return true;
+  if (!state.trace.drift) reconcile(engine, state, events.facts());
+  co_return std::nullopt;
 }
 
 }  // namespace
 
-Awaitable<Result<bool>> relay(Engine& engine, Course& course, HttpStream& reply, AnswerSink& client,
-                              Deadline deadline) {
+Awaitable<Result<Again>> relay(Engine& engine, RequestState& state, HttpStream& reply, AnswerSink& client,
+                               Deadline deadline) {
   const std::string_view left_out = reply.head().header("x-plimsoll-left-out");
   if (!left_out.empty()) {
-    course.trace.warnings.push_back(fmt::format("the upstream's API cannot express {}; left out", left_out));
-    course.trace.changed = true;  // so that the client is told
+    state.trace.warnings.push_back(fmt::format("the upstream's API cannot express {}; left out", left_out));
+    state.trace.changed = true;  // so that the client is told
   }
   const bool streams =
       reply.head().status < 400 && reply.head().header("content-type").starts_with("text/event-stream");
-  if (streams) return relay_stream(engine, course, reply, client, deadline);
-  course.trace.first_byte_us = course.microseconds();
-  return relay_plain(engine, course, reply, client, deadline);
+  if (streams) return relay_stream(engine, state, reply, client, deadline);
+  state.trace.first_byte_us = state.microseconds();
+  return relay_plain(engine, state, reply, client, deadline);
 }
 
 }  // namespace plimsoll::engine

@@ -1,13 +1,14 @@
 // What a plan takes of its owner's limits, set aside before it is sent.
 #include <algorithm>
 
-#include "base/json_member.hpp"
-#include "base/json_text.hpp"
-#include "base/text.hpp"
+#include "base/json/json_member.hpp"
+#include "base/json/json_text.hpp"
+#include "base/json/parse_json.hpp"
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "engine/annotate.hpp"
-#include "engine/course.hpp"
-#include "engine/protect.hpp"
+#include "engine/evidence/protect.hpp"
+#include "engine/request_state.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -15,10 +16,10 @@ namespace {
 using base::member;
 using Json = nlohmann::ordered_json;
 
-bool names_limit(const Course& course) {
-  if (is_chat(course)) return course.parts.max_tokens.has_value();
-  if (course.ask.route != "/v1/responses") return true;  // a server ends after a few tokens by itself
-  const Json& limit = member(course.parts.body, "max_output_tokens");
+bool names_limit(const RequestState& state) {
+  if (is_chat(state)) return state.parts.max_tokens.has_value();
+  if (state.ask.route != "/v1/responses") return true;  // a server ends after a few tokens by itself
+  const Json& limit = member(state.parts.body, "max_output_tokens");
   return limit.is_number() && limit.get<double>() >= 0;
 }
 
@@ -35,22 +36,22 @@ Tokens answers_wanted(const Json& body) {
   return static_cast<Tokens>(wanted);
 }
 
-Need need_of(const Course& course) {
-  const Trace& trace = course.trace;
+Need need_of(const RequestState& state) {
+  const Trace& trace = state.trace;
   // Nothing is counted of what is embedded, and of several prompts the longest alone.
-  const bool counted = is_chat(course) || course.ask.route == "/v1/responses";
-  const Tokens estimate = counted ? 0 : estimated_tokens(course.ask.body.size());
-  return {std::max(trace.input, estimate),
-          (trace.thinking + trace.answer) * answers_wanted(course.parts.body), !names_limit(course)};
+  const bool counted = is_chat(state) || state.ask.route == "/v1/responses";
+  const Tokens estimate = counted ? 0 : estimated_tokens(state.ask.body.size());
+  return {std::max(trace.input, estimate), (trace.thinking + trace.answer) * answers_wanted(state.parts.body),
+          !names_limit(state)};
 }
 
 // The server is told, so that the budget binds.
-void limit_answer(Course& course, Tokens answer) {
-  Trace& trace = course.trace;
-  Json body = Json::parse(course.outgoing(), nullptr, /*allow_exceptions=*/false);
+void limit_answer(RequestState& state, Tokens answer) {
+  Trace& trace = state.trace;
+  Json body = base::parse_json(state.outgoing());
   if (!body.is_object()) return;
-  body[is_chat(course) ? "max_tokens" : "max_output_tokens"] = answer;
-  course.body = base::json_text(body);
+  body[is_chat(state) ? "max_tokens" : "max_output_tokens"] = answer;
+  state.body = base::json_text(body);
   trace.answer = answer;
   trace.changed = true;
   trace.warnings.push_back(
@@ -61,29 +62,29 @@ void limit_answer(Course& course, Tokens answer) {
 
 }  // namespace
 
-std::optional<Refusal> reserve(Engine& engine, Course& course) {
-  if (!engine.reserve || !course.ask.caller.metered) return std::nullopt;
-  course.reserved.reset();
-  const Need need = need_of(course);
-  course.allowed_answer = need.answer;
-  auto share = engine.reserve(course.ask.caller.owner, need);
+std::optional<Refusal> reserve(Engine& engine, RequestState& state) {
+  if (!engine.reserve || !state.ask.caller.metered) return std::nullopt;
+  state.reserved.reset();
+  const Need need = need_of(state);
+  state.allowed_answer = need.answer;
+  auto share = engine.reserve(state.ask.caller.owner, need);
   if (!share) return std::move(share).error();
-  course.reserved = std::move(share->held);
+  state.reserved = std::move(share->held);
   if (share->answer < need.answer) {
-    const Tokens each = share->answer / answers_wanted(course.parts.body) - course.trace.thinking;
-    limit_answer(course, std::max<Tokens>(1, each));
+    const Tokens each = share->answer / answers_wanted(state.parts.body) - state.trace.thinking;
+    limit_answer(state, std::max<Tokens>(1, each));
   }
   return std::nullopt;
 }
 
-Awaitable<Result<void>> turn_away(Course& course, const Refusal& refusal, AnswerSink& client) {
-  course.trace.status = refusal.status;
-  course.trace.error = refusal.what;
+Awaitable<Result<void>> turn_away(RequestState& state, const Refusal& refusal, AnswerSink& client) {
+  state.trace.status = refusal.status;
+  state.trace.error = refusal.what;
   const std::string body = refusal_body(refusal);
   AnswerHead head;
   head.status = refusal.status;
   head.headers = refusal_headers(refusal);
-  head.headers.push_back({"X-Plimsoll-Trace", course.trace.id});
+  head.headers.push_back({"X-Plimsoll-Trace", state.trace.id});
   head.length = body.size();
   CO_TRY_VOID(co_await client.head(head));
   co_return co_await client.body(body);

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "base/json_member.hpp"
+#include "base/json/json_member.hpp"
 
 namespace plimsoll::engine {
 namespace {

@@ -2,11 +2,12 @@
 
 #include <array>
 
+#include "base/json/parse_json.hpp"
 #include "base/log.hpp"
 #include "base/try.hpp"
-#include "count/chat_body.hpp"
-#include "count/chat_request.hpp"
-#include "engine/protect.hpp"
+#include "count/chat/chat_body.hpp"
+#include "count/chat/chat_request.hpp"
+#include "engine/evidence/protect.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -31,13 +32,13 @@ constexpr std::array<Probe, 4> probes{{
 }};
 
 // With the window that the answer will be asked for in, or the server would load the model twice.
-UpstreamRequest to_render(Engine& engine, const Course& course, std::string_view body) {
+UpstreamRequest to_render(Engine& engine, const RequestState& state, std::string_view body) {
   UpstreamRequest request;
-  request.route = course.ask.route;
+  request.route = state.ask.route;
   request.body = body;
-  request.model = course.berth.model;
+  request.model = state.location.model;
   request.refuse_inexpressible = false;
-  request.num_ctx = engine.models.num_ctx_for(course.berth, course.needs());
+  request.num_ctx = engine.models.num_ctx_for(state.location, state.needs());
   return request;
 }
 
@@ -48,13 +49,14 @@ struct Shown {
   bool broke_off = false;  // there may be more to see another time
 };
 
-Awaitable<Shown> ask_for_renderings(Engine& engine, Crew& crew, const Course& course, Deadline deadline) {
+Awaitable<Shown> ask_for_renderings(Engine& engine, WorkerContext& worker, const RequestState& state,
+                                    Deadline deadline) {
   Shown shown;
   for (std::size_t i = 0; i < probes.size(); ++i) {
-    Json body = Json::parse(probes[i].body);
-    body["model"] = course.berth.model;
-    UpstreamRequest request = to_render(engine, course, body.dump());
-    auto text = co_await crew.link(course.berth.member).rendered(std::move(request), deadline);
+    Json body = base::parse_json(probes[i].body);
+    body["model"] = state.location.model;
+    UpstreamRequest request = to_render(engine, state, body.dump());
+    auto text = co_await worker.link(state.location.member).rendered(std::move(request), deadline);
     if (text) {
       shown.texts[i] = *std::move(text);
     } else {
@@ -77,12 +79,12 @@ bool renders_alike(const PlanModel& model, const std::string& format, const char
 }
 
 // The format that renders most of the probes as the server does; plain chats come first.
-ServedFormat recognised(const PlanModel& model, const Shown& shown) {
+models::ServedFormat recognised(const PlanModel& model, const Shown& shown) {
   std::vector<std::string> formats{model.chat.chat_template};
   for (const std::string_view name : chat_templates()) formats.emplace_back(name);
-  ServedFormat best;
+  models::ServedFormat best;
   for (const std::string& format : formats) {
-    ServedFormat found{format, true, true};
+    models::ServedFormat found{format, true, true};
     for (std::size_t i = 0; i < probes.size(); ++i) {
       const bool alike = renders_alike(model, format, probes[i].body, shown.texts[i]);
       if (!probes[i].tools) found.chats = found.chats && alike;
@@ -94,22 +96,22 @@ ServedFormat recognised(const PlanModel& model, const Shown& shown) {
   return best;
 }
 
-bool has_tools(const Course& course) {
-  for (const Json& message : course.parts.body["messages"])
+bool has_tools(const RequestState& state) {
+  for (const Json& message : state.parts.body["messages"])
     if (message["role"] == "tool" || message.contains("tool_calls")) return true;
-  return course.parts.body.contains("tools");
+  return state.parts.body.contains("tools");
 }
 
-bool has_images(const Course& course) {
-  for (const Json& message : course.parts.body["messages"])
+bool has_images(const RequestState& state) {
+  for (const Json& message : state.parts.body["messages"])
     if (message.contains("content") && message["content"].is_array()) return true;
   return false;
 }
 
 // Whether messages stand as no probe has them: two of one role in a row, which an Ollama takes for one, or a
 // system prompt among the others. A request that cannot be read is taken for odd.
-bool has_odd_turns(const Course& course) {
-  const Json body = Json::parse(course.outgoing(), nullptr, /*allow_exceptions=*/false);
+bool has_odd_turns(const RequestState& state) {
+  const Json body = base::parse_json(state.outgoing());
   if (!body.is_object() || !body.contains("messages")) return true;
   std::string before;
   for (const Json& message : body["messages"]) {
@@ -121,10 +123,11 @@ bool has_odd_turns(const Course& course) {
 }
 
 // The server's own words, counted.
-Awaitable<std::optional<Tokens>> rendered_tokens(Engine& engine, Crew& crew, const Course& course,
-                                                 const PlanModel& model, Deadline deadline) {
-  UpstreamRequest request = to_render(engine, course, course.outgoing());
-  const auto text = co_await crew.link(course.berth.member).rendered(std::move(request), deadline);
+Awaitable<std::optional<Tokens>> rendered_tokens(Engine& engine, WorkerContext& worker,
+                                                 const RequestState& state, const PlanModel& model,
+                                                 Deadline deadline) {
+  UpstreamRequest request = to_render(engine, state, state.outgoing());
+  const auto text = co_await worker.link(state.location.member).rendered(std::move(request), deadline);
   if (!text) co_return std::nullopt;
   const TokenizerInfo& info = model.tokenizer.info();
   const bool bos = info.adds_bos && !info.bos.empty() && !text->starts_with(info.bos);
@@ -133,33 +136,34 @@ Awaitable<std::optional<Tokens>> rendered_tokens(Engine& engine, Crew& crew, con
 
 }  // namespace
 
-Awaitable<bool> differs_from_the_servers(Engine& engine, Crew& crew, Course& course, Deadline deadline) {
-  if (!is_chat(course) || engine.models.fleet().kind_of(course.berth.member) != ServerKind::ollama)
+Awaitable<bool> differs_from_the_servers(Engine& engine, WorkerContext& worker, RequestState& state,
+                                         Deadline deadline) {
+  if (!is_chat(state) || engine.models.upstreams().kind_of(state.location.member) != ServerKind::ollama)
     co_return false;
   const Deadline soon = sooner(deadline, Deadline::after(patience));
-  const auto model = engine.models.open(course.berth, soon);
+  const auto model = engine.models.open(state.location, soon);
   if (!model) co_return false;
-  auto format = engine.models.format_of(course.berth);
+  auto format = engine.models.format_of(state.location);
   if (!format) {
-    const Shown shown = co_await ask_for_renderings(engine, crew, course, soon);
-    format = shown.tells ? recognised(*model, shown) : ServedFormat{};
+    const Shown shown = co_await ask_for_renderings(engine, worker, state, soon);
+    format = shown.tells ? recognised(*model, shown) : models::ServedFormat{};
     const std::string name = format->chats ? format->name : std::string("none of ours");
-    log::info("chat format of a model", {{"model", course.berth.model},
+    log::info("chat format of a model", {{"model", state.location.model},
                                          {"format", name},
                                          {"chats", format->chats},
                                          {"tools", format->tools},
                                          {"told", shown.tells}});
     const bool gone = co_await client_is_gone();
     if (shown.broke_off || gone)
-      format = ServedFormat{};
+      format = models::ServedFormat{};
     else
-      engine.models.learn_format(course.berth, *format);
+      engine.models.learn_format(state.location, *format);
     if (format->chats && format->name != model->chat.chat_template) co_return true;
   }
-  if ((has_tools(course) ? format->tools : format->chats) && !has_odd_turns(course)) co_return false;
-  if (has_images(course)) co_return false;
-  const auto tokens = co_await rendered_tokens(engine, crew, course, *model, soon);
-  Trace& trace = course.trace;
+  if ((has_tools(state) ? format->tools : format->chats) && !has_odd_turns(state)) co_return false;
+  if (has_images(state)) co_return false;
+  const auto tokens = co_await rendered_tokens(engine, worker, state, *model, soon);
+  Trace& trace = state.trace;
   if (!tokens) {
     trace.exactness = worse(trace.exactness, Exactness::calibrated);
     trace.warnings.emplace_back("the server does not show how it renders this chat; the count is calibrated");
@@ -168,10 +172,10 @@ Awaitable<bool> differs_from_the_servers(Engine& engine, Crew& crew, Course& cou
   const Tokens more = *tokens - trace.input;
   trace.input = *tokens;
   trace.exactness = model->exactness;
-  course.plan.input = *tokens;
-  course.plan.margin = trace.margin = trace.margin - course.rendered_longer;  // the rest was for this
-  if (course.needs() <= trace.window || more <= course.rendered_longer) co_return false;
-  course.rendered_longer = more;  // the next plan keeps so much free
+  state.plan.input = *tokens;
+  state.plan.margin = trace.margin = trace.margin - state.rendered_longer;  // the rest was for this
+  if (state.needs() <= trace.window || more <= state.rendered_longer) co_return false;
+  state.rendered_longer = more;  // the next plan keeps so much free
   co_return true;
 }
 

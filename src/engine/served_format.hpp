@@ -3,13 +3,14 @@
 // what the server renders.
 #pragma once
 
-#include "engine/course.hpp"
+#include "engine/request_state.hpp"
 
 namespace plimsoll::engine {
 
 // Looks at what the server makes of the planned request, where that has to be looked at. True: it is not what
 // was planned, and the request is to be planned once more with what was learned. A server that does not tell
 // leaves the plan as it is, and not exact.
-Awaitable<bool> differs_from_the_servers(Engine& engine, Crew& crew, Course& course, Deadline deadline);
+Awaitable<bool> differs_from_the_servers(Engine& engine, WorkerContext& worker, RequestState& state,
+                                         Deadline deadline);
 
 }  // namespace plimsoll::engine

@@ -1,7 +1,7 @@
 // Another model in the place of one whose server does not answer, where fallback is allowed (F).
 #pragma once
 
-#include "engine/course.hpp"
+#include "engine/request_state.hpp"
 
 namespace plimsoll::engine {
 
@@ -15,9 +15,9 @@ std::string_view kind_of_failure(const Error& error);
 
 // Chooses the next allowed model that a server lists, that was not tried yet and whose window holds the
 // request. False: fallback is off, or there is none. True: the request should be planned again.
-bool take_stand_in(Engine& engine, Course& course, std::string_view why);
+bool take_stand_in(Engine& engine, RequestState& state, std::string_view why);
 
 // Notes in the plan which model answers in place of which, and why.
-void tell_stand_in(Course& course);
+void tell_stand_in(RequestState& state);
 
 }  // namespace plimsoll::engine

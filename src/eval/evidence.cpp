@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
-#include "base/json_shape.hpp"
-#include "base/text.hpp"
+#include "base/json/json_shape.hpp"
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::eval {

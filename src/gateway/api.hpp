@@ -6,13 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "gateway/chat_routes.hpp"
-#include "gateway/http_server.hpp"
-#include "gateway/kaito.hpp"
-#include "gateway/mcp.hpp"
-#include "gateway/memory_routes.hpp"
-#include "gateway/ollama_ask.hpp"
-#include "gateway/responses_routes.hpp"
+#include "gateway/chat/chat_routes.hpp"
+#include "gateway/http/http_server.hpp"
+#include "gateway/kaito/kaito.hpp"
+#include "gateway/mcp/mcp.hpp"
+#include "gateway/memory/memory_routes.hpp"
+#include "gateway/ollama/ollama_ask.hpp"
+#include "gateway/openai/responses_routes.hpp"
+#include "gateway/router.hpp"
 #include "plimsoll/embedder.hpp"
 
 namespace plimsoll::gateway {
@@ -25,8 +26,8 @@ using FindEmbedder = std::function<Result<Embedder*>(const std::string& name)>;
 // What the routes stand on; all of it outlives them.
 struct ApiContext {
   engine::Engine& engine;
-  engine::Fleet& fleet;
-  engine::WindowFinder& finder;
+  models::Upstreams& upstreams;
+  models::WindowFinder& finder;
   McpServer tools;        // for /mcp, /v1/count and /v1/strategy
   FindEmbedder embedder;  // null: none
   std::string version;
@@ -44,29 +45,16 @@ class Api {
 
   // Whether a request may be let in at all, by what stands above its body, which is not read otherwise.
   bool wants_body(const ClientRequest& head) const;
-  Awaitable<void> handle(ThreadCrew& crew, ClientRequest& request, ClientReply& reply) const;
+  Awaitable<void> handle(ServerThread& thread, ClientRequest& request, ClientReply& reply) const;
   std::shared_ptr<RagMetrics> rag_metrics() const { return watched_; }
 
  private:
-  struct Call {
-    engine::Crew& crew;
-    ClientRequest& request;
-    ClientReply& reply;
-    Deadline deadline;
-  };
-  struct Route {
-    RouteAbout about;
-    Awaitable<void> (Api::*handler)(Call call) const;
-  };
-  static const std::vector<Route>& routes();
-  static std::vector<RouteAbout> all_routes();  // with those of the other tables
-  // By whatever route fits; 404 and 405 where none does.
-  Awaitable<void> find_route(Call call) const;
-  Awaitable<void> answer_kaito(Call call, Kaito::Match match) const;
+  void add_own_routes();
+  std::vector<RouteAbout> all_routes() const;
+  // 404 or 405.
+  Awaitable<void> refuse_route(Call call, const Router::Match& match) const;
 
   Awaitable<void> ask_model(Call call) const;  // chat, completions
-  Awaitable<void> responses(Call call) const;
-  Awaitable<void> kept_response(Call call) const;  // shows it, or forgets it
   Awaitable<void> messages(Call call) const;
   Awaitable<void> count_messages(Call call) const;
   Awaitable<void> embeddings(Call call) const;
@@ -101,14 +89,11 @@ class Api {
   ChatRoutes chat_;
   MemoryRoutes memory_;
   ResponsesRoutes responses_;
+  Router router_;                                       // of all that stand above
   mutable std::atomic<std::int64_t> refreshed_ms_ = 0;  // when the upstreams were asked for their models
 };
 
 // A trace's name: rises with time, and no two are alike.
 std::string new_trace_id();
-
-Awaitable<void> send_json(ClientReply& reply, int status, std::string body,
-                          std::vector<HttpHeader> headers = {});
-Awaitable<void> send_error(ClientReply& reply, const Error& error, std::vector<HttpHeader> headers = {});
 
 }  // namespace plimsoll::gateway

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 namespace plimsoll::gateway {
 namespace {

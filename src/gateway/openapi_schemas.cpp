@@ -1,5 +1,6 @@
 // What requests and replies look like, in JSON Schema. Requests take more than is named here: what a schema
 // does not know goes on to the upstream.
+#include "base/json/parse_json.hpp"
 #include "gateway/openapi.hpp"
 
 namespace plimsoll::gateway {
@@ -11,10 +12,19 @@ constexpr const char* requests = R"json({
 "Message": {"type": "object", "required": ["role"], "properties": {
   "role": {"type": "string", "examples": ["user"]},
   "content": {"description": "Text, or a list of parts.", "anyOf": [{"type": "string"}, {"type": "array"}, {"type": "null"}]}}},
-"Wishes": {"type": "object", "description": "What is asked of the planner.", "properties": {
-  "explain": {"type": "boolean"}, "memory": {"type": "boolean"}, "session": {"type": "string"}, "policy": {"type": "object"},
-  "order": {"enum": ["best_first", "best_last", "edges", "document"]},
-  "budget": {"type": "object"}, "fallback": {"type": "array", "items": {"type": "string"}}}},
+"Given": {"type": "array", "items": {"type": "object", "required": ["text"], "properties": {
+  "text": {"type": "string"}, "id": {"type": ["string", "null"]}, "importance": {"type": ["number", "null"]}, "score": {"type": ["number", "null"]}}}},
+"Wishes": {"type": "object", "description": "What is asked of the planner.", "additionalProperties": false, "properties": {
+  "policy": {"enum": ["balanced", "history", "documents", "answer", "strict", "document-chat", null]},
+  "order": {"enum": ["document", "best-first", "best-last", "both-ends", null]},
+  "budget": {"type": ["integer", "null"], "minimum": 0, "maximum": 1000000000000, "description": "Tokens for passages, at most."},
+  "thinking": {"type": ["integer", "null"], "minimum": 0, "maximum": 1000000000000, "description": "Tokens that are kept for thinking."},
+  "explain": {"type": ["boolean", "null"]}, "memory": {"type": ["boolean", "null"]}, "compress": {"type": ["boolean", "null"]},
+  "session": {"type": ["string", "null"]},
+  "passages": {"anyOf": [{"$ref": "#/components/schemas/Given"}, {"type": "null"}]},
+  "memories": {"anyOf": [{"$ref": "#/components/schemas/Given"}, {"type": "null"}]},
+  "fallback": {"description": "Whether a larger model may answer, or which ones.", "anyOf": [
+    {"type": "boolean"}, {"type": "null"}, {"type": "array", "items": {"type": "string", "minLength": 1}}]}}},
 "Chat": {"type": "object", "required": ["messages"], "properties": {
   "model": {"type": "string", "description": "MODEL, UPSTREAM/MODEL or MODEL+INDEX"},
   "messages": {"type": "array", "minItems": 1, "items": {"$ref": "#/components/schemas/Message"}},
@@ -135,13 +145,13 @@ constexpr const char* parameters = R"json({
 }  // namespace
 
 Json openapi_schemas() {
-  Json all = Json::parse(requests);
-  all.update(Json::parse(replies));
+  Json all = base::parse_json(requests);
+  all.update(base::parse_json(replies));
   return all;
 }
 
 Json openapi_parameters() {
-  return Json::parse(parameters);
+  return base::parse_json(parameters);
 }
 
 }  // namespace plimsoll::gateway

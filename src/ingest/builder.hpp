@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ingest/read.hpp"
+#include "ingest/read/read.hpp"
 
 namespace plimsoll::ingest {
 

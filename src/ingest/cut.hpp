@@ -12,7 +12,7 @@
 // Linear in the text. Safe on any thread.
 #pragma once
 
-#include "ingest/read.hpp"
+#include "ingest/read/read.hpp"
 #include "plimsoll/count.hpp"
 #include "plimsoll/document.hpp"
 #include "plimsoll/result.hpp"

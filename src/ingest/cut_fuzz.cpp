@@ -1,6 +1,6 @@
 // Any text, with blocks and sections anywhere in it: what a reader could ever say.
 #include "ingest/builder.hpp"
-#include "ingest/fuzzing.hpp"
+#include "ingest/read/fuzzing.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace plimsoll;

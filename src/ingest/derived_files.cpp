@@ -4,7 +4,7 @@
 #include <array>
 #include <cctype>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "ingest/builder.hpp"
 #include "ingest/lines.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "ingest/decode.hpp"
-#include "ingest/media_type.hpp"
+#include "ingest/read/decode.hpp"
+#include "ingest/read/media_type.hpp"
 
 namespace plimsoll::ingest {
 

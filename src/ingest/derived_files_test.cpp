@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ingest/read.hpp"
+#include "ingest/read/read.hpp"
 #include "ingest/testing.hpp"
 
 namespace plimsoll::ingest {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
-#include "base/json_text.hpp"
+#include "base/json/json_text.hpp"
 #include "base/sha256.hpp"
 #include "base/try.hpp"
 #include "ingest/embed.hpp"

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "ingest/cut.hpp"
-#include "ingest/read.hpp"
+#include "ingest/read/read.hpp"
 #include "plimsoll/embedder.hpp"
 #include "plimsoll/store.hpp"
 

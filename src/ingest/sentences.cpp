@@ -5,7 +5,7 @@
 
 #include <utf8proc.h>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "ingest/builder.hpp"
 #include "ingest/lines.hpp"
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "ingest/builder.hpp"
 #include "ingest/cut.hpp"
-#include "ingest/read.hpp"
+#include "ingest/read/read.hpp"
 #include "ingest/sentences.hpp"
 
 namespace plimsoll::ingest {

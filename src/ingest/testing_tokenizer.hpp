@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "count/compile.hpp"
+#include "count/vocabulary/compile.hpp"
 #include "plimsoll/count.hpp"
 
 namespace plimsoll::ingest {

@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/files.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "ingest/ignore.hpp"
 

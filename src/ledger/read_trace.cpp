@@ -2,8 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json_shape.hpp"
-#include "base/json_text.hpp"
+#include "base/json/json_shape.hpp"
+#include "base/json/json_text.hpp"
+#include "base/json/parse_json.hpp"
 #include "base/try.hpp"
 #include "ledger/trace_schema.hpp"
 #include "plimsoll/trace.hpp"
@@ -187,7 +188,7 @@ void read_figures(Fields& fields, Trace& out, std::string& fault) {
 Result<Trace> read_trace(std::string_view text) {
   if (const auto shape = base::check_json_shape(text, "the trace"); !shape)
     return fail(Errc::damaged, "{}", shape.error().what);
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = base::parse_json(text);
   if (!json.is_object()) return fail(Errc::damaged, "this is no trace: it is no JSON object");
   std::string fault;
   Fields fields(json, fault);

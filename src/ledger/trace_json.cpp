@@ -6,8 +6,8 @@
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
-#include "base/json_text.hpp"
-#include "base/text.hpp"
+#include "base/json/json_text.hpp"
+#include "base/text/text.hpp"
 #include "ledger/trace_schema.hpp"
 #include "plimsoll/trace.hpp"
 

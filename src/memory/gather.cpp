@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "memory/fact_text.hpp"
 
 namespace plimsoll::memory {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 namespace plimsoll::memory {
 namespace {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "base/words.hpp"
+#include "base/text/words.hpp"
 
 namespace plimsoll::memory {
 namespace {

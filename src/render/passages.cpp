@@ -36,15 +36,15 @@ bool follows(const Stretch& stretch, const SelectedPassage& passage) {
   return stretch.text_within({passage.span.start, end}).find(passage.lead) != std::string::npos;
 }
 
-// Neighbours aboard become one passage, with the white space between them.
-std::vector<Draft> joined(const Evidence& evidence, const Aboard& aboard) {
+// Chosen neighbours become one passage, with the white space between them.
+std::vector<Draft> joined(const Evidence& evidence, const Chosen& chosen) {
   std::vector<Draft> out;
   std::size_t place = 0;
   for (const Stretch& stretch : evidence.stretches) {
     bool goes_on = false;
     for (std::size_t i = 0; i < stretch.sentences.size(); ++i) {
       const ScoredSentence& sentence = stretch.sentences[i];
-      if (!aboard[place++]) {
+      if (!chosen[place++]) {
         goes_on = false;
         continue;
       }
@@ -140,10 +140,10 @@ std::vector<std::size_t> in_order(const std::vector<const SelectedPassage*>& pas
   return places;
 }
 
-Selection write_passages(const Evidence& evidence, const Aboard& aboard, const Tokenizer& tokenizer,
+Selection write_passages(const Evidence& evidence, const Chosen& chosen, const Tokenizer& tokenizer,
                          const SelectOptions& options, Tokens names) {
   Selection out;
-  std::vector<Draft> drafts = joined(evidence, aboard);
+  std::vector<Draft> drafts = joined(evidence, chosen);
   std::vector<const SelectedPassage*> found;
   for (const Draft& draft : drafts) found.push_back(&draft.passage);
   for (const std::size_t place : in_order(found, options.order))

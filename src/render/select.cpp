@@ -1,7 +1,7 @@
-// Which sentences of the evidence go aboard.
+// Which sentences of the evidence are chosen.
 //
 // Greedy by score: the best sentence first, and on while they fit; one that does not fit is skipped. What
-// joins a sentence that is aboard costs no label of its own. Then labels are written, the text is counted as
+// joins a sentence that is chosen costs no label of its own. Then labels are written, the text is counted as
 // it stands, and what the estimate got wrong is mended: too much, the weakest go; room left, the next come.
 #include <algorithm>
 #include <bit>
@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "base/words.hpp"
+#include "base/text/words.hpp"
 #include "plimsoll/passage.hpp"
 #include "render/passages.hpp"
 
@@ -78,7 +78,7 @@ class Selector {
       for (std::uint32_t i = 0; i < sentences.size(); ++i) order_.push_back({sentences[i].score, s, i});
     }
     tokens_.assign(order_.size(), -1);
-    aboard_.assign(order_.size(), false);
+    chosen_.assign(order_.size(), false);
     given_up_.assign(order_.size(), false);
     std::ranges::stable_sort(order_, std::greater<>(), &Place::score);
     apart_ = options.labels ? tokenizer.count("\n[12] ") : tokenizer.count("\n");
@@ -92,7 +92,7 @@ class Selector {
     Selection best = write(names);
     while (best.tokens > options_.budget && drop_weakest()) best = write(names);
     for (int round = 0; round < rounds && options_.budget - best.tokens >= least_room; ++round) {
-      const Aboard before = aboard_;
+      const Chosen before = chosen_;
       if (!take(options_.budget - best.tokens)) break;
       Selection more = write(names);
       if (more.tokens <= options_.budget) {
@@ -148,16 +148,16 @@ class Selector {
     return known;
   }
 
-  // Takes sentences by score into so many more tokens. True: something came aboard.
+  // Takes sentences by score into so many more tokens. True: something was chosen.
   bool take(Tokens room) {
     bool came = false;
     for (const Place& place : order_) {
       if (room < least_room) break;
       const std::size_t here = at(place);
-      if (aboard_[here] || given_up_[here]) continue;
+      if (chosen_[here] || given_up_[here]) continue;
       const Stretch& stretch = evidence_.stretches[place.stretch];
-      const bool left = place.sentence > 0 && aboard_[here - 1] && continues(stretch, place.sentence);
-      const bool right = place.sentence + 1 < stretch.sentences.size() && aboard_[here + 1] &&
+      const bool left = place.sentence > 0 && chosen_[here - 1] && continues(stretch, place.sentence);
+      const bool right = place.sentence + 1 < stretch.sentences.size() && chosen_[here + 1] &&
                          continues(stretch, place.sentence + 1);
       if (!left && !right && options_.most_passages && runs_ >= *options_.most_passages) continue;
       Tokens cost = tokens_of(place) + apart(place) * (1 - (left ? 1 : 0) - (right ? 1 : 0));
@@ -165,7 +165,7 @@ class Selector {
       if (cost > 0 && is_weak(place)) continue;
       if (!left) cost += lead_tokens(place);
       if (cost > room || repeats(place)) continue;
-      aboard_[here] = true;
+      chosen_[here] = true;
       room -= cost;
       taken_ += cost;
       runs_ = runs_ + 1 - (left ? 1 : 0) - (right ? 1 : 0);
@@ -174,7 +174,7 @@ class Selector {
     return came;
   }
 
-  // Whether a sentence that is aboard says the same. What repeats is remembered and not tried again.
+  // Whether a sentence that is chosen says the same. What repeats is remembered and not tried again.
   bool repeats(const Place& place) {
     Words words = words_of(text_of(place));
     if (words.hashes.size() < 4) return false;  // "Yes." may be said twice
@@ -198,8 +198,8 @@ class Selector {
   // What is dropped is not tried again: its cost was estimated too low.
   bool drop_weakest() {
     for (auto place = order_.rbegin(); place != order_.rend(); ++place) {
-      if (!aboard_[at(*place)]) continue;
-      aboard_[at(*place)] = false;
+      if (!chosen_[at(*place)]) continue;
+      chosen_[at(*place)] = false;
       given_up_[at(*place)] = true;
       take_stock();
       // One out of the middle of a passage leaves two.
@@ -209,28 +209,28 @@ class Selector {
     return false;
   }
 
-  void give_up_since(const Aboard& before) {
-    for (std::size_t i = 0; i < aboard_.size(); ++i)
-      if (aboard_[i] && !before[i]) given_up_[i] = true;
-    aboard_ = before;
+  void give_up_since(const Chosen& before) {
+    for (std::size_t i = 0; i < chosen_.size(); ++i)
+      if (chosen_[i] && !before[i]) given_up_[i] = true;
+    chosen_ = before;
     take_stock();
   }
 
-  // What is said and in how many runs, of those that are still aboard.
+  // What is said and in how many runs, of those that are still chosen.
   void take_stock() {
-    std::erase_if(said_, [&](const Said& said) { return !aboard_[said.at]; });
+    std::erase_if(said_, [&](const Said& said) { return !chosen_[said.at]; });
     runs_ = 0;
     for (std::size_t s = 0; s < first_.size(); ++s) {
       const std::size_t end = first_[s] + evidence_.stretches[s].sentences.size();
       for (std::size_t i = first_[s]; i < end; ++i)
-        if (aboard_[i] &&
-            (i == first_[s] || !aboard_[i - 1] || !continues(evidence_.stretches[s], i - first_[s])))
+        if (chosen_[i] &&
+            (i == first_[s] || !chosen_[i - 1] || !continues(evidence_.stretches[s], i - first_[s])))
           ++runs_;
     }
   }
 
   Selection write(Tokens names) const {
-    return write_passages(evidence_, aboard_, tokenizer_, options_, names);
+    return write_passages(evidence_, chosen_, tokenizer_, options_, names);
   }
 
   const Evidence& evidence_;
@@ -238,8 +238,8 @@ class Selector {
   const SelectOptions& options_;
   std::vector<std::size_t> first_;  // by stretch: where its sentences begin in the lists of all
   std::vector<Tokens> tokens_;      // -1: not counted yet
-  Aboard aboard_;
-  Aboard given_up_;  // did not fit after all
+  Chosen chosen_;
+  Chosen given_up_;  // did not fit after all
   std::map<std::string_view, Tokens> leads_;
   std::map<std::pair<DocumentId, std::string_view>, Tokens> frames_;
   std::vector<Place> order_;  // by score

@@ -4,8 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include "base/text/words.hpp"
 #include "base/try.hpp"
-#include "base/words.hpp"
 
 namespace plimsoll::retrieve {
 namespace {

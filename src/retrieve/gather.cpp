@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text/words.hpp"
 #include "base/try.hpp"
-#include "base/words.hpp"
 
 namespace plimsoll::retrieve {
 namespace {

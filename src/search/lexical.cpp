@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/words.hpp"
+#include "base/text/words.hpp"
 #include "search/max_score.hpp"
 
 namespace plimsoll::search {

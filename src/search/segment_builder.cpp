@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-#include "base/words.hpp"
+#include "base/text/words.hpp"
 #include "search/segment_writer.hpp"
 
 namespace plimsoll::search {

@@ -3,7 +3,7 @@
 #include <array>
 #include <limits>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "plimsoll/strategy.hpp"
 
 namespace plimsoll {

@@ -7,7 +7,7 @@
 
 #include <utf8proc.h>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 namespace plimsoll::strategy {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 namespace plimsoll {
 namespace {

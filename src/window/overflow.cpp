@@ -4,8 +4,8 @@
 #include <array>
 #include <span>
 
-#include "base/json_shape.hpp"
-#include "base/text.hpp"
+#include "base/json/json_shape.hpp"
+#include "base/text/text.hpp"
 #include "plimsoll/window.hpp"
 #include "window/reply_json.hpp"
 

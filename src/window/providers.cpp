@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 namespace plimsoll::window {
 namespace {

@@ -1,8 +1,8 @@
 #include <array>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "base/try.hpp"
-#include "count/gguf_metadata.hpp"
+#include "count/vocabulary/gguf_metadata.hpp"
 #include "plimsoll/window.hpp"
 #include "window/reply_json.hpp"
 
@@ -20,9 +20,9 @@ constexpr std::array<std::string_view, 33> file_types{
 
 }  // namespace
 
-Result<ServedModel> read_gguf_model(std::string_view file) {
+Result<ModelLocation> read_gguf_model(std::string_view file) {
   TRY(const count::GgufMetadata metadata, count::read_gguf_metadata(file));
-  ServedModel model;
+  ModelLocation model;
   model.name = metadata.text("general.name");
   model.family = metadata.text("general.architecture");
   if (model.family.empty() || model.family.size() > longest_text)

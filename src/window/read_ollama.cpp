@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "window/read_servers.hpp"
 #include "window/reply_json.hpp"
@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::size_t most_models = 10'000;
 
-void read_details(const Json& details, ServedModel& model) {
+void read_details(const Json& details, ModelLocation& model) {
   model.parameters = text_in(details, "parameter_size");
   model.quantization = text_in(details, "quantization_level");
   model.family = text_in(details, "family");
 }
 
 // "num_ctx                        8192"; the last one of several counts, as in a Modelfile.
-void read_parameter(std::string_view line, ServedModel& model) {
+void read_parameter(std::string_view line, ModelLocation& model) {
   line = base::trim(line);
   const std::size_t end = line.find_first_of(" \t");
   if (line.substr(0, end) != "num_ctx") return;
@@ -29,7 +29,7 @@ void read_parameter(std::string_view line, ServedModel& model) {
 }
 
 // One text with a line each today, a list of texts before.
-void read_parameters(const Json& parameters, ServedModel& model) {
+void read_parameters(const Json& parameters, ModelLocation& model) {
   if (parameters.is_null()) return;
   if (parameters.is_string()) {
     std::string_view rest = parameters.get_ref<const std::string&>();
@@ -50,7 +50,7 @@ void read_parameters(const Json& parameters, ServedModel& model) {
 }
 
 // <architecture>.context_length: what the model could do, whatever it is run with.
-void read_model_info(const Json& info, ServedModel& model) {
+void read_model_info(const Json& info, ModelLocation& model) {
   const std::string architecture = text_in(info, "general.architecture");
   std::string problem;  // of the maximum only: the served window does not hang on it
   if (!architecture.empty()) model.maximum = tokens_in(info, architecture + ".context_length", problem);
@@ -60,11 +60,11 @@ void read_model_info(const Json& info, ServedModel& model) {
 
 }  // namespace
 
-Result<ServedModel> read_ollama_show(std::string_view reply) {
+Result<ModelLocation> read_ollama_show(std::string_view reply) {
   TRY(const Json json, parse_reply(reply));
   if (!json.contains("details") && !json.contains("model_info") && !json.contains("parameters"))
     return fail(Errc::upstream_failed, "the reply has no details, model_info or parameters");
-  ServedModel model;
+  ModelLocation model;
   read_details(member(json, "details"), model);
   read_model_info(member(json, "model_info"), model);
   read_parameters(member(json, "parameters"), model);
@@ -77,14 +77,14 @@ Result<ServedModel> read_ollama_show(std::string_view reply) {
   return model;
 }
 
-Result<std::vector<ServedModel>> read_ollama_list(std::string_view reply) {
+Result<std::vector<ModelLocation>> read_ollama_list(std::string_view reply) {
   TRY(const Json json, parse_reply(reply));
   const Json& list = member(json, "models");
-  std::vector<ServedModel> models;
+  std::vector<ModelLocation> models;
   if (json.contains("models") && list.is_null()) return models;  // an empty list, in Go
   if (!list.is_array()) return fail(Errc::upstream_failed, "the reply has no list of models");
   for (const Json& entry : list) {
-    ServedModel model;
+    ModelLocation model;
     model.name = text_in(entry, "name");
     if (model.name.empty()) model.name = text_in(entry, "model");
     if (model.name.empty() || models.size() >= most_models) continue;

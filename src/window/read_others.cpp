@@ -16,12 +16,12 @@ std::string file_name(const std::string& path) {
 }  // namespace
 
 // n_ctx is what one slot has: the server has divided already.
-Result<ServedModel> read_llama_props(std::string_view reply) {
+Result<ModelLocation> read_llama_props(std::string_view reply) {
   TRY(const Json json, parse_reply(reply));
   const Json& settings = member(json, "default_generation_settings");
   if (!settings.is_object())
     return fail(Errc::upstream_failed, "the reply has no default_generation_settings");
-  ServedModel model;
+  ModelLocation model;
   model.name = text_in(json, "model_alias");
   if (model.name.empty()) model.name = file_name(text_in(json, "model_path"));
   model.served = tokens_in(settings, "n_ctx", model.problem);
@@ -32,13 +32,13 @@ Result<ServedModel> read_llama_props(std::string_view reply) {
   return model;
 }
 
-Result<std::vector<ServedModel>> read_lm_studio_models(std::string_view reply) {
+Result<std::vector<ModelLocation>> read_lm_studio_models(std::string_view reply) {
   TRY(const Json json, parse_reply(reply));
   const Json& data = member(json, "data");
   if (!data.is_array()) return fail(Errc::upstream_failed, "the reply has no list under data");
-  std::vector<ServedModel> models;
+  std::vector<ModelLocation> models;
   for (const Json& entry : data) {
-    ServedModel model;
+    ModelLocation model;
     model.name = text_in(entry, "id");
     if (model.name.empty() || models.size() >= most_models) continue;
     model.served = tokens_in(entry, "loaded_context_length", model.problem);
@@ -52,9 +52,9 @@ Result<std::vector<ServedModel>> read_lm_studio_models(std::string_view reply) {
   return models;
 }
 
-Result<ServedModel> read_tgi_info(std::string_view reply) {
+Result<ModelLocation> read_tgi_info(std::string_view reply) {
   TRY(const Json json, parse_reply(reply));
-  ServedModel model;
+  ModelLocation model;
   model.name = text_in(json, "model_id");
   if (model.name.empty()) return fail(Errc::upstream_failed, "the reply has no model_id");
   model.served = tokens_in(json, "max_total_tokens", model.problem);
@@ -64,13 +64,13 @@ Result<ServedModel> read_tgi_info(std::string_view reply) {
 }
 
 // The limit of the input; answers have one of their own beside it.
-Result<std::vector<ServedModel>> read_gemini_models(std::string_view reply) {
+Result<std::vector<ModelLocation>> read_gemini_models(std::string_view reply) {
   TRY(const Json json, parse_reply(reply));
   const Json& list = member(json, "models");
   if (!list.is_array()) return fail(Errc::upstream_failed, "the reply has no list of models");
-  std::vector<ServedModel> models;
+  std::vector<ModelLocation> models;
   for (const Json& entry : list) {
-    ServedModel model;
+    ModelLocation model;
     model.name = text_in(entry, "name");
     if (model.name.starts_with("models/")) model.name.erase(0, 7);
     if (model.name.empty() || models.size() >= most_models) continue;

@@ -1,18 +1,18 @@
 // Which reader a reply goes to.
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "window/read_servers.hpp"
 #include "window/reply_json.hpp"
 
 namespace plimsoll {
 
-Result<std::vector<ServedModel>> read_models(ServerKind kind, std::string_view reply) {
+Result<std::vector<ModelLocation>> read_models(ServerKind kind, std::string_view reply) {
   switch (kind) {
     case ServerKind::ollama: return window::read_ollama_list(reply);
     case ServerKind::lm_studio: return window::read_lm_studio_models(reply);
     case ServerKind::gemini: return window::read_gemini_models(reply);
     case ServerKind::tgi: {
-      TRY(ServedModel model, window::read_tgi_info(reply));
+      TRY(ModelLocation model, window::read_tgi_info(reply));
       return std::vector{std::move(model)};
     }
     case ServerKind::llama_cpp:
@@ -21,20 +21,20 @@ Result<std::vector<ServedModel>> read_models(ServerKind kind, std::string_view r
     case ServerKind::anthropic:
     case ServerKind::openai: break;
   }
-  TRY(std::vector<ServedModel> models, window::read_openai_models(reply));
+  TRY(std::vector<ModelLocation> models, window::read_openai_models(reply));
   // Its list has what the model was trained for; what it serves is in /props.
   if (kind == ServerKind::llama_cpp)
-    for (ServedModel& model : models) model.served = 0;
+    for (ModelLocation& model : models) model.served = 0;
   return models;
 }
 
-Result<ServedModel> read_model(ServerKind kind, std::string_view reply) {
+Result<ModelLocation> read_model(ServerKind kind, std::string_view reply) {
   if (kind == ServerKind::ollama) return window::read_ollama_show(reply);
   if (kind == ServerKind::llama_cpp) return window::read_llama_props(reply);
   return fail(Errc::bad_input, "{} has no question for one model", name_of(kind));
 }
 
-Result<std::vector<ServedModel>> read_loaded(ServerKind kind, std::string_view reply) {
+Result<std::vector<ModelLocation>> read_loaded(ServerKind kind, std::string_view reply) {
   if (kind == ServerKind::ollama) return window::read_ollama_list(reply);
   return fail(Errc::bad_input, "{} has no question for the loaded models", name_of(kind));
 }
@@ -56,18 +56,18 @@ bool answers_as(ServerKind kind, std::string_view reply) {
   return read_models(kind, reply).has_value();
 }
 
-const ServedModel* find_served(const std::vector<ServedModel>& models, std::string_view name) {
+const ModelLocation* find_served(const std::vector<ModelLocation>& models, std::string_view name) {
   if (name.empty()) return nullptr;
-  const auto same = [&](const std::string& wanted) -> const ServedModel* {
-    for (const ServedModel& model : models)
+  const auto same = [&](const std::string& wanted) -> const ModelLocation* {
+    for (const ModelLocation& model : models)
       if (base::to_lower_ascii(model.name) == wanted) return &model;
     return nullptr;
   };
   const std::string lower = base::to_lower_ascii(name);
-  for (const ServedModel& model : models)
+  for (const ModelLocation& model : models)
     if (model.name == name) return &model;
-  if (const ServedModel* found = same(lower)) return found;
-  if (const ServedModel* found = same(lower + ":latest")) return found;
+  if (const ModelLocation* found = same(lower)) return found;
+  if (const ModelLocation* found = same(lower + ":latest")) return found;
   if (lower.starts_with("models/")) return same(lower.substr(7));
   return lower.ends_with(":latest") ? same(lower.substr(0, lower.size() - 7)) : nullptr;
 }

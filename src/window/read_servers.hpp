@@ -8,14 +8,14 @@
 
 namespace plimsoll::window {
 
-Result<ServedModel> read_ollama_show(std::string_view reply);
+Result<ModelLocation> read_ollama_show(std::string_view reply);
 // /api/tags and /api/ps: the same list, in /api/ps with what each model is loaded with.
-Result<std::vector<ServedModel>> read_ollama_list(std::string_view reply);
-Result<ServedModel> read_llama_props(std::string_view reply);
+Result<std::vector<ModelLocation>> read_ollama_list(std::string_view reply);
+Result<ModelLocation> read_llama_props(std::string_view reply);
 // OpenAI's GET /v1/models with what vLLM, OpenRouter, llama.cpp, Anthropic and others add to it.
-Result<std::vector<ServedModel>> read_openai_models(std::string_view reply);
-Result<std::vector<ServedModel>> read_lm_studio_models(std::string_view reply);
-Result<ServedModel> read_tgi_info(std::string_view reply);
-Result<std::vector<ServedModel>> read_gemini_models(std::string_view reply);
+Result<std::vector<ModelLocation>> read_openai_models(std::string_view reply);
+Result<std::vector<ModelLocation>> read_lm_studio_models(std::string_view reply);
+Result<ModelLocation> read_tgi_info(std::string_view reply);
+Result<std::vector<ModelLocation>> read_gemini_models(std::string_view reply);
 
 }  // namespace plimsoll::window

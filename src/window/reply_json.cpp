@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "plimsoll/window.hpp"
 
 namespace plimsoll::window {

@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json_text.hpp"
-#include "base/text.hpp"
+#include "base/json/json_text.hpp"
+#include "base/text/text.hpp"
 #include "plimsoll/window.hpp"
 
 namespace plimsoll {

@@ -19,9 +19,9 @@
 
 #include "adapters/sqlite/store.hpp"
 #include "base/temporary_folder.hpp"
-#include "base/words.hpp"
-#include "engine/check_index.hpp"
+#include "base/text/words.hpp"
 #include "ingest/vectors.hpp"
+#include "library/check_index.hpp"
 #include "search/open.hpp"
 
 namespace plimsoll {
@@ -302,7 +302,7 @@ TEST(Crash, LosesNothingThatWasSaidToBeDone) {
     EXPECT_TRUE(faults->empty()) << faults->front();
     const auto index = search::open_index(**store, *info, options_for(folder));
     ASSERT_TRUE(index) << index.error().what;
-    const auto derived = engine::check_index(**store, *info, **index);
+    const auto derived = library::check_index(**store, *info, **index);
     ASSERT_TRUE(derived);
     EXPECT_TRUE(derived->empty()) << derived->front();
     expect_search_agrees(**store, *info, **index);

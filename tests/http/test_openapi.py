@@ -30,6 +30,40 @@ class OpenApi(WithGateway):
         identifiers = [one["operationId"] for methods in described["paths"].values() for one in methods.values()]
         self.assertEqual(len(identifiers), len(set(identifiers)))
 
+    def test_the_schema_of_wishes_is_what_the_planner_takes(self):
+        wishes = self.gateway.ask("/openapi.json").json["components"]["schemas"]["Wishes"]["properties"]
+
+        def status(wish):
+            body = {"model": "m", "messages": [{"role": "user", "content": "How deep?"}], "plimsoll": wish}
+            return self.gateway.ask("/v1/plan", body).status
+
+        def fits(schema, value):
+            """Whether a value is of a schema, as far as these schemas go."""
+            if "$ref" in schema:
+                return isinstance(value, list) and all(isinstance(one, dict) and isinstance(one.get("text"), str) for one in value)
+            if "anyOf" in schema:
+                return any(fits(one, value) for one in schema["anyOf"])
+            if "enum" in schema:
+                return value in schema["enum"]
+            kinds = {"integer": int, "boolean": bool, "string": str, "null": type(None), "array": list, "number": float}
+            types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+            named = [name for name in types if type(value) is kinds[name]]
+            if not named:
+                return False
+            if named == ["array"]:
+                return all(fits(schema["items"], one) for one in value)
+            if named == ["string"]:
+                return len(value) >= schema.get("minLength", 0)
+            return named != ["integer"] or schema["minimum"] <= value <= schema["maximum"]
+
+        values = [None, True, 0, 7, -1, 2_000_000_000_000, 1.5, "", "best_last", {}, [], [""], ["m"], [{"text": "A."}], [{"id": "a"}]]
+        for name, schema in wishes.items():
+            for value in values + schema.get("enum", []):
+                said = status({name: value})
+                self.assertEqual(said == 200, fits(schema, value), f"{name}: {value!r} gave {said}")
+                self.assertIn(said, (200, 400))
+        self.assertEqual(status({"polcy": "strict"}), 400)
+
     @unittest.skipUnless(SCHEMATHESIS.exists(), "run tools/setup clients")
     def test_what_is_made_from_it_is_answered_as_it_says(self):
         done = subprocess.run(

@@ -122,22 +122,22 @@ std::string play_negotiation(const std::vector<Line>& given) {
     grants(shares->grants, shares->left);
     return out;
   }
-  const auto stowage = budget::stow(window, load);
-  if (!stowage) return error_line(stowage.error()) + "\n";
+  const auto placement = budget::fill(window, load);
+  if (!placement) return error_line(placement.error()) + "\n";
   if (change != 0) {
-    const budget::ShadowPrice price = budget::shadow_price(load, *stowage, window + change, load);
+    const budget::ShadowPrice price = budget::shadow_price(load, *placement, window + change, load);
     if (!price.fits) return "would not fit\n";
-    for (const auto& [list, what] : {std::pair{&price.aboard, "comes"}, {&price.gone, "goes"}}) {
+    for (const auto& [list, what] : {std::pair{&price.added, "comes"}, {&price.gone, "goes"}}) {
       for (const std::size_t i : list->turns) out += fmt::format("turn {} {}\n", i + 1, what);
       for (const std::size_t i : list->passages) out += fmt::format("passage {} {}\n", i + 1, what);
       for (const std::size_t i : list->facts) out += fmt::format("fact {} {}\n", i + 1, what);
     }
     return out + fmt::format("answer {:+}\n", price.answer);
   }
-  grants(stowage->used, stowage->left);
-  fate_lines(out, "fact", stowage->facts);
-  fate_lines(out, "turn", stowage->turns);
-  fate_lines(out, "passage", stowage->passages);
+  grants(placement->used, placement->left);
+  fate_lines(out, "fact", placement->facts);
+  fate_lines(out, "turn", placement->turns);
+  fate_lines(out, "passage", placement->passages);
   return out;
 }
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/window_finder.hpp"
+#include "models/window_finder.hpp"
 #include "scenario.hpp"
 
 namespace plimsoll::scenarios {
@@ -27,7 +27,7 @@ std::string play_upstream(const std::vector<Line>& given) {
   using namespace std::chrono_literals;
   static const ModelCatalogue catalogue = *ModelCatalogue::built_in();
   Script script;
-  engine::FinderRules rules;
+  models::FinderRules rules;
   std::string out;
   const std::string kind_name = given.front().words.empty() ? "" : given.front().word(0);
   const auto kind = server_kind_of(kind_name);
@@ -52,9 +52,9 @@ std::string play_upstream(const std::vector<Line>& given) {
       throw std::runtime_error("an upstream has no '" + line.verb + "'");
     }
   }
-  engine::WindowFinder finder(script, catalogue, rules);
+  models::WindowFinder finder(script, catalogue, rules);
   for (const Line* line : asks) {
-    const auto upstream = engine::make_upstream("http://127.0.0.1:9", kind);
+    const auto upstream = models::make_upstream("http://127.0.0.1:9", kind);
     const bool none = kind_name == "none";
     const auto found = finder.find(line->word(0), none ? nullptr : &*upstream, Deadline::after(5s));
     out += fmt::format("{} {} {}\n", found->window.tokens, name_of(found->window.source),

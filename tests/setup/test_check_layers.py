@@ -53,7 +53,7 @@ class Layers(unittest.TestCase):
     def test_a_relative_include_does_not_hide_the_room(self):
         self.write("src/engine/answer.hpp", "#pragma once\n")
         self.write("src/budget/x.cpp", '#include "../engine/answer.hpp"\n')
-        self.assert_said("budget (rank 3) may not include engine (rank 4)")
+        self.assert_said("budget (rank 3) may not include engine (rank 5)")
 
     def test_angle_brackets_do_not_hide_the_room(self):
         self.write("src/engine/answer.hpp", "#pragma once\n")
@@ -87,7 +87,7 @@ class Layers(unittest.TestCase):
         self.write("apps/plimsoll/serve.cpp", both)
         self.assert_only()
         self.write("src/gateway/serve.cpp", both)
-        self.assert_said("src/gateway/serve.cpp:1: gateway (rank 6) may not include adapters/ollama (rank 4): "
+        self.assert_said("src/gateway/serve.cpp:1: gateway (rank 7) may not include adapters/ollama (rank 4): "
                          "only apps sees both")
 
     def test_a_folder_outside_the_table_is_refused(self):

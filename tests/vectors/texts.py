@@ -263,7 +263,7 @@ def large():
 def snapshots(root):
     """Documents and sources of this repository as they stand, in stretches of at most 6,000 characters."""
     for path in ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/rules.md", "docs/settings.md", "Makefile", "CMakeLists.txt", "tools/setup.py",
-                 "src/count/bpe.cpp", "src/count/scan.hpp", "src/count/normalize.cpp", "src/base/settings.cpp", "include/plimsoll/count.hpp", "data/assets.toml"):
+                 "src/count/bpe.cpp", "src/count/split/scan.hpp", "src/count/split/normalize.cpp", "src/base/settings/settings.cpp", "include/plimsoll/count.hpp", "data/assets.toml"):
         file = root / path
         if file.exists():
             text = file.read_text()

@@ -9,7 +9,7 @@
 
 #include <curl/curl.h>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::adapters {

@@ -6,7 +6,7 @@
 #include <boost/asio/ip/network_v4.hpp>
 #include <boost/asio/ip/network_v6.hpp>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 namespace plimsoll::adapters {
 namespace {

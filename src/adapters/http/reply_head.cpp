@@ -5,7 +5,7 @@
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 
 namespace plimsoll::adapters {
 namespace {

@@ -11,7 +11,7 @@
 #include "adapters/http/dial.hpp"
 #include "adapters/http/proxies.hpp"
 #include "adapters/http/reply_head.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::adapters {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <optional>
 
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::adapters {

@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "adapters/llama/grammar.hpp"
-#include "base/json_member.hpp"
+#include "base/json/json_member.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::llama {

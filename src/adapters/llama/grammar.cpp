@@ -5,7 +5,7 @@
 #include <json-schema-to-grammar.h>
 #include <nlohmann/json.hpp>
 
-#include "base/json_shape.hpp"
+#include "base/json/json_shape.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::llama {

@@ -4,8 +4,9 @@
 #include <fmt/ranges.h>
 
 #include "adapters/llama/embedded_model.hpp"
-#include "base/json_shape.hpp"
-#include "base/json_text.hpp"
+#include "base/json/json_shape.hpp"
+#include "base/json/json_text.hpp"
+#include "base/json/parse_json.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::llama {
@@ -220,7 +221,7 @@ class Link final : public UpstreamLink {
       return fail(Errc::not_found, "the embedded model answers {} and {}, not {}", chat_route, text_route,
                   request.route);
     TRY_VOID(base::check_json_shape(request.body, "the request"));
-    const Json body = Json::parse(request.body, nullptr, /*allow_exceptions=*/false);
+    const Json body = base::parse_json(request.body);
     if (!body.is_object()) return fail(Errc::bad_input, "the request is not a JSON object");
     TRY_VOID(check_is_text(body));
     TRY(ReadGeneration read, read_generation(body, request.refuse_inexpressible));

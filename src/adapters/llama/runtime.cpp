@@ -6,7 +6,7 @@
 #include <llama.h>
 
 #include "base/log.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::llama {

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json_shape.hpp"
-#include "base/json_text.hpp"
+#include "base/json/json_shape.hpp"
+#include "base/json/json_text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::memory_http {

@@ -5,10 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json_member.hpp"
-#include "base/json_shape.hpp"
-#include "base/json_text.hpp"
-#include "base/text.hpp"
+#include "base/json/json_member.hpp"
+#include "base/json/json_shape.hpp"
+#include "base/json/json_text.hpp"
+#include "base/json/parse_json.hpp"
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::ollama {
@@ -22,7 +23,7 @@ constexpr std::size_t longest_shown = 500;
 
 Result<Json> parse(std::string_view text) {
   Json json;
-  if (base::check_json_shape(text, "the reply")) json = Json::parse(text, nullptr, false);
+  if (base::check_json_shape(text, "the reply")) json = base::parse_json(text);
   if (!json.is_object()) return fail(Errc::upstream_failed, "what Ollama replied is no JSON object");
   return json;
 }

@@ -4,7 +4,7 @@
 
 #include "adapters/ollama/from_ollama.hpp"
 #include "adapters/ollama/to_ollama.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::ollama {

@@ -6,9 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json_shape.hpp"
-#include "base/json_text.hpp"
-#include "base/text.hpp"
+#include "base/json/json_shape.hpp"
+#include "base/json/json_text.hpp"
+#include "base/json/parse_json.hpp"
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::ollama {
@@ -239,7 +240,7 @@ class Translation {
         const std::string text = given->is_string() ? given->get<std::string>() : std::string();
         if (!base::trim(text).empty()) {
           TRY_VOID(base::check_json_shape(text, "a tool call's arguments"));
-          arguments = Json::parse(text, nullptr, false);
+          arguments = base::parse_json(text);
         }
       }
       if (!arguments.is_object())
@@ -269,7 +270,7 @@ class Translation {
 
 Result<Translated> to_ollama(const UpstreamRequest& request, Purpose purpose) {
   TRY_VOID(base::check_json_shape(request.body, "the request"));
-  const Json body = Json::parse(request.body, nullptr, false);
+  const Json body = base::parse_json(request.body);
   if (!body.is_object()) return fail(Errc::bad_input, "the request is no JSON object");
   return Translation(request).make(body, purpose);
 }

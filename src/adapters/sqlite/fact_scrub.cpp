@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/json_text.hpp"
+#include "base/json/json_text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {

@@ -2,7 +2,7 @@
 
 #include "adapters/sqlite/rows.hpp"
 #include "base/clock.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {

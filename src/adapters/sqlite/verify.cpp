@@ -1,6 +1,6 @@
 #include "adapters/sqlite/packing.hpp"
 #include "adapters/sqlite/rows.hpp"
-#include "base/text.hpp"
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {

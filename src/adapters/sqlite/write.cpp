@@ -3,7 +3,7 @@
 #include "adapters/sqlite/packing.hpp"
 #include "adapters/sqlite/rows.hpp"
 #include "base/clock.hpp"
-#include "base/json_text.hpp"
+#include "base/json/json_text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {

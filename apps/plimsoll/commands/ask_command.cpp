@@ -1,0 +1,182 @@
+#include "commands/ask_command.hpp"
+
+#include <memory>
+
+#include <fmt/ranges.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ask/ask_options.hpp"
+#include "base/files.hpp"
+#include "base/json/parse_json.hpp"
+#include "base/text/text.hpp"
+#include "base/try.hpp"
+#include "reports/inspect_report.hpp"
+#include "terminal/terminal.hpp"
+
+namespace plimsoll {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct AskCommand {
+  std::vector<std::string> words;  // [NAME] QUESTION
+  AskOptions options;
+  bool explain = false;
+  bool brief = false;  // the default; scripts may say it
+  bool json = false;
+  bool reads_input = false;  // a word is -
+};
+
+constexpr std::string_view standard_input = "-";
+
+Json answer_json(const Spoken& spoken) {
+  Json sources = Json::array();
+  const auto known = [](std::uint64_t number) { return number > 0 ? Json(number) : Json(); };
+  for (const Source& source : spoken.sources)
+    sources.push_back({{"number", source.number},
+                       {"document", source.document},
+                       {"path", source.path},
+                       {"page", known(source.page)},
+                       {"first_line", known(source.first_line)},
+                       {"last_line", known(source.last_line)},
+                       {"text", source.text}});
+  return {{"answer", spoken.text},
+          {"model", spoken.trace.model},
+          {"upstream", spoken.trace.upstream},
+          {"finish_reason", spoken.finish_reason},
+          {"without_documents", spoken.without_documents.empty() ? Json() : Json(spoken.without_documents)},
+          {"nothing_near", spoken.nothing_near.empty() ? Json() : Json(spoken.nothing_near)},
+          {"sources", std::move(sources)},
+          {"trace", base::parse_json(trace_json(spoken.trace))}};
+}
+
+// Takes the index off the words. The first of several is one if there is an index of that name; the first of
+// two must be one.
+Result<void> take_index(AskCommand& command, Conversation& conversation) {
+  std::vector<std::string>& words = command.words;
+  if (words.front() == standard_input) return {};
+  const auto known = conversation.check_index(words.front());
+  if (known && words.size() == 1)
+    return fail(Errc::bad_input, "'{0}' is an index; ask it something: plimsoll ask {0} QUESTION",
+                words.front());
+  if (known) {
+    command.options.index = words.front();
+    words.erase(words.begin());
+  } else if (words.size() == 2) {
+    const std::string hint =
+        words.back() == standard_input
+            ? fmt::format("If '{0}' is the question, put it last: plimsoll ask - {0}", words.front())
+            : fmt::format("If '{0} {1}' is the question, put it in quotes: plimsoll ask \"{0} {1}\"",
+                          words.front(), words.back());
+    return fail(known.error().code, "{}. {}", known.error().what, hint);
+  }
+  return {};
+}
+
+// `-` before or after the question reads standard input: as text that goes along with the question, or as the
+// question where there is no other.
+Result<std::string> question_of(AskCommand& command, Conversation& conversation) {
+  TRY_VOID(take_index(command, conversation));
+  std::vector<std::string>& words = command.words;
+  std::string text;
+  command.reads_input = words.front() == standard_input || words.back() == standard_input;
+  if (command.reads_input) {
+    constexpr std::uint64_t most_bytes = 10'000'000;
+    TRY(text, base::read_file("/dev/stdin", most_bytes));
+    words.erase(words.front() == standard_input ? words.begin() : words.end() - 1);
+  }
+  std::string question = fmt::format("{}", fmt::join(words, " "));
+  if (base::trim(question).empty()) std::swap(question, text);
+  if (base::trim(question).empty()) return fail(Errc::bad_input, "the question is empty");
+  // The text first: models follow what they read last.
+  return base::trim(text).empty() ? question : text + (text.ends_with('\n') ? "\n" : "\n\n") + question;
+}
+
+// Whether a pipe or a file on standard input has something that was not read. Does not wait.
+bool has_unread_input() {
+  struct stat status {};
+  if (::fstat(STDIN_FILENO, &status) != 0) return false;
+  if (S_ISREG(status.st_mode)) return ::lseek(STDIN_FILENO, 0, SEEK_CUR) < status.st_size;
+  int bytes = 0;
+  return S_ISFIFO(status.st_mode) && ::ioctl(STDIN_FILENO, FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
+// Says once that standard input was not read, if somebody sent something there.
+class InputNotice {
+ public:
+  explicit InputNotice(bool is_read) : done_(is_read) {}
+  void look() {
+    if (done_ || !has_unread_input()) return;
+    done_ = true;
+    fmt::print(stderr, "plimsoll: standard input was not read; `plimsoll ask - QUESTION` sends it along\n");
+  }
+
+ private:
+  bool done_;
+};
+
+Result<void> run(const Globals& globals, AskCommand& command) {
+  TRY(const base::Settings settings, settings_for(globals, command.options));
+  TRY(const auto conversation, Conversation::open(settings, command.options.upstreams));
+  TRY_VOID(conversation->check_model(command.options.model));
+  TRY(const std::string question, question_of(command, *conversation));
+  InputNotice notice(command.reads_input);
+  notice.look();
+  Json request = request_for(command.options, conversation->is_embedded());
+  request["messages"] = opening_messages(command.options);
+  request["messages"].push_back({{"role", "user"}, {"content", question}});
+  bool heard = true;
+  TRY(const Spoken spoken, conversation->say(std::move(request), [&](std::string_view words) {
+    if (!command.json && heard) heard = print_out(words).has_value();
+  }));
+  notice.look();  // who writes to the pipe may be slow
+  if (command.json)
+    return print_out(answer_json(spoken).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  std::string rest = "\n";
+  if (spoken.finish_reason == "length") rest += cut_off_note;
+  rest += documents_note(spoken);
+  if (!spoken.sources.empty()) rest += "\nSources\n" + sources_text(spoken.sources);
+  if (command.explain)
+    rest += "\n" + trace_report(spoken.trace, {}, terminal_of_stdout(),
+                                spoken.without_documents + spoken.nothing_near);
+  return print_out(rest);
+}
+
+constexpr const char* examples =
+    "Prints the answer while the model writes it, then its sources. --explain draws the window as well.\n"
+    "Without a model server, the embedded model answers. QUESTION may be several words. - reads standard\n"
+    "input: as text that goes along with the question, or as the question itself.\n"
+    "\n"
+    "Examples:\n"
+    "  plimsoll ask \"What is a Plimsoll line?\"\n"
+    "  plimsoll index add manual docs && plimsoll ask manual \"How is the margin chosen?\"\n"
+    "  plimsoll ask manual \"How is the margin chosen?\" --upstream http://gpu:8000/v1 --model qwen2.5:7b\n"
+    "  plimsoll ask manual \"How is the margin chosen?\" --explain\n"
+    "  plimsoll ask --model-file llama-3.2-3b.gguf Why is the sky blue\n"
+    "  git diff | plimsoll ask - \"What changed?\"\n"
+    "  plimsoll ask manual \"Which port?\" --json | jq .sources\n"
+    "  plimsoll memory add \"The ship is called Aurora\" && plimsoll ask \"What is my ship called?\" "
+    "--memory\n";
+
+}  // namespace
+
+void add_ask_command(CLI::App& app, const Globals& globals, int& exit_code) {
+  auto command = std::make_shared<AskCommand>();
+  CLI::App* sub = app.add_subcommand("ask", "Answer a question, from your documents if an index is named");
+  sub->footer(examples);
+  sub->add_option("NAME QUESTION", command->words,
+                  "The index to look into, which may be left out; the question; and - for standard input")
+      ->required();
+  add_ask_options(*sub, command->options);
+  sub->add_flag("--explain", command->explain, "Also draw the window and list what went in, and why");
+  sub->add_flag("--brief", command->brief, "The answer and its sources alone (default)")
+      ->excludes("--explain");
+  sub->add_flag("--json", command->json, "As JSON, when all is said")->excludes("--brief");
+  sub->callback([command, &globals, &exit_code] {
+    if (const auto done = run(globals, *command); !done) exit_code = complain(done.error());
+  });
+}
+
+}  // namespace plimsoll

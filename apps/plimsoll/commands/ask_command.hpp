@@ -1,0 +1,12 @@
+// plimsoll ask: one question, answered in the terminal.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "terminal/globals.hpp"
+
+namespace plimsoll {
+
+void add_ask_command(CLI::App& app, const Globals& globals, int& exit_code);
+
+}  // namespace plimsoll

@@ -1,0 +1,216 @@
+#include "commands/chat_command.hpp"
+
+#include <memory>
+
+#include "adapters/sqlite/sessions.hpp"
+#include "ask/ask_options.hpp"
+#include "base/clock.hpp"
+#include "base/json/parse_json.hpp"
+#include "base/random.hpp"
+#include "base/text/text.hpp"
+#include "base/try.hpp"
+#include "commands/memory_command.hpp"
+#include "index/documents.hpp"
+#include "reports/inspect_report.hpp"
+#include "reports/plan_report.hpp"
+#include "terminal/line_reader.hpp"
+#include "terminal/terminal.hpp"
+
+namespace plimsoll {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ChatCommand {
+  AskOptions options;
+  std::string session;
+};
+
+constexpr const char* commands =
+    "  /context   the window as it stands\n"
+    "  /why       what became of the last request: plan, usage, passages\n"
+    "  /sources   the passages that the last answer stands on\n"
+    "  /remember  and a fact: keeps it for all conversations; those with --memory are told\n"
+    "  /help      these lines\n"
+    "  /quit      the end; so is Ctrl-D\n";
+
+// One conversation: what was said is in the store before the next word is asked for.
+class Chat {
+ public:
+  Chat(ChatCommand& command, Conversation& conversation, SessionStore& sessions, SessionLimits limits)
+      : command_(command), conversation_(conversation), sessions_(sessions), limits_(limits) {}
+
+  Result<void> begin() {
+    messages_ = opening_messages(command_.options);
+    TRY(const auto turns, sessions_.turns(local_owner, command_.session));
+    for (const Turn& turn : turns) messages_.push_back({{"role", turn.role}, {"content", turn.text}});
+    const std::string model = conversation_.model_named(command_.options.model);
+    return print_out(
+        fmt::format("Session {}{}. {}{}. /help lists the commands, /quit ends.\n", command_.session,
+                    turns.empty() ? "" : ", " + several(turns.size(), "message") + " so far",
+                    model.empty() ? "No model is listed" : "Model " + printable(model),
+                    command_.options.index.empty() ? "" : ", index " + printable(command_.options.index)));
+  }
+
+  // False: the end.
+  Result<bool> take(const std::string& line) {
+    if (line == "/quit" || line == "/exit") return false;
+    if (line == "/help") {
+      TRY_VOID(print_out(commands));
+    } else if (line == "/context") {
+      TRY_VOID(show_context());
+    } else if (line == "/why" || line == "/sources") {
+      if (!last_) {
+        TRY_VOID(print_out("Nothing was asked yet.\n"));
+      } else {
+        TRY_VOID(print_out(line == "/why" ? trace_report(last_->trace, {}, terminal_of_stdout())
+                                          : sources_text(last_->sources)));
+      }
+    } else if (line.starts_with("/remember ")) {
+      TRY_VOID(remember(line.substr(line.find(' ') + 1)));
+    } else if (line == "/remember") {
+      TRY_VOID(print_out("What? As in: /remember Ann likes tea\n"));
+    } else if (line.starts_with('/')) {
+      TRY_VOID(print_out(fmt::format("There is no {}.\n{}", printable(line, 40), commands)));
+    } else if (!line.empty()) {
+      TRY_VOID(ask(line));
+    }
+    return true;
+  }
+
+  bool has_turns() const { return !messages_.empty(); }
+  // That of the last failure where no question was answered.
+  int exit_code() const { return last_ ? 0 : failed_; }
+
+ private:
+  Json request(const std::string& question) const {
+    Json body = request_for(command_.options, conversation_.is_embedded());
+    body["messages"] = messages_;
+    body["messages"].push_back({{"role", "user"}, {"content", question}});
+    body["plimsoll"]["session"] = command_.session;
+    return body;
+  }
+
+  Result<void> show_context() {
+    TRY(const Plan plan, conversation_.plan(request("(your next question)")));
+    return print_out(plan_report(plan, terminal_of_stdout()));
+  }
+
+  Result<void> remember(const std::string& fact) {
+    const auto added = conversation_.remember(fact);
+    if (!added) {
+      (void)complain(added.error());
+      return {};
+    }
+    TRY_VOID(tell_added(*added));
+    return command_.options.memory ? Result<void>() : print_out("It comes along with --memory.\n");
+  }
+
+  // A question that fails is said, and not remembered.
+  Result<void> ask(const std::string& question) {
+    bool heard = true;
+    const auto now = base::utc_ms();
+    auto spoken = conversation_.say(
+        request(question),
+        [&](std::string_view words) {
+          if (heard) heard = print_out(words).has_value();
+        },
+        [](std::string_view what) { (void)print_out(fmt::format("({}...)\n", what)); });
+    if (!spoken) {
+      failed_ = complain(spoken.error());
+      return {};
+    }
+    Turn asked{"user", question, now, spoken->trace.id, command_.options.index, spoken->trace.model};
+    Turn answered = asked;
+    answered.role = "assistant";
+    answered.text = spoken->text;
+    const Turn both[] = {asked, answered};
+    TRY_VOID(sessions_.append(local_owner, command_.session, both, limits_));
+    messages_.push_back({{"role", "user"}, {"content", question}});
+    messages_.push_back({{"role", "assistant"}, {"content", spoken->text}});
+    last_ = *std::move(spoken);
+    const Trace& trace = last_->trace;
+    const bool cut = last_->finish_reason == "length";
+    return print_out(
+        fmt::format("\n{}{}[{} of {} tokens{}]\n\n", cut ? cut_off_note : "", documents_note(*last_),
+                    base::with_thousands(trace.input + last_answer()), base::with_thousands(trace.window),
+                    is_compressed(trace) ? "; older turns are sent as a summary, see /why" : ""));
+  }
+
+  static bool is_compressed(const Trace& trace) {
+    const Json plan = base::parse_json(trace.plan);
+    return plan.is_object() && plan.contains("summary");
+  }
+  Tokens last_answer() const { return last_->trace.usage.answer.value_or(0); }
+
+  ChatCommand& command_;
+  Conversation& conversation_;
+  SessionStore& sessions_;
+  SessionLimits limits_;
+  Json messages_ = Json::array();
+  std::optional<Spoken> last_;
+  int failed_ = 0;
+};
+
+// "plimsoll chat manual --session manual-1 --store x.db".
+std::string command_to_go_on(Globals globals, const ChatCommand& command) {
+  constexpr std::string_view set_store = "store_file=";
+  std::string store;
+  for (const std::string& one : globals.set)
+    if (one.starts_with(set_store)) store = " --store " + as_argument(one.substr(set_store.size()));
+  std::erase_if(globals.set, [&](const std::string& one) { return one.starts_with(set_store); });
+  return fmt::format("plimsoll{} chat{} --session {}{}", as_arguments(globals), as_arguments(command.options),
+                     as_argument(command.session), store);
+}
+
+Result<int> run(const Globals& globals, ChatCommand& command) {
+  TRY(const base::Settings settings, settings_for(globals, command.options));
+  TRY(const auto conversation, Conversation::open(settings, command.options.upstreams));
+  TRY(const auto sessions, sqlite::open_sessions(settings.store_file));
+  TRY_VOID(conversation->check_model(command.options.model));
+  if (!command.options.index.empty()) TRY_VOID(conversation->check_index(command.options.index));
+  if (command.session.empty()) command.session = base::random_text(6);
+  Chat chat(command, *conversation, *sessions,
+            {settings.max_session_turns, settings.max_session_bytes, settings.max_sessions});
+  TRY_VOID(chat.begin());
+  LineReader lines(settings.store_file.parent_path() / "chat-history");
+  while (const auto line = lines.next("> ")) {
+    TRY(const bool goes_on, chat.take(std::string(base::trim(*line))));
+    if (!goes_on) break;
+  }
+  if (chat.has_turns())
+    TRY_VOID(print_out(fmt::format("\nGo on with: {}\n", command_to_go_on(globals, command))));
+  return chat.exit_code();
+}
+
+constexpr const char* examples =
+    "What was said is kept in the store under the name of the session, and can be gone on with. Old turns "
+    "are\n"
+    "compressed before the window is full, so that a conversation has no end.\n"
+    "\n"
+    "Examples:\n"
+    "  plimsoll chat                              with the embedded model, or an Ollama on this machine\n"
+    "  plimsoll chat manual --session manual-1    about documents; the same session can be opened again\n"
+    "  plimsoll chat --window 2048                in a small window, to watch it\n"
+    "  plimsoll chat --memory                     with what is remembered\n"
+    "\n"
+    "While it runs:\n";
+
+}  // namespace
+
+void add_chat_command(CLI::App& app, const Globals& globals, int& exit_code) {
+  auto command = std::make_shared<ChatCommand>();
+  CLI::App* sub =
+      app.add_subcommand("chat", "Converse with a model, about your documents if an index is named");
+  sub->footer(std::string(examples) + commands);
+  sub->add_option("NAME", command->options.index, "The index to look into");
+  sub->add_option("--session", command->session, "Go on with this one, or begin it (default: a new one)")
+      ->type_name("S");
+  add_ask_options(*sub, command->options);
+  sub->callback([command, &globals, &exit_code] {
+    const auto done = run(globals, *command);
+    exit_code = done ? *done : complain(done.error());
+  });
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,47 @@
+#include "commands/config_command.hpp"
+
+#include <memory>
+
+#include "base/settings/settings_report.hpp"
+#include "base/try.hpp"
+#include "terminal/terminal.hpp"
+
+namespace plimsoll {
+namespace {
+
+struct Options {
+  bool json = false;
+  std::vector<std::string> keys;
+};
+
+Result<void> print_settings(const Globals& globals, const Options& options) {
+  TRY(const auto which, base::select_settings(options.keys));
+  TRY(const base::Settings settings, load_settings(globals));
+  const Terminal terminal = terminal_of_stdout();
+  base::Page page{.columns = {}, .colour = terminal.colour};
+  if (terminal.columns != 0) page.columns = terminal.columns;
+  const std::string text =
+      options.json ? base::settings_json(settings, which) : base::settings_table(settings, which, page);
+  return print_out(text);
+}
+
+}  // namespace
+
+void add_config_command(CLI::App& app, const Globals& globals, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("config", "Show every setting, its value, its origin and its meaning");
+  command->footer(
+      "Examples:\n"
+      "  plimsoll config                               all of them\n"
+      "  plimsoll config store_file upstreams          these\n"
+      "  plimsoll --set log_level=debug serve          one for this run\n");
+  command->add_flag("--json", options->json, "As a JSON list");
+  command->add_option("KEY", options->keys, "Only these settings");
+  command->callback([options, &globals, &exit_code] {
+    if (const auto printed = print_settings(globals, *options); !printed)
+      exit_code = complain(printed.error());
+  });
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,157 @@
+#include "commands/eval_command.hpp"
+
+#include <memory>
+
+#include "base/temporary_folder.hpp"
+#include "base/text/text.hpp"
+#include "base/try.hpp"
+#include "eval/evidence.hpp"
+#include "index/documents.hpp"
+#include "ingest/pipeline.hpp"
+#include "terminal/progress_bar.hpp"
+#include "terminal/terminal.hpp"
+
+namespace plimsoll {
+namespace {
+
+constexpr std::chrono::seconds patience{60};
+
+struct EvalOptions {
+  std::string data;
+  std::vector<Tokens> budgets{250, 500, 1'000, 2'000, 4'000};
+  std::string tokenizer = "o200k_base";
+  bool no_embedder = false;
+  bool no_labels = false;
+  bool cutoff = false;
+  bool json = false;
+};
+
+// The corpora in an index of their own, made as `plimsoll index add` makes one.
+Result<void> index_corpora(Documents& documents, const base::Settings& settings, const EvalOptions& options) {
+  IndexSettings wanted{
+      .tokenizer = options.tokenizer, .chunk_tokens = settings.chunk_tokens, .embedders = {}};
+  for (const std::string& name : options.no_embedder ? std::vector<std::string>{} : settings.embedders) {
+    TRY(Embedder * embedder, documents.embedder(name));
+    wanted.embedders.push_back(embedder->info());
+  }
+  TRY(const IndexInfo index, documents.store().create_index(local_owner, "evidence", wanted));
+  TRY(const Tokenizer tokenizer, documents.tokenizers().open(options.tokenizer));
+  TRY(const auto embedders, documents.embedders_of(index));
+  std::vector<ingest::SourceFile> files;
+  std::uint64_t total = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(options.data) / "corpora")) {
+    files.push_back({.key = entry.path().filename().string(),
+                     .source = {},
+                     .path = entry.path(),
+                     .bytes = entry.file_size(),
+                     .wanted = true});
+    total += entry.file_size();
+  }
+  ProgressBar progress(total, "sentence");
+  ingest::IngestOptions ingest_options;
+  ingest_options.cut.chunk_tokens = index.settings.chunk_tokens;
+  ingest_options.metadata = {};
+  TRY(const auto report,
+      ingest::ingest_files({documents.store(), index, tokenizer, embedders}, files, ingest_options,
+                           [&](const ingest::IngestCounts& counts, std::string_view key) {
+                             progress.show(counts.bytes, counts.sentences, key);
+                             return true;
+                           }));
+  if (!report.problems.empty())
+    return fail(Errc::bad_input, "{}: {}", report.problems[0].key, report.problems[0].reason);
+  return {};
+}
+
+std::string report_table(const eval::EvidenceReport& report) {
+  Table table{{"BUDGET", "RECALL", "ALL EVIDENCE", "PRECISION", "TOKENS USED"},
+              {true, true, true, true, true},
+              {},
+              false};
+  for (const eval::BudgetScore& score : report.budgets) {
+    table.rows.push_back({base::with_thousands(score.budget), fmt::format("{:.3f}", score.recall),
+                          fmt::format("{:.3f}", score.all_evidence), fmt::format("{:.3f}", score.precision),
+                          fmt::format("{:.0f}", score.tokens_used)});
+  }
+  return draw(table, terminal_of_stdout()) +
+         fmt::format("\n{} questions, {:.1f} ms a query, {}\n", report.questions, report.ms_per_query,
+                     report.by_meaning ? "by words and meaning" : "by words alone");
+}
+
+Result<void> run_evidence(const Globals& globals, const EvalOptions& options) {
+  TRY(base::Settings settings, load_settings(globals));
+  TRY(const eval::EvidenceData data, eval::read_evidence_data(options.data));
+  const base::TemporaryFolder folder("eval");
+  if (folder.path().empty())
+    return fail(Errc::io_failed, "no folder can be made for the index; is there room for temporary files?");
+  settings.store_file = folder / "store.db";
+  TRY(auto documents, Documents::open(settings, /*create=*/true));
+  TRY_VOID(index_corpora(*documents, settings, options));
+  TRY(const auto searchable, documents->open_index("evidence"));
+  TRY(const Tokenizer tokenizer, documents->tokenizers().open(options.tokenizer));
+
+  ProgressBar progress(data.questions.size(), "question");
+  const auto search = [&](std::string_view question, Tokens budget) -> Result<Selection> {
+    retrieve::GatherOptions gather;
+    gather.candidates = retrieve::candidates_for(budget, searchable.open.info.settings.chunk_tokens);
+    TRY(const Evidence evidence,
+        library::find_evidence(searchable.open, question, gather, Deadline::after(patience)));
+    SelectOptions select;
+    select.budget = budget;
+    select.labels = !options.no_labels;
+    if (options.cutoff) {
+      const retrieve::Cutoff cutoff;
+      select.least_relevance = cutoff.sentence;
+      select.least_share = cutoff.share;
+      select.sure = cutoff.sure;
+    }
+    Selection selection = select_passages(evidence, tokenizer, select);
+    TRY_VOID(library::locate(searchable.open, selection));
+    return selection;
+  };
+  TRY(auto report, eval::evaluate(data, options.budgets, search,
+                                  [&](std::size_t done) { progress.show(done, done, ""); }));
+  report.by_meaning = !searchable.open.info.settings.embedders.empty();
+  return print_out(options.json ? eval::report_json(report) + "\n" : report_table(report));
+}
+
+constexpr const char* about_data =
+    "DIR holds questions.jsonl, a line a question: {\"question\": ..., \"document\": \"a.md\",\n"
+    "\"evidence\": [{\"start\": 17, \"end\": 99}]}, and the documents in corpora/. Spans count\n"
+    "characters; an evidence entry may name its own document.\n\n"
+    "Recall is the share of the evidence that stands in the passages, all-evidence the share\n"
+    "of questions with all of it, precision the share of the passages that is evidence.\n\n"
+    "Example:\n"
+    "  plimsoll eval evidence --data evidence --budgets 250,1000 --tokenizer o200k_base\n";
+
+}  // namespace
+
+void add_eval_command(CLI::App& app, const Globals& globals, int& exit_code) {
+  CLI::App* command = app.add_subcommand("eval", "Measure how good retrieval is");
+  command->require_subcommand(1);
+  auto options = std::make_shared<EvalOptions>();
+  CLI::App* evidence = command->add_subcommand(
+      "evidence", "How much of the evidence for questions gets into budgets of tokens");
+  evidence->footer(about_data);
+  evidence->add_option("--data", options->data, "Folder of the questions and documents")
+      ->type_name("DIR")
+      ->required();
+  evidence
+      ->add_option("--budgets", options->budgets,
+                   "Tokens, separated by commas (default: 250,500,1000,2000,4000)")
+      ->type_name("TOKENS")
+      ->delimiter(',')
+      ->check(CLI::Range(Tokens{1}, Tokens{100'000'000}));
+  evidence->add_option("--tokenizer", options->tokenizer, "Counted with (default: o200k_base)")
+      ->type_name("T");
+  evidence->add_flag("--no-embedder", options->no_embedder, "Search by words alone");
+  evidence->add_flag("--no-labels", options->no_labels, "Passages without numbers and names before them");
+  evidence->add_flag("--cutoff", options->cutoff,
+                     "Stop where evidence stops, as requests do that name no budget");
+  evidence->add_flag("--json", options->json, "As JSON");
+  evidence->callback([options, &globals, &exit_code] {
+    if (const auto done = run_evidence(globals, *options); !done) exit_code = complain(done.error());
+  });
+}
+
+}  // namespace plimsoll

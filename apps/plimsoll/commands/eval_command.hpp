@@ -1,0 +1,12 @@
+// `plimsoll eval`: how good the answers of this program are, measured.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "terminal/globals.hpp"
+
+namespace plimsoll {
+
+void add_eval_command(CLI::App& app, const Globals& globals, int& exit_code);
+
+}  // namespace plimsoll

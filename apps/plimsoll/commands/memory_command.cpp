@@ -1,0 +1,232 @@
+#include "commands/memory_command.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <memory>
+
+#include <fmt/chrono.h>
+
+#include "adapters/sqlite/facts.hpp"
+#include "adapters/sqlite/keys.hpp"
+#include "base/text/text.hpp"
+#include "base/try.hpp"
+#include "gateway/memory/memory_json.hpp"
+#include "serve/serve_memory.hpp"
+#include "terminal/terminal.hpp"
+
+namespace plimsoll {
+namespace {
+
+using gateway::memory_json;
+
+constexpr std::chrono::seconds patience{60};
+
+struct MemoryOptions {
+  std::string text;  // or query, or id
+  std::string session;
+  std::string owner{local_owner};
+  std::string store;
+  std::optional<double> importance, trust;
+  std::size_t limit = 20;
+  bool helpful = false, wrong = false;
+  bool json = false;
+};
+
+// What the commands stand on.
+struct Opened {
+  base::Settings settings;
+  std::unique_ptr<Documents> documents;
+  std::unique_ptr<FactStore> store;
+  std::unique_ptr<engine::Memories> memories;
+};
+
+// What is kept for somebody who is not there would be found by nobody.
+Result<void> check_owner(const Globals& globals, const MemoryOptions& options) {
+  if (options.owner == local_owner) return {};
+  TRY(const base::Settings settings, load_settings(globals));
+  const auto file = store_of(settings, options.store);
+  TRY(const auto store, sqlite::open_keys(file, {.create = false}));
+  TRY(const auto keys, store->keys());
+  if (std::ranges::any_of(keys, [&](const ApiKey& key) { return key.id == options.owner; })) return {};
+  return fail(Errc::not_found, "no key has the id '{}'; `plimsoll keys list --json` has those that there are",
+              printable(options.owner, 60));
+}
+
+Result<std::unique_ptr<Opened>> open(const Globals& globals, const MemoryOptions& options, bool create) {
+  auto opened = std::make_unique<Opened>();
+  TRY(opened->settings, load_settings(globals));
+  if (!options.store.empty()) opened->settings.store_file = options.store;
+  TRY(opened->store, sqlite::open_facts(opened->settings.store_file, {.create = create}));
+  TRY(opened->documents, Documents::open(opened->settings, create));
+  opened->memories = std::make_unique<engine::Memories>(
+      *opened->store, memory_embedder(opened->settings, *opened->documents), opened->settings.max_memories);
+  return opened;
+}
+
+FactScope scope_of(const MemoryOptions& options) {
+  FactScope scope{options.owner};
+  if (!options.session.empty()) scope.session = options.session;
+  return scope;
+}
+
+Result<void> print_json(const gateway::Json& json) {
+  return print_out(json.dump(2, ' ', false, gateway::Json::error_handler_t::replace) + "\n");
+}
+
+std::string day(std::int64_t ms) {
+  return fmt::format("{:%Y-%m-%d}", fmt::gmtime(static_cast<std::time_t>(ms / 1'000)));
+}
+
+// The text last and as wide as the terminal allows: it is what people read.
+std::string table_of(const std::vector<Fact>& facts) {
+  constexpr std::size_t longest = 100;
+  Table table{{"ID", "TRUST", "IMPORTANCE", "SESSION", "SAID", "TEXT"},
+              {false, true, true, false, false, false},
+              {},
+              false};
+  for (const Fact& fact : facts)
+    table.rows.push_back({fact.id, fmt::format("{:.2f}", fact.trust), fmt::format("{:.2f}", fact.importance),
+                          fact.session.empty() ? "-" : printable(fact.session, 24), day(fact.updated_ms),
+                          printable(fact.text, longest)});
+  return draw(table, terminal_of_stdout());
+}
+
+Result<void> add(const Globals& globals, const MemoryOptions& options) {
+  TRY_VOID(check_owner(globals, options));
+  TRY(const auto opened, open(globals, options, /*create=*/true));
+  engine::NewFact fact;
+  fact.text = options.text;
+  fact.session = options.session;
+  fact.importance = options.importance;
+  fact.trust = options.trust;
+  TRY(const auto added, opened->memories->add(options.owner, fact, Deadline::after(patience)));
+  if (options.json) return print_json(memory_json(added));
+  return tell_added(added);
+}
+
+// Where nothing was ever remembered there is nothing to find; a file that was named is to be there.
+Result<std::unique_ptr<Opened>> open_to_read(const Globals& globals, const MemoryOptions& options) {
+  return open(globals, options, /*create=*/options.store.empty());
+}
+
+Result<void> list(const Globals& globals, const MemoryOptions& options) {
+  TRY(const auto opened, open_to_read(globals, options));
+  TRY(const auto facts, opened->memories->list(scope_of(options), options.limit));
+  if (options.json) return print_json(memory_json(facts));
+  if (facts.empty())
+    return print_out("nothing is remembered; `plimsoll memory add \"Ann likes tea\"` does so\n");
+  return print_out(table_of(facts));
+}
+
+Result<void> find(const Globals& globals, const MemoryOptions& options) {
+  TRY(const auto opened, open_to_read(globals, options));
+  TRY(const auto found,
+      opened->memories->search(scope_of(options), options.text, options.limit, Deadline::after(patience)));
+  if (options.json) return print_json(memory_json(found));
+  for (const std::string& note : found.notes) fmt::print(stderr, "{}\n", note);
+  if (found.facts.empty()) return print_out("nothing of it is remembered\n");
+  std::vector<Fact> facts;
+  for (const RecalledFact& one : found.facts) facts.push_back(one.fact);
+  return print_out(table_of(facts));
+}
+
+Result<void> feedback(const Globals& globals, const MemoryOptions& options) {
+  if (options.helpful == options.wrong)
+    return fail(Errc::bad_input, "did it help? Say --helpful or --not-helpful");
+  TRY(const auto opened, open(globals, options, /*create=*/false));
+  TRY_VOID(opened->memories->feedback(options.owner, options.text, options.helpful));
+  TRY(const auto shown, opened->memories->show(options.owner, options.text));
+  if (options.json) return print_json(memory_json(shown));
+  return print_out(fmt::format("{} has trust {:.2f} after {}\n", shown.fact.id, shown.fact.trust,
+                               several(shown.history.size(), "judgement")));
+}
+
+Result<void> forget(const Globals& globals, const MemoryOptions& options) {
+  if (options.text.empty() == options.session.empty())
+    return fail(Errc::bad_input, "which? Give the ID of a memory, or --session and a name");
+  TRY(const auto opened, open(globals, options, /*create=*/false));
+  TRY(const auto gone, options.session.empty()
+                           ? opened->memories->forget(options.owner, options.text)
+                           : opened->memories->forget_session(options.owner, options.session));
+  if (options.json) return print_json(memory_json(gone));
+  if (!gone.purged)
+    fmt::print(stderr, "somebody reads the store: the bytes leave its log with the next that is forgotten\n");
+  return print_out(fmt::format("forgotten: {}, and their words in {}\n",
+                               gone.facts == 1 ? "1 memory" : fmt::format("{} memories", gone.facts),
+                               several(static_cast<std::uint64_t>(gone.traces), "trace")));
+}
+
+constexpr const char* examples =
+    "Examples:\n"
+    "  plimsoll memory add \"Ann is allergic to nuts\" --importance 0.9\n"
+    "  plimsoll memory add \"This ticket is about the pump\" --session ticket-7   for that conversation "
+    "alone\n"
+    "  plimsoll memory search \"what may Ann eat?\"       by words and by meaning\n"
+    "  plimsoll memory feedback mem_... --helpful        trust + 0.05; --not-helpful: - 0.10\n"
+    "  plimsoll memory forget mem_...                    for good, also in traces\n"
+    "\n"
+    "They come into chats through the gateway where a request says {\"plimsoll\": {\"memory\": true}}, or "
+    "always with\n"
+    "the setting recall_memories. docs/memory.md tells which, and when.\n";
+
+using Work = Result<void> (*)(const Globals&, const MemoryOptions&);
+
+}  // namespace
+
+Result<void> tell_added(const engine::AddedFact& added) {
+  if (!added.note.empty()) fmt::print(stderr, "{}\n", added.note);
+  return print_out(fmt::format("{} {}: {}\n", added.is_new ? "remembered" : "renewed", added.fact.id,
+                               printable(added.fact.text)));
+}
+
+void add_memory_command(CLI::App& app, const Globals& globals, int& exit_code) {
+  auto options = std::make_shared<MemoryOptions>();
+  CLI::App* memory = app.add_subcommand("memory", "Remember facts, find them, judge them, forget them");
+  memory->footer(examples);
+  memory->require_subcommand(1);
+  const auto sub = [&](const char* name, const char* about, Work work) {
+    CLI::App* command = memory->add_subcommand(name, about);
+    command->add_option("--store", options->store, "File that holds them (default: the setting store_file)")
+        ->type_name("PATH");
+    command
+        ->add_option("--owner", options->owner,
+                     "Whose: the id of a key, as `plimsoll keys list --json` has it (default: local, whoever "
+                     "has no key)")
+        ->type_name("ID");
+    command->add_flag("--json", options->json, "As JSON");
+    command->callback([options, work, &globals, &exit_code] {
+      if (const auto done = work(globals, *options); !done) exit_code = complain(done.error());
+    });
+    return command;
+  };
+  const auto in_session = [&](CLI::App* command, const char* about) {
+    command->add_option("--session", options->session, about)->type_name("NAME");
+  };
+  const auto limited = [&](CLI::App* command) {
+    command->add_option("--limit", options->limit, "Most memories (default: 20)")
+        ->type_name("N")
+        ->check(CLI::Range(std::size_t{1}, std::size_t{100'000}));
+  };
+  CLI::App* adding = sub("add", "Remember something; the same words again renew it", add);
+  adding->add_option("TEXT", options->text, "What is to be remembered, in one sentence")->required();
+  in_session(adding, "Only for the conversation of that name (default: for all)");
+  adding->add_option("--importance", options->importance, "0 to 1 (default: 0.7)")
+      ->check(CLI::Range(0.0, 1.0));
+  adding->add_option("--trust", options->trust, "0 to 1 (default: 0.5)")->check(CLI::Range(0.0, 1.0));
+  CLI::App* listing = sub("list", "What is remembered, the newest first", list);
+  in_session(listing, "Only of that conversation");
+  limited(listing);
+  CLI::App* searching = sub("search", "What of it has to do with a query, the best first", find);
+  searching->add_option("QUERY", options->text, "What is looked for")->required();
+  in_session(searching, "Only of that conversation");
+  limited(searching);
+  CLI::App* judging = sub("feedback", "Say whether a memory helped", feedback);
+  judging->add_option("ID", options->text, "Its id")->required();
+  judging->add_flag("--helpful", options->helpful, "It was right and of use");
+  judging->add_flag("--not-helpful", options->wrong, "It was not");
+  CLI::App* forgetting = sub("forget", "Delete a memory, or all of a conversation, also from traces", forget);
+  forgetting->add_option("ID", options->text, "Its id");
+  in_session(forgetting, "All memories of that conversation");
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,12 @@
+// plimsoll plan: what a chat request would get of the window, without sending it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "terminal/globals.hpp"
+
+namespace plimsoll {
+
+void add_plan_command(CLI::App& app, const Globals& globals, int& exit_code);
+
+}  // namespace plimsoll

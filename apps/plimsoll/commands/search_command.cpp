@@ -1,0 +1,142 @@
+#include "commands/search_command.hpp"
+
+#include <chrono>
+#include <memory>
+
+#include <fmt/ranges.h>
+
+#include "base/text/text.hpp"
+#include "base/try.hpp"
+#include "index/documents.hpp"
+#include "index/index_filter.hpp"
+#include "plimsoll/plan.hpp"
+#include "reports/passages_report.hpp"
+#include "serve/known_models.hpp"
+#include "terminal/terminal.hpp"
+
+namespace plimsoll {
+namespace {
+
+constexpr std::chrono::seconds patience{60};
+
+struct SearchCommandOptions {
+  std::string index;
+  std::vector<std::string> words;  // of the query
+  Tokens budget = 1'000;
+  std::string tokenizer;
+  std::string model;
+  std::optional<std::size_t> top_k;
+  std::vector<std::string> filters;
+  std::string order = "document";
+  bool no_labels = false;
+  bool context = false;
+  bool json = false;
+};
+
+// The tokenizer that the budget is counted with: the one named, the model's, or the index's own.
+Result<Tokenizer> tokenizer_for(const base::Settings& settings, Documents& documents, const IndexInfo& index,
+                                const SearchCommandOptions& options, std::vector<std::string>& notes) {
+  if (!options.tokenizer.empty()) return documents.tokenizers().open(options.tokenizer);
+  if (options.model.empty()) return documents.tokenizers().open(index.settings.tokenizer);
+  TRY(const ModelCatalogue catalogue, known_models(settings));
+  const CatalogueModels models(catalogue, documents.tokenizers());
+  TRY(PlanModel model, models.open(options.model));
+  if (model.exactness != Exactness::exact) {
+    notes.push_back(
+        fmt::format("tokens of {} are {}: {}", options.model, name_of(model.exactness), model.why));
+  }
+  return std::move(model.tokenizer);
+}
+
+Result<void> run(const Globals& globals, const SearchCommandOptions& options) {
+  const std::string query = fmt::format("{}", fmt::join(options.words, " "));
+  if (base::trim(query).empty()) return fail(Errc::bad_input, "the query is empty");
+  TRY(const base::Settings settings, load_settings(globals));
+  const auto order = passage_order_named(options.order);
+  if (!order)
+    return fail(Errc::bad_input,
+                "no order is called '{}'; there are document, best-first, best-last, both-ends",
+                options.order);
+  TRY(auto documents, Documents::open(settings, /*create=*/false));
+  TRY(auto searchable, documents->open_index(options.index));
+  SearchReport report{.selection = {},
+                      .budget = options.budget,
+                      .candidates = 0,
+                      .ms = 0,
+                      .tokenizer = {},
+                      .notes = searchable.notes};
+  TRY(const Tokenizer tokenizer,
+      tokenizer_for(settings, *documents, searchable.open.info, options, report.notes));
+  retrieve::GatherOptions gather;
+  gather.candidates = retrieve::candidates_for(options.budget, searchable.open.info.settings.chunk_tokens);
+  TRY(gather.filter, read_filters(options.filters));
+  report.tokenizer = tokenizer.info().name;
+
+  const auto started = std::chrono::steady_clock::now();
+  TRY(const Evidence evidence,
+      library::find_evidence(searchable.open, query, gather, Deadline::after(patience)));
+  report.selection =
+      select_passages(evidence, tokenizer,
+                      {.budget = options.budget,
+                       .order = *order,
+                       .most_passages = options.top_k,
+                       .labels = !options.no_labels,
+                       .recount = tokenizer.info().name != searchable.open.info.settings.tokenizer});
+  TRY_VOID(library::locate(searchable.open, report.selection));
+  report.ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count();
+  report.candidates = evidence.candidates;
+  report.notes.insert(report.notes.end(), evidence.notes.begin(), evidence.notes.end());
+
+  if (options.json) return print_out(passages_json(report));
+  if (options.context) return print_out(report.selection.text + "\n");
+  return print_out(passages_text(report, terminal_of_stdout()));
+}
+
+constexpr const char* examples =
+    "Examples:\n"
+    "  plimsoll search manual \"how is the margin chosen?\" --budget 500\n"
+    "  plimsoll search manual \"margin\" --budget 500 --model llama3.1:8b   counted as that model counts\n"
+    "  plimsoll search code \"where are keys checked?\" --filter type=text/x-python\n"
+    "  plimsoll search manual \"margin\" --budget 2000 --context            the text alone, for a prompt\n";
+
+}  // namespace
+
+void add_search_command(CLI::App& app, const Globals& globals, int& exit_code) {
+  auto options = std::make_shared<SearchCommandOptions>();
+  CLI::App* command = app.add_subcommand(
+      "search", "Find the passages that say most about a query, within a budget of tokens");
+  command->footer(examples);
+  command->add_option("NAME", options->index, "The index")->required();
+  command->add_option("QUERY", options->words, "What is looked for, in one word or several")->required();
+  command
+      ->add_option("--budget", options->budget,
+                   "Tokens that all passages may take, with what stands around them (default: 1000)")
+      ->type_name("TOKENS")
+      ->check(CLI::Range(Tokens{1}, Tokens{100'000'000}));
+  auto* tokenizer =
+      command->add_option("--tokenizer", options->tokenizer, "Count with this one (default: the index's)")
+          ->type_name("T");
+  command->add_option("--model", options->model, "Count as this model does")
+      ->type_name("M")
+      ->excludes(tokenizer);
+  command->add_option("--top-k", options->top_k, "Most passages")
+      ->type_name("K")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{10'000}));
+  command
+      ->add_option("--filter", options->filters, "Only documents whose metadata has this; may be given again")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--order", options->order,
+                   "document, best-first, best-last or both-ends (default: document)")
+      ->type_name("ORDER");
+  command->add_flag("--no-labels", options->no_labels, "Passages without numbers and names before them");
+  command->add_flag("--context", options->context,
+                    "Print the text that goes into a prompt, and nothing else");
+  command->add_flag("--json", options->json, "As JSON");
+  command->callback([options, &globals, &exit_code] {
+    if (const auto done = run(globals, *options); !done) exit_code = complain(done.error());
+  });
+}
+
+}  // namespace plimsoll

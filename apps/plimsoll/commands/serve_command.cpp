@@ -1,0 +1,309 @@
+#include "commands/serve_command.hpp"
+
+#include <csignal>
+#include <ctime>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "base/log.hpp"
+#include "base/text/text.hpp"
+#include "base/try.hpp"
+#include "commands/tokenizers_command.hpp"
+#include "serve/serve_lock.hpp"
+#include "serve/served_gateway.hpp"
+#include "serve/startup_code.hpp"
+#include "terminal/terminal.hpp"
+
+namespace plimsoll {
+namespace {
+
+constexpr const char* examples =
+    "Any client of OpenAI's API works by changing its base URL to http://127.0.0.1:8000/v1. Each request is\n"
+    "counted and planned before it goes to its model; nothing is cut without a word.\n"
+    "\n"
+    "Examples:\n"
+    "  plimsoll serve                                  an Ollama on this machine, else the embedded model\n"
+    "  plimsoll serve --upstream embedded --model-file qwen2.5-3b.gguf\n"
+    "                                                  a model inside this process, with no server beside "
+    "it\n"
+    "  plimsoll serve --upstream http://gpu:8000/v1    a vLLM, llama.cpp or any OpenAI-style server\n"
+    "  plimsoll serve --upstream local=http://localhost:11434 --upstream openai=https://api.openai.com/v1\n"
+    "                                                  several; the second one's key is OPENAI_API_KEY\n"
+    "  plimsoll keys add ann                           from then on requests need a key; then --listen may "
+    "be\n"
+    "                                                  an address that others reach\n"
+    "  curl http://127.0.0.1:8000/v1/models            what they serve, with real windows\n"
+    "  plimsoll inspect --last                         what became of the last request\n";
+
+struct Options {
+  std::string listen;
+  std::vector<std::string> upstreams;
+  std::string model_file;
+  std::string store;
+  std::string config;
+  bool open = false;
+};
+
+// `program`: how other commands find the same settings and store, "plimsoll --set store_file=/x.db".
+std::string greeting(ServedGateway& gateway, const base::Settings& settings, const std::string& address,
+                     const std::string& program) {
+  std::string text;
+  const auto models = gateway.upstreams().models();
+  const std::string key = gateway.has_keys() ? " -H 'Authorization: Bearer KEY'" : "";
+  for (std::size_t i = 0; i < models->size(); ++i) {
+    const models::ConfiguredUpstream& member = gateway.upstreams().members()[i];
+    const models::UpstreamList& found = (*models)[i];
+    text += fmt::format(
+        "  upstream  {}  {}  {}\n", member.name, member.server.shown,
+        found.problem.empty() ? several(found.models.size(), "model") : "no answer: " + found.problem);
+  }
+  if (models->empty())
+    text +=
+        "  upstream  none: no Ollama answers here, and there is no embedded model; name a server with "
+        "--upstream URL\n";
+  text += fmt::format("  store     {}\n\n", settings.store_file.string());
+  std::string model = "MODEL";
+  for (const models::UpstreamList& member : *models)
+    if (!member.models.empty() && model == "MODEL") model = member.models.front().name;
+  text += fmt::format(
+      "Try, from another terminal:\n"
+      "  curl {0}/v1/chat/completions -H 'Content-Type: application/json'{2} \\\n"
+      "    -d '{{\"model\": \"{1}\", \"messages\": [{{\"role\": \"user\", \"content\": \"Ahoy!\"}}]}}'\n"
+      "  {3} inspect --last\n",
+      address, printable(model), key, program);
+  return text;
+}
+
+// How another terminal, in any folder, calls the program for the same settings and store.
+std::string program_for_hints(Globals globals) {
+  std::error_code error;
+  if (!globals.config_file.empty())
+    globals.config_file = std::filesystem::absolute(globals.config_file, error).string();
+  constexpr std::string_view store = "store_file=", model = "embedded_model_file=";
+  std::string file;
+  for (const std::string& one : globals.set)
+    if (one.starts_with(store)) file = one.substr(store.size());  // the last one counts
+  std::erase_if(globals.set,
+                [&](const std::string& one) { return one.starts_with(store) || one.starts_with(model); });
+  if (!file.empty())
+    globals.set.push_back(std::string(store) + std::filesystem::absolute(file, error).string());
+  return "plimsoll" + as_arguments(globals);
+}
+
+// Asks servers for their models again and again: those that did not answer soon, all of them seldom. On a
+// thread of its own: a server that swallows packets holds up nobody.
+class ModelWatch {
+ public:
+  explicit ModelWatch(ServedGateway& gateway) : gateway_(gateway), thread_([this] { run(); }) {}
+  ModelWatch(const ModelWatch&) = delete;
+  ModelWatch& operator=(const ModelWatch&) = delete;
+  // Waits for the question under way.
+  ~ModelWatch() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  void run() {
+    constexpr int for_the_silent = 2, for_all = 300;  // seconds
+    std::unique_lock lock(mutex_);
+    for (int seconds = 1; !wake_.wait_for(lock, std::chrono::seconds(1), [&] { return stopping_; });
+         ++seconds) {
+      lock.unlock();
+      if (seconds % for_all == 0)
+        gateway_.upstreams().refresh(gateway_.for_a_list());
+      else if (seconds % for_the_silent == 0 && has_silent())
+        gateway_.upstreams().refresh_silent(gateway_.for_a_list());
+      lock.lock();
+    }
+  }
+  bool has_silent() const {
+    const auto models = gateway_.upstreams().models();
+    return std::ranges::any_of(*models, [](const auto& member) { return !member.problem.empty(); });
+  }
+
+  ServedGateway& gateway_;
+  std::mutex mutex_;  // of what follows
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  std::thread thread_;  // last: everything else is there when it starts
+};
+
+// A gateway with the settings it was made by.
+struct Watch {
+  std::unique_ptr<const base::Settings> settings;
+  std::unique_ptr<ServedGateway> gateway;
+  std::unique_ptr<ModelWatch> models{};
+};
+
+// Marks what ran when the last server ended, unless another serves the store still.
+Result<void> take_store(const base::Settings& settings, ServedGateway& gateway,
+                        std::optional<ServeLock>& lock) {
+  TRY(ServeLock taken, ServeLock::take(settings.store_file));
+  if (taken.is_alone()) TRY_VOID(gateway.chat().interrupt_runs());
+  TRY_VOID(taken.share());
+  lock.emplace(std::move(taken));
+  return {};
+}
+
+// By the settings as they are now. `before`: the gateway that listens until now, or null; who follows one
+// knows all models before it is asked for any.
+Result<Watch> begin(const Globals& globals, const Options& options, const ListenAddress& listen,
+                    ServedGateway* before, std::optional<ServeLock>& lock) {
+  Watch watch;
+  TRY(base::Settings settings, load_settings(globals));
+  watch.settings = std::make_unique<const base::Settings>(std::move(settings));
+  TRY(auto members, gateway_upstreams(*watch.settings, options.upstreams));
+  TRY(watch.gateway, ServedGateway::open(*watch.settings, std::move(members), before));
+  if (before != nullptr) watch.gateway->upstreams().refresh(watch.gateway->for_a_list());
+  TRY_VOID(check_listening(listen, watch.gateway->has_keys(), options.open || watch.settings->open_to_all,
+                           program_for_hints(globals)));
+  if (!lock) TRY_VOID(take_store(*watch.settings, *watch.gateway, lock));
+  TRY_VOID(watch.gateway->listen(listen, before != nullptr ? before->server().listening() : -1));
+  return watch;
+}
+
+// Until somebody wants an end, or other settings: the signal that said so.
+int wait_for_a_signal(ServedGateway& gateway, const sigset_t& signals) {
+  while (true) {
+    const timespec second{1, 0};
+    if (const int signal = sigtimedwait(&signals, nullptr, &second); signal > 0) return signal;
+    gateway.obey_forget_orders();
+  }
+}
+
+// Gateways that another has followed: each answers what it has begun, and ends its uploads and evaluations,
+// for no longer than that.
+class Retired {
+ public:
+  Retired() = default;
+  Retired(const Retired&) = delete;
+  Retired& operator=(const Retired&) = delete;
+  ~Retired() {
+    ending_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+  // Comes back when it takes no more connections.
+  void add(Watch watch) {
+    auto held = std::make_shared<Watch>(std::move(watch));
+    const gateway::HttpServer& server = held->gateway->server();
+    const std::shared_ptr<Watch> stays = held;  // while it is looked at below
+    threads_.emplace_back([this, held]() mutable {
+      (void)held->gateway->server().drain();
+      const auto end = std::chrono::steady_clock::now() + longest;
+      while (!ending_ && held->gateway->chat().is_busy() && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      held.reset();
+    });
+    for (int tries = 0; tries < most_tries && !server.is_draining(); ++tries)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+ private:
+  static constexpr std::chrono::hours longest{1};
+  static constexpr int most_tries = 2'000;
+  std::atomic<bool> ending_ = false;
+  std::vector<std::thread> threads_;
+};
+
+// A second gateway on the same port, made by the settings as they are now; the first ends what it has begun.
+// Where the new settings will not do, the first stays as it is.
+void take_over(Watch& watch, Retired& retired, std::optional<ServeLock>& lock, const Globals& globals,
+               const Options& options, const ListenAddress& listen) {
+  auto next = begin(globals, options, listen, watch.gateway.get(), lock);
+  if (!next) {
+    log::error("settings were not read again: all stays as it was", {{"why", next.error().what}});
+    return;
+  }
+  std::swap(watch, *next);
+  watch.models = std::make_unique<ModelWatch>(*watch.gateway);
+  retired.add(*std::move(next));
+  log::info("settings read again", {{"upstreams", watch.gateway->upstreams().members().size()}});
+}
+
+// The process ends then, whatever blocks: what was acknowledged is on disk.
+void end_within(std::chrono::seconds time) {
+  std::thread([time] {
+    std::this_thread::sleep_for(time);
+    log::warning("ended while work was under way; what it had not stored is lost");
+    std::_Exit(0);
+  }).detach();
+}
+
+Result<void> run(const Globals& globals, const Options& options) {
+  Globals with_store = globals;
+  if (!options.config.empty()) with_store.config_file = options.config;
+  if (!options.store.empty()) with_store.set.push_back("store_file=" + options.store);
+  if (!options.model_file.empty()) with_store.set.push_back("embedded_model_file=" + options.model_file);
+  TRY(const base::Settings settings, load_settings(with_store));
+  TRY(const ListenAddress listen, listen_address(options.listen.empty() ? settings.listen : options.listen));
+
+  (void)std::signal(SIGPIPE, SIG_IGN);
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before any thread starts: they inherit it
+
+  std::optional<ServeLock> lock;
+  TRY(Watch watch, begin(with_store, options, listen, nullptr, lock));
+  const bool six = listen.host.find(':') != std::string::npos;
+  const std::string address =
+      fmt::format("{}://{}{}{}:{}", settings.tls_certificate_file.empty() ? "http" : "https", six ? "[" : "",
+                  listen.host, six ? "]" : "", watch.gateway->server().port());
+  TRY_VOID(print_out(fmt::format("plimsoll {} listens on {}\n", PLIMSOLL_VERSION, address)));
+  watch.gateway->upstreams().refresh(watch.gateway->for_a_list());
+  TRY_VOID(print_out(greeting(*watch.gateway, settings, address, program_for_hints(with_store))));
+  let_go_of_startup_code();
+  watch.models = std::make_unique<ModelWatch>(*watch.gateway);
+  Retired retired;
+  while (wait_for_a_signal(*watch.gateway, signals) == SIGHUP)
+    take_over(watch, retired, lock, with_store, options, listen);
+  log::info("ending", {{"connections", watch.gateway->server().connections()}});
+  constexpr std::chrono::seconds with_drain{40}, after_drain{5};
+  end_within(with_drain);
+  (void)watch.gateway->server().drain();
+  if (watch.gateway->engine().traces != nullptr) watch.gateway->engine().traces->flush();
+  end_within(after_drain);
+  return {};
+}
+
+}  // namespace
+
+void add_serve_command(CLI::App& app, const Globals& globals, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("serve", "Run the gateway between any OpenAI client and its models");
+  command->footer(examples);
+  command->add_option("--listen", options->listen, "Where to listen (default: 127.0.0.1:8000)")
+      ->type_name("HOST:PORT");
+  command
+      ->add_option_function<std::uint16_t>(
+          "--port", [options](std::uint16_t port) { options->listen = std::to_string(port); },
+          "Port to listen on, on this machine alone")
+      ->type_name("PORT")
+      ->excludes("--listen");
+  command->add_option("--upstream", options->upstreams, "Model server; may be repeated")
+      ->type_name("[NAME=]URL|embedded")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--model-file", options->model_file,
+                   "Weights of the embedded model (default: SmolLM2 135M)")
+      ->type_name("FILE.gguf");
+  command->add_flag("--open", options->open, "Listen beyond this machine also where there are no keys");
+  command->add_option("--config", options->config, "Settings file, as before the command")->type_name("FILE");
+  command->add_option("--store", options->store, "File that holds documents and traces")->type_name("PATH");
+  command->callback([options, &globals, &exit_code] {
+    if (const auto done = run(globals, *options); !done) exit_code = complain(done.error());
+  });
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,12 @@
+// plimsoll usage: what the gateway's clients have used.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "terminal/globals.hpp"
+
+namespace plimsoll {
+
+void add_usage_command(CLI::App& app, const Globals& globals, int& exit_code);
+
+}  // namespace plimsoll

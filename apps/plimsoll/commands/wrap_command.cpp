@@ -1,0 +1,231 @@
+#include "commands/wrap_command.hpp"
+
+#include <csignal>
+#include <cstdlib>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/files.hpp"
+#include "base/temporary_folder.hpp"
+#include "base/text/text.hpp"
+#include "base/try.hpp"
+#include "engine/plan/read_plan.hpp"
+#include "serve/serve_keys.hpp"
+#include "serve/serve_lock.hpp"
+#include "serve/served_gateway.hpp"
+#include "serve/wrapped_program.hpp"
+#include "terminal/terminal.hpp"
+
+namespace plimsoll {
+namespace {
+
+using base::with_thousands;
+
+constexpr const char* examples =
+    "The gateway listens on a free port of this machine for as long as the program runs. The program finds "
+    "it by\n"
+    "OPENAI_BASE_URL, ANTHROPIC_BASE_URL and OLLAMA_HOST, and agents that would guess at the window are told "
+    "the real\n"
+    "one. At the end it says what was planned, left out and used; `plimsoll inspect` has each request.\n"
+    "\n"
+    "Examples:\n"
+    "  plimsoll wrap python agent.py                   whatever client it uses, its models are asked through "
+    "plimsoll\n"
+    "  plimsoll wrap --model qwen3:8b goose session    the window of this model is told to the agent\n"
+    "  plimsoll wrap --upstream http://gpu:8000/v1 aider --model openai/qwen3\n"
+    "  plimsoll wrap env                               only show the variables\n";
+
+struct Options {
+  std::vector<std::string> upstreams, command;
+  std::string model, key, store;
+};
+
+struct Window {
+  std::string model;
+  Tokens tokens = 0;
+};
+
+std::vector<Window> served_windows(ServedGateway& gateway) {
+  std::vector<Window> out;
+  for (const models::UpstreamList& member : *gateway.upstreams().models()) {
+    for (const auto& listed : member.models) {
+      const auto found = gateway.upstreams().find(listed.name);
+      if (!found) continue;
+      const auto model = gateway.engine().models.open(*found, gateway.for_a_list());
+      if (model) out.push_back({listed.name, model->window.tokens});
+    }
+  }
+  return out;
+}
+
+// As aider's file of models' data has it; other programs that ask LiteLLM read the same.
+std::string metadata_of(const std::vector<Window>& windows) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::object();
+  for (const Window& window : windows)
+    all["openai/" + window.model] = {{"max_tokens", window.tokens},
+                                     {"max_input_tokens", window.tokens},
+                                     {"litellm_provider", "openai"},
+                                     {"mode", "chat"}};
+  return all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+// Where the user has set one of these, it stays.
+void add_if_unset(Variables& variables, const char* name, std::string value) {
+  if (std::getenv(name) == nullptr) variables[name] = std::move(value);
+}
+
+void add_addresses(Variables& variables, const std::string& address) {
+  for (const char* name : {"OPENAI_BASE_URL", "OPENAI_API_BASE"}) variables[name] = address + "/v1";
+  variables["ANTHROPIC_BASE_URL"] = address;
+  variables["OLLAMA_HOST"] = address;
+  // These clients refuse to start without a key, though none is asked for here.
+  for (const char* name : {"OPENAI_API_KEY", "ANTHROPIC_API_KEY"})
+    add_if_unset(variables, name, "none-needed");
+}
+
+void add_model(Variables& variables, const std::string& model) {
+  for (const char* name : {"OPENAI_MODEL", "ANTHROPIC_MODEL", "GOOSE_MODEL"})
+    add_if_unset(variables, name, model);
+}
+
+void add_window(Variables& variables, Tokens window) {
+  for (const char* name :
+       {"GOOSE_CONTEXT_LIMIT", "CLAUDE_CODE_AUTO_COMPACT_WINDOW", "CLAUDE_CODE_MAX_CONTEXT_TOKENS"})
+    add_if_unset(variables, name, std::to_string(window));
+}
+
+// The model whose window is told: the one that was named, or the only one that there is.
+Result<const Window*> told_window(const std::vector<Window>& windows, const std::string& model) {
+  if (model.empty()) return windows.size() == 1 ? &windows[0] : nullptr;
+  for (const Window& window : windows)
+    if (window.model == model) return &window;
+  std::string names;
+  for (const Window& window : windows) names += (names.empty() ? "" : ", ") + window.model;
+  return fail(Errc::unknown_model, "no upstream has a model '{}'; there are: {}", model,
+              names.empty() ? "none" : names);
+}
+
+// ---- What became of its requests ----
+
+struct Sum {
+  std::int64_t requests = 0, refused = 0, left_out = 0, summaries = 0;
+  Tokens read = 0, written = 0, cut = 0;
+};
+
+void add(Sum& sum, const Trace& trace) {
+  ++sum.requests;
+  if (trace.status >= 400) ++sum.refused;
+  sum.read = add_used(sum.read, trace.usage.input.value_or(trace.status < 400 ? trace.input : 0));
+  sum.written = add_used(sum.written, trace.usage.answer.value_or(0));
+  sum.cut = add_used(sum.cut, trace.cut);
+  const auto plan = trace.plan.empty() ? tl::unexpected(Error{}) : engine::read_plan(trace.plan);
+  if (!plan) return;
+  for (const PlannedPiece& piece : plan->pieces)
+    if (piece.fate != Fate::kept) ++sum.left_out;
+  if (plan->summary) ++sum.summaries;
+}
+
+std::string report(const std::map<std::string, Sum>& sums, const Terminal& terminal) {
+  Table table{{"MODEL", "REQUESTS", "FAILED", "READ", "WRITTEN", "LEFT OUT", "SUMMARIES", "CUT UPSTREAM"},
+              {false, true, true, true, true, true, true, true},
+              {},
+              false};
+  for (const auto& [model, sum] : sums)
+    table.rows.push_back({printable(model), with_thousands(sum.requests), with_thousands(sum.refused),
+                          with_thousands(sum.read), with_thousands(sum.written), with_thousands(sum.left_out),
+                          with_thousands(sum.summaries), with_thousands(sum.cut)});
+  return draw(table, terminal);
+}
+
+// Those that were kept after `after`, an id.
+Result<std::map<std::string, Sum>> sums_since(TraceStore& traces, std::string after) {
+  constexpr std::size_t at_once = 500;
+  std::map<std::string, Sum> sums;
+  while (true) {
+    TRY(const auto some,
+        traces.traces({}, {.after = after, .limit = at_once, .oldest_first = true, .as_kept = true}));
+    for (const Trace& trace : some) add(sums[trace.model.empty() ? trace.asked_model : trace.model], trace);
+    if (some.size() < at_once) return sums;
+    after = some.back().id;
+  }
+}
+
+Result<int> run(const Globals& globals, const Options& options) {
+  Globals with = globals;
+  if (!options.store.empty()) with.set.push_back("store_file=" + options.store);
+  // What is not said otherwise is kept out of the program's own screen.
+  with.set.insert(with.set.begin(), "log_level=error");
+  TRY(const base::Settings settings, load_settings(with));
+  (void)std::signal(SIGPIPE, SIG_IGN);
+  TRY(auto members, gateway_upstreams(settings, options.upstreams));
+  TRY(const auto gateway, ServedGateway::open(settings, std::move(members)));
+  if (gateway->has_keys() && options.key.empty())
+    return fail(Errc::bad_input,
+                "this store asks for keys: give one with --key KEY; `plimsoll keys add NAME` makes one");
+  TRY(ServeLock lock, ServeLock::take(settings.store_file));
+  if (lock.is_alone()) TRY_VOID(gateway->chat().interrupt_runs());
+  TRY_VOID(lock.share());
+  TRY_VOID(gateway->listen({.host = "127.0.0.1", .port = 0}, -1));
+  gateway->upstreams().refresh(gateway->for_a_list());
+  const std::vector<Window> windows = served_windows(*gateway);
+  TRY(const Window* window, told_window(windows, options.model));
+
+  Variables variables;
+  add_addresses(variables, fmt::format("http://127.0.0.1:{}", gateway->server().port()));
+  if (!options.key.empty())
+    for (const char* name : {"OPENAI_API_KEY", "ANTHROPIC_API_KEY"}) variables[name] = options.key;
+  if (!options.model.empty()) add_model(variables, options.model);
+  if (window != nullptr) add_window(variables, window->tokens);
+  const base::TemporaryFolder folder("wrap");
+  if (!windows.empty() && !folder.path().empty()) {
+    const std::string file = (folder / "models.json").string();
+    TRY_VOID(base::write_atomically(file, metadata_of(windows)));
+    add_if_unset(variables, "AIDER_MODEL_METADATA_FILE", file);
+  }
+
+  TRY(const auto newest, gateway->traces().traces({}, {.limit = 1, .as_kept = true}));
+  TRY(const int status, run_program(options.command, variables));
+  (void)gateway->server().drain();
+  if (gateway->engine().traces != nullptr) gateway->engine().traces->flush();
+  TRY(const auto sums, sums_since(gateway->traces(), newest.empty() ? "" : newest.front().id));
+  const std::string text = sums.empty() ? "plimsoll: no request came through the gateway\n"
+                                        : "\n" + report(sums, terminal_of_stdout());
+  fmt::print(stderr, "{}", text);
+  return status;
+}
+
+}  // namespace
+
+void add_wrap_command(CLI::App& app, const Globals& globals, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("wrap", "Run a program whose models are asked through a gateway of its own");
+  command->footer(examples);
+  command->prefix_command();
+  command->add_option("--upstream", options->upstreams, "Model server; may be repeated")
+      ->type_name("[NAME=]URL|embedded")
+      ->allow_extra_args(false);
+  command->add_option("--model", options->model, "Tell the program this model and its window")
+      ->type_name("NAME");
+  command->add_option("--key", options->key, "Key of this gateway, where the store asks for one")
+      ->type_name("KEY");
+  command->add_option("--store", options->store, "Store of documents and traces")->type_name("FILE");
+  command->callback([command, options, &globals, &exit_code] {
+    options->command = command->remaining();
+    if (!options->command.empty() && options->command.front() == "--")
+      options->command.erase(options->command.begin());
+    if (options->command.empty()) {
+      exit_code = complain(Error{Errc::bad_input, "name the program to run: plimsoll wrap COMMAND..."});
+      return;
+    }
+    const auto status = run(globals, *options);
+    exit_code = status ? *status : complain(status.error());
+  });
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,12 @@
+// plimsoll wrap: another program, with the gateway before its models.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "terminal/globals.hpp"
+
+namespace plimsoll {
+
+void add_wrap_command(CLI::App& app, const Globals& globals, int& exit_code);
+
+}  // namespace plimsoll

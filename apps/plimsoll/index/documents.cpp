@@ -1,0 +1,131 @@
+#include "index/documents.hpp"
+
+#include "adapters/embed_http/embedder.hpp"
+#include "adapters/onnx/embedder.hpp"
+#include "adapters/sqlite/store.hpp"
+#include "base/try.hpp"
+#include "library/check_index.hpp"
+#include "serve/find_window.hpp"
+
+namespace plimsoll {
+
+Documents::Documents(const base::Settings& settings, std::unique_ptr<Store> store)
+    : settings_(settings),
+      tokenizers_(settings.assets_dir, settings.tokenizer_dir),
+      store_(std::move(store)),
+      http_("plimsoll/" PLIMSOLL_VERSION, trusted_certificates(), {.body_limit_bytes = 64'000'000}) {}
+
+Result<std::unique_ptr<search::SnapshotIndex>> Documents::derived(const IndexInfo& info) {
+  search::OpenOptions options;
+  options.folder = folder_of(info);
+  return search::open_index(*store_, info, options);
+}
+
+Result<std::unique_ptr<Documents>> Documents::open(const base::Settings& settings, bool create) {
+  TRY(auto store, sqlite::open_store(settings.store_file, {.create = create}));
+  return std::unique_ptr<Documents>(new Documents(settings, std::move(store)));
+}
+
+Result<Embedder*> Documents::embedder(const std::string& name) {
+  const std::lock_guard lock(making_);
+  const auto known = embedders_.find(name);
+  if (known != embedders_.end()) return known->second.get();
+  if (name != builtin_embedder) {
+    TRY(auto made, remote_embedder(name));
+    return keep(name, std::move(made), /*remote=*/true);
+  }
+  const auto assets = settings_.assets_dir;
+  TRY(auto tokenizer, tokenizers_.open_file(assets / name / "tokenizer.json"));
+  TRY(auto made, onnx::make_embedder({.library = assets / "onnxruntime" / "libonnxruntime.so",
+                                      .model = assets / name / "model.onnx",
+                                      .tokenizer = std::move(tokenizer),
+                                      .info = {.name = name, .dimensions = 384, .max_tokens = 256},
+                                      .threads = static_cast<unsigned>(settings_.embed_threads)}));
+  return keep(name, std::move(made), /*remote=*/false);
+}
+
+Embedder* Documents::keep(const std::string& name, std::unique_ptr<Embedder> made, bool remote) {
+  auto watched = std::make_unique<WatchedEmbedder>(std::move(made), remote, watch_);
+  return embedders_.emplace(name, std::move(watched)).first->second.get();
+}
+
+Result<std::unique_ptr<Embedder>> Documents::remote_embedder(const std::string& name) {
+  const std::size_t colon = name.find(':');
+  const std::string kind = name.substr(0, colon);
+  const bool ollama = kind == "ollama";
+  if (colon == std::string::npos || colon + 1 == name.size() || (!ollama && kind != "openai")) {
+    return fail(Errc::not_found, "no embedder is called '{}'; there are {}, ollama:MODEL and openai:MODEL",
+                name, builtin_embedder);
+  }
+  if (!ollama && settings_.llm_inference_url.empty())
+    return fail(Errc::bad_setting, "the embedder '{}' needs an address: set llm_inference_url", name);
+  TRY(const auto server, upstream_for(settings_, {}, kind));
+  return embed_http::make_embedder(
+      http_,
+      {.dialect = ollama ? embed_http::Dialect::ollama : embed_http::Dialect::openai,
+       .root = server->root,
+       .shown = server->shown,
+       .model = name.substr(colon + 1),
+       .name = name,
+       .key = server->key},
+      Deadline::after(std::chrono::seconds(60)));
+}
+
+Result<std::vector<Embedder*>> Documents::embedders_of(const IndexInfo& info) {
+  std::vector<Embedder*> out;
+  for (const EmbedderInfo& wanted : info.settings.embedders) {
+    TRY(Embedder * found, embedder(wanted.name));
+    if (found->info() != wanted) {
+      return fail(
+          Errc::bad_input,
+          "index '{}' was made with vectors of {} dimensions by '{}', which now gives {}: make a new index",
+          info.name, wanted.dimensions, wanted.name, found->info().dimensions);
+    }
+    out.push_back(found);
+  }
+  return out;
+}
+
+Result<Documents::Searchable> Documents::open_index(std::string_view name, std::string_view owner) {
+  TRY(auto info, store_->find_index(owner, name));
+  TRY(auto index, derived(info));
+  std::vector<std::string> notes;
+  std::vector<Embedder*> embedders;
+  for (const EmbedderInfo& wanted : info.settings.embedders) {
+    auto found = embedder(wanted.name);
+    if (found && (*found)->info() == wanted) {
+      embedders.push_back(*found);
+    } else {
+      embedders.push_back(nullptr);
+      if (!found) notes.push_back(found.error().what);
+    }
+  }
+  library::OpenIndex open{std::move(info), *store_, chunks_, *index, std::move(embedders)};
+  return Searchable{std::move(index), std::move(open), std::move(notes)};
+}
+
+Result<void> Documents::snapshot(const IndexInfo& info) {
+  TRY(auto index, derived(info));
+  return index->snapshot();
+}
+
+void Documents::compact(std::vector<std::string>& notes) {
+  if (const auto done = store_->compact(); !done)
+    notes.push_back(fmt::format("the store was not made smaller: {}", done.error().what));
+}
+
+Result<std::vector<std::string>> Documents::verify(const IndexInfo& info) {
+  TRY(auto faults, store_->verify(info.id));
+  if (!faults.empty()) return faults;
+  TRY(const auto index, derived(info));
+  TRY(auto derived, library::check_index(*store_, info, *index));
+  return derived;
+}
+
+std::filesystem::path Documents::folder_of(const IndexInfo& info) const {
+  std::filesystem::path folder = settings_.store_file;
+  folder += ".indexes";
+  return folder / std::to_string(info.id);
+}
+
+}  // namespace plimsoll

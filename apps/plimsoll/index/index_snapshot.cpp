@@ -1,0 +1,185 @@
+#include "index/index_snapshot.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include <fmt/ranges.h>
+
+#include "adapters/sqlite/store.hpp"
+#include "base/checksum.hpp"
+#include "base/clock.hpp"
+#include "base/files.hpp"
+#include "base/mapped_file.hpp"
+#include "base/text/text.hpp"
+#include "base/try.hpp"
+#include "index/documents.hpp"
+
+namespace plimsoll {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* file_name = "plimsoll-index.db";
+// Checksums of that file, one a line. While it is replaced there are two: the new one's and the old one's.
+constexpr const char* sums_name = "plimsoll-index.sums";
+constexpr std::string_view loading_owner = "#loading";  // nobody's: such an index is never listed
+
+// One at a time: two of them may mean the same folder.
+std::mutex& turn() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+// In steps that hold some megabytes at most, but for one large document.
+Result<void> copy_documents(Store& from, IndexId source, Store& to, IndexId target) {
+  constexpr std::size_t most_heads = 256, most_bytes = 4'000'000;
+  std::vector<DocumentWithVectors> batch;
+  std::size_t bytes = 0;
+  const auto flush = [&]() -> Result<void> {
+    if (!batch.empty()) TRY_VOID(to.put(target, batch));
+    batch.clear();
+    bytes = 0;
+    return {};
+  };
+  for (DocumentId after = 0;;) {
+    TRY(const auto heads, from.documents(source, {}, after, most_heads));
+    if (heads.empty()) return flush();
+    for (const DocumentHead& head : heads) {
+      auto document = from.document(head.id);
+      if (!document && document.error().code == Errc::not_found) continue;  // by another process, meanwhile
+      if (!document) return tl::unexpected<Error>(document.error());
+      bytes += document->document.text.size();
+      batch.push_back(*std::move(document));
+      if (bytes >= most_bytes || batch.size() >= most_heads) TRY_VOID(flush());
+    }
+    after = heads.back().id;
+  }
+}
+
+void remove_store(const fs::path& file) {
+  std::error_code ignored;
+  for (const char* ending : {"", "-wal", "-shm", "-journal"}) {
+    fs::path one = file;
+    one += ending;
+    fs::remove(one, ignored);
+  }
+}
+
+Result<void> write_store(Store& store, const IndexInfo& info, const fs::path& file) {
+  TRY(const auto alone, sqlite::open_store(file));
+  TRY(const IndexInfo made, alone->create_index(local_owner, info.name, info.settings));
+  return copy_documents(store, info.id, *alone, made.id);
+}
+
+Result<std::string> sum_of(const fs::path& file) {
+  TRY(const auto mapped, base::MappedFile::open(file));
+  base::Checksum sum;
+  sum.update(mapped.bytes());
+  return fmt::format("{:016x}", sum.value());
+}
+
+Result<void> write_sums(const fs::path& folder, const std::vector<std::string>& sums) {
+  return base::write_atomically(folder / sums_name, fmt::format("{}\n", fmt::join(sums, "\n")));
+}
+
+// Empty: a snapshot of before there were sums.
+std::vector<std::string> sums_in(const fs::path& folder) {
+  constexpr std::size_t longest = 1'000;
+  const auto text = base::read_file(folder / sums_name, longest);
+  std::vector<std::string> sums;
+  for (std::string_view rest = text ? std::string_view(*text) : ""; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    if (end > 0) sums.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return sums;
+}
+
+// Takes the place of the old one. Whenever it ends, the sums name the file that is there.
+Result<void> put_in_place(const fs::path& growing, const fs::path& folder) {
+  const fs::path file = folder / file_name;
+  std::error_code error;
+  TRY(const std::string sum, sum_of(growing));
+  std::vector<std::string> both{sum};
+  if (const auto old = fs::exists(file, error) ? sum_of(file) : Result<std::string>(sum); old)
+    both.push_back(*old);
+  TRY_VOID(write_sums(folder, both));
+  for (const char* ending : {"-wal", "-shm"}) {  // of who read the old one: they do not go with the new
+    fs::path old = file;
+    old += ending;
+    fs::remove(old, error);
+  }
+  fs::rename(growing, file, error);
+  if (error) return fail(Errc::io_failed, "{}: {}", file.string(), error.message());
+  return write_sums(folder, {sum});
+}
+
+// Before anything is replaced by it.
+Result<void> check_snapshot(Store& snapshot, const IndexInfo& saved) {
+  TRY(const auto faults, snapshot.verify(saved.id));
+  if (faults.empty()) return {};
+  return fail(Errc::damaged, "the snapshot is damaged and was not loaded ({}); make it anew, or restore it",
+              faults.front());
+}
+
+Result<IndexInfo> only_index(Store& store, const fs::path& file) {
+  TRY(auto all, store.indexes(local_owner));
+  if (all.size() == 1) return std::move(all.front());
+  return fail(Errc::damaged, "{} holds {} indexes and not one", file.string(), all.size());
+}
+
+}  // namespace
+
+Result<void> save_index(Store& store, const IndexInfo& info, const fs::path& folder) {
+  const std::lock_guard lock(turn());
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    return fail(Errc::io_failed, "{}: the folder cannot be made ({})", folder.string(), error.message());
+  const fs::path growing = folder / fmt::format(".{}.{}", file_name, ::getpid());
+  remove_store(growing);
+  auto written = write_store(store, info, growing);
+  if (written) written = put_in_place(growing, folder);
+  if (!written) remove_store(growing);
+  return written;
+}
+
+Result<void> load_index(Store& store, const fs::path& folder, std::string_view owner, std::string_view name) {
+  const std::lock_guard lock(turn());
+  const fs::path file = folder / file_name;
+  const std::vector<std::string> sums = sums_in(folder);
+  if (const auto sum = sum_of(file); sum && !sums.empty() && std::ranges::find(sums, *sum) == sums.end())
+    return fail(
+        Errc::damaged,
+        "the snapshot is damaged and was not loaded ({} fails its checksum); make it anew, or restore it",
+        file_name);
+  auto opened = sqlite::open_store(file, {.create = false});
+  if (!opened && opened.error().code == Errc::not_found)
+    return fail(Errc::bad_input, "{} holds no snapshot of an index ({} is not there)", folder.string(),
+                file_name);
+  if (!opened) return tl::unexpected<Error>(opened.error());
+  TRY(const IndexInfo saved, only_index(**opened, file));
+  TRY_VOID(check_snapshot(**opened, saved));
+  for (const IndexInfo& half : store.indexes(loading_owner).value_or(std::vector<IndexInfo>()))
+    if (half.name == name) TRY_VOID(store.remove_index(half.id));
+  TRY(const IndexInfo made, store.create_index(loading_owner, name, saved.settings));
+  auto loaded = copy_documents(**opened, saved.id, store, made.id);
+  if (loaded) loaded = store.rename_index(made.id, owner, name);
+  if (!loaded) (void)store.remove_index(made.id);
+  opened->reset();
+  // One of an older program has been brought up to date by opening it.
+  if (const auto sum = sum_of(file); sum && !sums.empty() && std::ranges::find(sums, *sum) == sums.end())
+    TRY_VOID(write_sums(folder, {*sum}));
+  return loaded;
+}
+
+void remove_half_loaded(Store& store) {
+  constexpr std::int64_t hour_ms = 3'600'000;  // another process may be at it
+  const std::int64_t now = base::utc_ms();
+  for (const IndexInfo& half : store.indexes(loading_owner).value_or(std::vector<IndexInfo>()))
+    if (half.updated_ms < now - hour_ms) (void)store.remove_index(half.id);
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,10 @@
+// plimsoll count --chat: what a whole request costs, part by part.
+#pragma once
+
+#include "input/count_choice.hpp"
+
+namespace plimsoll {
+
+Result<void> count_request(const CountChoice& chosen, const CountOptions& options);
+
+}  // namespace plimsoll

@@ -1,0 +1,35 @@
+// What `plimsoll doctor` looks at, one function a thing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/settings/settings.hpp"
+
+namespace plimsoll {
+
+enum class Health : std::uint8_t {
+  good,
+  doubtful,  // it works, and somebody should know
+  bad,       // something will not work
+};
+std::string_view name_of(Health health);  // "ok", "warning", "bad"
+
+struct Diagnosis {
+  std::string what;  // "store", "upstream ollama"
+  Health health = Health::good;
+  std::string found;   // in a sentence, with its numbers
+  std::string remedy;  // what to do; empty where it is good
+};
+
+using Diagnoses = std::vector<Diagnosis>;
+
+Diagnoses check_files(const base::Settings& settings);  // the folders, their space, the clock
+Diagnoses check_store(const base::Settings& settings);  // and every index in it
+Diagnoses check_embedders(const base::Settings& settings);
+Diagnoses check_upstreams(const base::Settings& settings, const std::vector<std::string>& named);
+Diagnoses check_limits(const base::Settings& settings);
+
+}  // namespace plimsoll

@@ -1,0 +1,52 @@
+#include "serve/serve_collections.hpp"
+
+#include "base/log.hpp"
+#include "base/try.hpp"
+#include "index/index_settings.hpp"
+#include "index/index_snapshot.hpp"
+
+namespace plimsoll {
+namespace {
+
+Result<IndexSettings> settings_of_new(const base::Settings& settings, Documents& documents) {
+  IndexSettings made;
+  made.chunk_tokens = settings.chunk_tokens;
+  std::vector<std::string> notes;
+  TRY(made.embedders, usual_embedders(settings, documents, notes));
+  for (const std::string& note : notes) log::warning("an index without vectors", {{"why", note}});
+  return made;
+}
+
+}  // namespace
+
+library::CollectionTools collection_tools(const base::Settings& settings, Documents& documents,
+                                          library::OpenIndexes& open_indexes) {
+  return {open_indexes,
+          documents.tokenizers(),
+          [&settings, &documents] { return settings_of_new(settings, documents); },
+          [&documents](const IndexInfo& info) { return documents.embedders_of(info); },
+          [&documents](const IndexInfo& gone) {
+            std::error_code ignored;
+            std::filesystem::remove_all(documents.folder_of(gone), ignored);
+          },
+          static_cast<std::uint64_t>(settings.max_document_bytes)};
+}
+
+gateway::KaitoContext kaito_context(const base::Settings& settings, Documents& documents,
+                                    library::Collections& collections) {
+  gateway::KaitoContext context;
+  context.collections = &collections;
+  context.snapshots = settings.default_vector_db_persist_dir;
+  context.save = [&documents](const IndexInfo& info, const std::filesystem::path& folder) {
+    return save_index(documents.store(), info, folder);
+  };
+  context.load = [&documents](const std::filesystem::path& folder, std::string_view owner,
+                              std::string_view name) {
+    return load_index(documents.store(), folder, owner, name);
+  };
+  context.most_nodes = settings.rag_max_top_k;
+  context.compat = settings.kaito_compat;
+  return context;
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,16 @@
+// Wires the gateway's collections of documents to the store, the embedders and the folder for snapshots.
+#pragma once
+
+#include "gateway/kaito/kaito.hpp"
+#include "index/documents.hpp"
+#include "library/collections.hpp"
+
+namespace plimsoll {
+
+// All that is given outlives the result.
+library::CollectionTools collection_tools(const base::Settings& settings, Documents& documents,
+                                          library::OpenIndexes& open_indexes);
+gateway::KaitoContext kaito_context(const base::Settings& settings, Documents& documents,
+                                    library::Collections& collections);
+
+}  // namespace plimsoll

@@ -1,0 +1,61 @@
+#include "serve/serve_keys.hpp"
+
+#include "adapters/sqlite/keys.hpp"
+#include "base/log.hpp"
+#include "base/try.hpp"
+#include "serve/find_window.hpp"
+
+namespace plimsoll {
+namespace {
+
+// How late a key that was added or revoked is seen, at most.
+constexpr std::chrono::milliseconds between_looks{1'000};
+
+}  // namespace
+
+Doorkeeper::Doorkeeper(const base::Settings& settings, std::unique_ptr<KeyStore> keys,
+                       const gateway::Gate* before)
+    : keys_(std::move(keys)),
+      http_("plimsoll/" PLIMSOLL_VERSION, trusted_certificates()),
+      alerts_(settings.alert_webhook.empty()
+                  ? nullptr
+                  : std::make_unique<gateway::AlertPost>(http_, settings.alert_webhook.reveal())),
+      gate_(*keys_,
+            {.now_ms = {},
+             .alert =
+                 [this](const gateway::BudgetAlert& alert) {
+                   if (alerts_) alerts_->add(alert);
+                 }},
+            before) {}
+
+Result<std::unique_ptr<Doorkeeper>> Doorkeeper::open(const base::Settings& settings,
+                                                     const gateway::Gate* before) {
+  const std::string& hook = settings.alert_webhook.reveal();
+  if (!hook.empty() && !hook.starts_with("http://") && !hook.starts_with("https://"))
+    return fail(Errc::bad_setting, "alert_webhook is no address that starts with http:// or https://");
+  TRY(auto keys, sqlite::open_keys(settings.store_file));
+  std::unique_ptr<Doorkeeper> doorkeeper(new Doorkeeper(settings, std::move(keys), before));
+  TRY_VOID(doorkeeper->gate_.refresh());
+  return doorkeeper;
+}
+
+void Doorkeeper::watch() {
+  gate_.refresh_every(between_looks);
+}
+
+Result<void> check_listening(const ListenAddress& listen, bool has_keys, bool open_to_all,
+                             std::string_view program) {
+  if (has_keys || is_loopback(listen.host)) return {};
+  if (!open_to_all)
+    return fail(Errc::bad_input,
+                "{} is beyond this machine, and there are no keys: whoever reaches the port could use every "
+                "upstream. `{} keys add NAME` makes a key, and then every request needs one; --open (or "
+                "open_to_all = true) listens without",
+                listen.host, program);
+  log::warning(
+      "listening beyond this machine without keys: anybody who reaches the port may use every upstream",
+      {{"address", listen.host}});
+  return {};
+}
+
+}  // namespace plimsoll

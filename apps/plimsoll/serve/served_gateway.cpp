@@ -1,0 +1,290 @@
+#include "serve/served_gateway.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "adapters/http/streams.hpp"
+#include "adapters/ollama/link.hpp"
+#include "adapters/openai/upstream.hpp"
+#include "adapters/sqlite/sessions.hpp"
+#include "adapters/sqlite/traces.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/private_words.hpp"
+#include "base/try.hpp"
+#include "engine/plan/plan_options.hpp"
+#include "gateway/http/cors.hpp"
+#include "gateway/mcp/mcp_tools.hpp"
+#include "index/index_snapshot.hpp"
+#include "serve/configured_servers.hpp"
+#include "serve/known_models.hpp"
+#include "serve/loaded_index.hpp"
+#include "serve/serve_collections.hpp"
+
+namespace plimsoll {
+namespace {
+
+std::chrono::milliseconds milliseconds_of(double seconds) {
+  return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
+}
+
+std::size_t threads_of(std::int64_t wanted, std::size_t most) {
+  if (wanted > 0) return static_cast<std::size_t>(wanted);
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most);
+}
+
+engine::EngineRules rules_of(const base::Settings& settings) {
+  engine::EngineRules rules;
+  rules.plan = engine::plan_options(settings);
+  // Its default is RAGEngine's. Unless somebody asks for it, relevance decides instead.
+  if (settings.kaito_compat || settings.origin_of("rag_similarity_threshold") != "default")
+    rules.consult.similarity_threshold = settings.rag_similarity_threshold;
+  rules.consult.passages = settings.passage_tokens;
+  rules.consult.embedded_passages = settings.embedded_passage_tokens;
+  if (settings.passage_instruction != "auto") rules.instruction = settings.passage_instruction;
+  rules.consult.node_approximation = settings.rag_document_node_token_approximation;
+  if (settings.origin_of("rag_context_token_fill_ratio") != "default")
+    rules.context_ratio = settings.rag_context_token_fill_ratio;
+  rules.best_last_for_ollama = settings.reverse_context_for_ollama;
+  rules.keep_prompts = settings.keep_prompts;
+  rules.ask_for_usage = settings.ask_for_usage;
+  rules.kaito_compat = settings.kaito_compat;
+  rules.compress_history = settings.compress_history;
+  rules.rewrite_follow_ups = settings.rewrite_follow_ups;
+  rules.summary_model = settings.summary_model;
+  rules.summary_timeout = milliseconds_of(settings.summary_timeout_seconds);
+  rules.refuse_inexpressible = settings.refuse_inexpressible;
+  rules.max_answer_bytes = static_cast<std::size_t>(settings.max_answer_bytes);
+  rules.first_byte = milliseconds_of(settings.first_byte_timeout_seconds);
+  rules.idle = milliseconds_of(settings.idle_timeout_seconds);
+  return rules;
+}
+
+gateway::ServerOptions server_options(const base::Settings& settings, const ListenAddress& listen) {
+  gateway::ServerOptions options;
+  options.address = listen.host;
+  options.port = listen.port;
+  options.tls_certificate = settings.tls_certificate_file.string();
+  options.tls_key = settings.tls_key_file.string();
+  options.io_threads = threads_of(settings.io_threads, 4);
+  options.worker_threads = threads_of(settings.worker_threads, 64);
+  options.max_connections = static_cast<std::size_t>(settings.max_connections);
+  options.max_request_bytes = static_cast<std::size_t>(settings.max_request_bytes);
+  options.max_memory = static_cast<std::size_t>(settings.max_memory);
+  options.idle = milliseconds_of(settings.idle_timeout_seconds);
+  return options;
+}
+
+TraceLimits limits_of(const base::Settings& settings) {
+  return {settings.trace_count, settings.trace_days * 24 * 3600 * 1000, settings.trace_bytes};
+}
+
+// What a server speaks is asked for each time: one that was silent when we started may turn out to be an
+// Ollama.
+class MemberLink final : public UpstreamLink {
+ public:
+  MemberLink(HttpStreams& streams, const models::Upstreams& upstreams, std::size_t member)
+      : streams_(streams), upstreams_(upstreams), member_(member) {}
+
+  Awaitable<Result<std::unique_ptr<HttpStream>>> send(UpstreamRequest request, Deadline deadline) override {
+    return link().send(std::move(request), deadline);
+  }
+  Awaitable<Result<std::string>> rendered(UpstreamRequest request, Deadline deadline) override {
+    return link().rendered(std::move(request), deadline);
+  }
+
+ private:
+  UpstreamLink& link() {
+    const models::Upstream& server = upstreams_.members()[member_].server;
+    const bool ollama = upstreams_.kind_of(member_) == ServerKind::ollama;
+    std::unique_ptr<UpstreamLink>& link = ollama ? ollama_ : openai_;  // requests may still use the other
+    if (!link && ollama) link = ollama::make_ollama(streams_, {.root = server.root, .key = server.key});
+    if (!link) link = openai::make_upstream(streams_, {.root = server.root, .key = server.key});
+    return *link;
+  }
+
+  HttpStreams& streams_;
+  const models::Upstreams& upstreams_;
+  std::size_t member_;
+  std::unique_ptr<UpstreamLink> ollama_, openai_;
+};
+
+std::unique_ptr<llama::EmbeddedModel> embedded_of(const base::Settings& settings,
+                                                  const models::Upstreams& upstreams) {
+  for (const models::ConfiguredUpstream& member : upstreams.members())
+    if (member.embedded) return run_embedded(settings, *member.embedded);
+  return nullptr;
+}
+
+// "http://gpu:8000" of "http://user:password@gpu:8000/v1"
+std::string origin_of(const std::string& root) {
+  const std::size_t scheme = root.find("://");
+  if (scheme == std::string::npos) return root;
+  const std::size_t begin = scheme + 3, end = std::min(root.find('/', begin), root.size());
+  const std::size_t at = root.substr(0, end).rfind('@');
+  const std::size_t host = at == std::string::npos || at < begin ? begin : at + 1;
+  return root.substr(0, begin) + root.substr(host, end - host);
+}
+
+// Addresses and paths that errors have for the log, and not for clients.
+void keep_addresses_private(const base::Settings& settings,
+                            const std::vector<models::ConfiguredUpstream>& members) {
+  base::keep_private(std::filesystem::absolute(settings.store_file).string(), "the store");
+  if (settings.store_file.has_parent_path()) base::keep_private(settings.store_file.string(), "the store");
+  std::size_t number = 0;
+  for (const models::ConfiguredUpstream& member : members) {
+    // A server that nobody gave a name is called by its address.
+    ++number;
+    const std::string origin = origin_of(member.server.root);
+    const std::size_t host = origin.find("://");
+    const bool is_address = host != std::string::npos && origin.substr(host + 3) == member.name &&
+                            member.name.find_first_of(".:") != std::string::npos;
+    const std::string name = is_address ? fmt::format("upstream-{}", number) : member.name;
+    const std::string shown = fmt::format("the upstream '{}'", name);
+    base::keep_private(member.server.root, shown);
+    base::keep_private(origin, shown);
+    for (const std::string_view usual : {":80", ":443"})  // which errors leave out
+      if (origin.ends_with(usual)) base::keep_private(origin.substr(0, origin.size() - usual.size()), shown);
+    if (is_address) base::keep_private(member.name, name);
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ServedGateway>> ServedGateway::open(const base::Settings& settings,
+                                                           std::vector<models::ConfiguredUpstream> members,
+                                                           ServedGateway* before) {
+  TRY(ModelCatalogue catalogue, known_models(settings));
+  TRY(auto origins, gateway::read_origins(settings.cors_origins));
+  TRY(auto documents, Documents::open(settings, /*create=*/true));
+  TRY(auto memory, ServedMemory::open(settings, *documents));
+  TRY(auto traces, sqlite::open_traces(settings.store_file));
+  TRY(const auto orders, traces->forget_orders(0));
+  TRY(auto drift, traces->drift());
+  const bool same_store = before != nullptr && before->settings_.store_file == settings.store_file;
+  TRY(auto doorkeeper, Doorkeeper::open(settings, same_store ? &before->doorkeeper_->gate() : nullptr));
+  TRY(auto sessions, sqlite::open_sessions(settings.store_file));
+  auto gateway = std::unique_ptr<ServedGateway>(new ServedGateway(
+      settings, std::move(catalogue), std::move(documents), std::move(memory), std::move(traces),
+      std::move(doorkeeper), std::move(sessions), std::move(origins), std::move(members)));
+  gateway->drift_.load(std::move(drift), base::utc_ms());
+  if (!orders.empty()) gateway->obeyed_ = orders.back().number;
+  gateway->documents_->watch_embeddings(
+      [metrics = gateway->api_.rag_metrics()](bool remote, bool success, auto took) {
+        metrics->add_embedding(remote, success, took);
+      });
+  remove_half_loaded(gateway->documents_->store());
+  return gateway;
+}
+
+void ServedGateway::obey_forget_orders() {
+  const auto orders = traces_->forget_orders(obeyed_);
+  if (!orders || orders->empty()) return;
+  obeyed_ = orders->back().number;
+  for (const ForgetOrder& order : *orders) {
+    drift_.forget(order.model);
+    models_.window_signs().forget(order.model);
+    if (order.model.empty())
+      windows_.finder().refresh();
+    else
+      windows_.finder().cache().forget(order.model);
+    log::info("forgot what was learned", {{"model", order.model.empty() ? "all" : order.model}});
+  }
+}
+
+Result<void> ServedGateway::listen(const ListenAddress& address, int listening) {
+  keep_addresses_private(settings_, upstreams_.members());
+  gateway::ServerOptions options = server_options(settings_, address);
+  options.listening = listening;
+  options.wants_body = [this](const gateway::ClientRequest& head) { return api_.wants_body(head); };
+  TRY(server_, gateway::HttpServer::start(
+                   options, thread_maker(),
+                   [this](gateway::ServerThread& thread, gateway::ClientRequest& request,
+                          gateway::ClientReply& reply) { return api_.handle(thread, request, reply); }));
+  // Only who has the port: a command that answers by itself may stand beside a gateway that runs.
+  doorkeeper_->watch();
+  return {};
+}
+
+ServedGateway::ServedGateway(const base::Settings& settings, ModelCatalogue catalogue,
+                             std::unique_ptr<Documents> documents, std::unique_ptr<ServedMemory> memory,
+                             std::unique_ptr<TraceStore> traces, std::unique_ptr<Doorkeeper> doorkeeper,
+                             std::unique_ptr<SessionStore> sessions, std::vector<std::string> origins,
+                             std::vector<models::ConfiguredUpstream> members)
+    : settings_(settings),
+      catalogue_(std::move(catalogue)),
+      documents_(std::move(documents)),
+      memory_(std::move(memory)),
+      traces_(std::move(traces)),
+      doorkeeper_(std::move(doorkeeper)),
+      origins_(std::move(origins)),
+      windows_(settings, catalogue_, EarlierRuns::confirmed),
+      upstreams_(std::move(members), windows_.finder()),
+      embedded_(embedded_of(settings, upstreams_)),
+      models_(upstreams_, windows_.finder(), catalogue_, documents_->tokenizers(), drift_,
+              {settings.ollama_num_ctx_max, settings.default_context_window}),
+      open_indexes_(documents_->store(),
+                    [this](const IndexInfo& info) { return load_index(*documents_, info); }),
+      collections_(collection_tools(settings, *documents_, open_indexes_)),
+      writer_(*traces_, drift_, {.limits = limits_of(settings)}),
+      engine_{models_, &open_indexes_, drift_, &writer_, breakers_, rules_of(settings)},
+      summaries_(*sessions, {settings.summary_count, settings.summary_days * 24 * 3600 * 1000}),
+      chat_(settings, engine_, collections_, std::move(sessions), thread_maker(), doorkeeper_->gate()),
+      extraction_(settings.extract_memories
+                      ? std::make_unique<gateway::Extraction>(engine_, memory_->memories(),
+                                                              *chat_.context().sessions, thread_maker())
+                      : nullptr),
+      api_(context()) {
+  engine_.summaries = &summaries_;
+  engine_.recall = &memory_->recall();
+  memory_->memories().before_forgetting([this] { writer_.flush(); });
+  engine_.charge = [this](const std::string& owner, Tokens tokens) {
+    doorkeeper_->gate().charge(owner, tokens);
+  };
+  engine_.reserve = [this](const std::string& owner, const engine::Need& need) {
+    return doorkeeper_->gate().reserve(owner, need);
+  };
+}
+
+gateway::ThreadMaker ServedGateway::thread_maker() {
+  return {[](const boost::asio::any_io_executor& executor) {
+            return adapters::make_streams(
+                executor, {.agent = "plimsoll/" PLIMSOLL_VERSION, .certificates = trusted_certificates()});
+          },
+          [this](HttpStreams& streams, std::size_t member) -> std::unique_ptr<UpstreamLink> {
+            if (upstreams_.is_embedded(member)) return llama::make_link(*embedded_);
+            return std::make_unique<MemberLink>(streams, upstreams_, member);
+          },
+          upstreams_.members().size()};
+}
+
+gateway::ApiContext ServedGateway::context() {
+  gateway::ToolContext tools{&catalogue_,
+                             &documents_->tokenizers(),
+                             std::nullopt,  // who asks over HTTP names no files
+                             settings_.llm_context_window,
+                             settings_.default_context_window,
+                             engine::plan_options(settings_),
+                             [this] { return Result<library::OpenIndexes*>(&open_indexes_); },
+                             [this] { return Result<engine::Memories*>(&memory_->memories()); },
+                             [this](std::string_view model) { return location(models_, model); },
+                             settings_.base_min_trust};
+  gateway::ApiContext context{
+      engine_, upstreams_, windows_.finder(), gateway::make_mcp_server(std::move(tools), PLIMSOLL_VERSION),
+      {},      {}};
+  context.embedder = [this](const std::string& name) {
+    return documents_->embedder(name.empty() ? std::string(builtin_embedder) : name);
+  };
+  context.kaito = kaito_context(settings_, *documents_, collections_);
+  context.chat = chat_.context();
+  context.chat.memories = &memory_->memories();
+  context.chat.extraction = extraction_.get();
+  context.memories = &memory_->memories();
+  context.version = PLIMSOLL_VERSION;
+  context.gate = &doorkeeper_->gate();
+  context.cors_origins = origins_;
+  context.request_timeout = milliseconds_of(settings_.request_timeout_seconds);
+  return context;
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,40 @@
+#include "count/split/align.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "count/split/normalize.hpp"
+#include "count/split/unicode.hpp"
+
+namespace plimsoll::count {
+
+Alignment::Alignment(const Normalizer& normalizer, std::string_view text, Place place) {
+  // Cluster by cluster: a character and all that follow it and may join with it.
+  Normalizer inner = normalizer;
+  inner.prefix_space = inner.collapse_spaces = false;
+  std::string storage;
+  const std::string_view front = text.substr(0, text.empty() ? 0 : decode(text).length);
+  std::size_t normalized = normalize(normalizer, front, place, storage).size();
+  normalized -= normalize(inner, front, place, storage).size();
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at + decode(text.substr(at)).length;
+    while (end < text.size() && !stands_apart(inner, text.substr(end)))
+      end += decode(text.substr(end)).length;
+    normalized += normalize(inner, text.substr(at, end - at), Place::inside, storage).size();
+    steps_.push_back({normalized, end});
+    at = end;
+  }
+}
+
+std::size_t Alignment::original(std::size_t normalized) const {
+  const auto step = std::ranges::lower_bound(steps_, normalized, {}, &Step::normalized);
+  return step == steps_.end() ? (steps_.empty() ? 0 : steps_.back().original) : step->original;
+}
+
+std::optional<std::size_t> Alignment::border(std::size_t normalized) const {
+  const auto step = std::ranges::lower_bound(steps_, normalized, {}, &Step::normalized);
+  if (step == steps_.end() || step->normalized != normalized) return std::nullopt;
+  return step->original;
+}
+
+}  // namespace plimsoll::count

@@ -1,0 +1,22 @@
+// The pieces of a SentencePiece vocabulary, as its own model file and a GGUF both list them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "count/vocabulary/definition.hpp"
+
+namespace plimsoll::count {
+
+enum class SpmType : std::uint8_t { none, normal, unknown, control, user_defined, unused, byte, other };
+
+struct SpmPiece {
+  std::string text;
+  float score = 0;
+  SpmType type = SpmType::normal;
+};
+
+// Tokens, byte tokens, unknown and added tokens; the caller sets what is done before cutting.
+Definition from_spm_pieces(const std::vector<SpmPiece>& pieces, bool unigram);
+
+}  // namespace plimsoll::count

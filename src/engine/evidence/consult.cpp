@@ -1,0 +1,360 @@
+#include "engine/evidence/consult.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/try.hpp"
+#include "count/chat/chat_request.hpp"
+#include "engine/evidence/follow_up.hpp"
+#include "engine/evidence/harmless.hpp"
+#include "render/passages.hpp"
+#include "strategy/whole.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double distance_of(float cosine) {
+  return std::max(0.0, 2.0 - 2.0 * static_cast<double>(cosine));
+}
+
+bool is_filled_list(const Json& body, const char* key) {
+  const auto found = body.find(key);
+  return found != body.end() && found->is_array() && !found->empty();
+}
+
+float best_relevance(const Stretch& stretch) {
+  float best = 0;
+  for (const ScoredSentence& sentence : stretch.sentences) best = std::max(best, sentence.relevance);
+  return best;
+}
+
+// RAGEngine's threshold: a sentence counts where it, or one beside it, is within the distance.
+void apply_threshold(Evidence& evidence, double threshold) {
+  const auto is_near = [&](const ScoredSentence& sentence) {
+    return distance_of(evidence.by_meaning ? sentence.meaning : sentence.score) <= threshold;
+  };
+  for (Stretch& stretch : evidence.stretches) {
+    std::vector<bool> near;
+    for (const ScoredSentence& sentence : stretch.sentences) near.push_back(is_near(sentence));
+    for (std::size_t i = 0; i < near.size(); ++i) {
+      const bool beside = (i > 0 && near[i - 1]) || (i + 1 < near.size() && near[i + 1]);
+      stretch.sentences[i].relevance = near[i] || beside ? 1 : 0;
+    }
+  }
+}
+
+// Drops the stretches without anything near the question. False where nothing is near: what is left then is
+// the nearest stretch, or nothing.
+bool drop_far(Evidence& evidence, const ConsultRules& rules) {
+  std::vector<Stretch>& stretches = evidence.stretches;
+  if (stretches.empty()) return false;
+  if (rules.similarity_threshold == 0) return true;
+  if (rules.similarity_threshold) apply_threshold(evidence, *rules.similarity_threshold);
+  const float least = rules.similarity_threshold ? 1 : retrieve::Cutoff{}.best;
+  const auto best = std::ranges::max_element(stretches, {}, best_relevance);
+  if (best_relevance(*best) >= least) {
+    std::erase_if(stretches, [&](const Stretch& stretch) { return best_relevance(stretch) < least; });
+    return true;
+  }
+  Stretch nearest = std::move(*best);
+  stretches.clear();
+  if (rules.keeps_best) stretches.push_back(std::move(nearest));
+  return false;
+}
+
+// What stays out although there is room for it.
+void set_cutoff(const ConsultRules& rules, SelectOptions& options) {
+  if (rules.similarity_threshold) {
+    options.least_relevance = *rules.similarity_threshold > 0 ? 1 : 0;
+  } else if (!rules.fills) {
+    const retrieve::Cutoff cutoff;
+    options.least_relevance = rules.keeps_best ? 0 : cutoff.sentence;
+    options.least_share = cutoff.share;
+    options.sure = cutoff.sure;
+  }
+}
+
+// Of the best sentence within a passage; where no vectors were compared, what its score would be as one.
+double distance_within(const Evidence& evidence, const SelectedPassage& passage) {
+  return distance_of(evidence.by_meaning ? passage.meaning : passage.score);
+}
+
+// The documents of the findings, the most promising first.
+struct Candidate {
+  std::shared_ptr<const DocumentHead> head;
+  float score = 0;
+  float meaning = -1;
+  float relevance = 0;
+};
+std::vector<Candidate> documents_of(const Evidence& evidence) {
+  std::vector<Candidate> found;
+  std::unordered_map<DocumentId, std::size_t> places;
+  for (const Stretch& stretch : evidence.stretches) {
+    const auto [place, is_new] = places.try_emplace(stretch.document->id, found.size());
+    if (is_new) found.push_back({stretch.document});
+    Candidate& candidate = found[place->second];
+    for (const ScoredSentence& sentence : stretch.sentences) {
+      candidate.score = std::max(candidate.score, sentence.score);
+      candidate.meaning = std::max(candidate.meaning, sentence.meaning);
+      candidate.relevance = std::max(candidate.relevance, sentence.relevance);
+    }
+  }
+  std::ranges::stable_sort(found, std::greater<>(), &Candidate::score);
+  return found;
+}
+
+// Chooses for one model and one budget.
+class Reader {
+ public:
+  Reader(const Findings& findings, const PlanModel& model, const ConsultRules& rules)
+      : findings_(findings), model_(model), rules_(rules) {}
+
+  // Whole documents in the index's order, if they fit: all of them, or those that something near the question
+  // was found in. False: they do not fit.
+  Result<bool> take_whole(Tokens budget, bool all) {
+    TRY(const auto documents, all ? all_documents(budget) : near_documents());
+    Tokens tokens = 0;
+    for (const Candidate& candidate : documents) tokens += candidate.head->tokens;
+    if (documents.empty() || tokens > budget) return false;
+    std::vector<FoundPassage> whole;
+    tokens = 0;
+    for (const Candidate& candidate : documents) {
+      TRY(FoundPassage found, whole_document(candidate, "pasted whole"));
+      if (is_too_far(found)) continue;
+      tokens += cost_of(found, whole.size() + 1);
+      if (tokens > budget) return false;
+      whole.push_back(std::move(found));
+    }
+    taken_ = std::move(whole);
+    return true;
+  }
+
+  // The best document where it takes half of the budget at most.
+  Result<void> take_best_document(Tokens& budget) {
+    const std::vector<Candidate> documents = documents_of(findings_.evidence);
+    if (documents.empty() || documents.front().head->tokens > budget / 2) return {};
+    TRY(FoundPassage whole, whole_document(documents.front(), "the best document, whole"));
+    const Tokens tokens = cost_of(whole, 1);
+    if (tokens > budget / 2 || is_too_far(whole)) return {};
+    budget -= tokens;
+    taken_.push_back(std::move(whole));
+    return {};
+  }
+
+  // Passages of the documents that are not in whole.
+  Result<void> take_passages(Tokens budget) {
+    if (taken_.empty()) return add_passages(findings_.evidence, budget);
+    Evidence rest = findings_.evidence;
+    std::erase_if(rest.stretches, [&](const Stretch& stretch) {
+      return std::ranges::any_of(
+          taken_, [&](const FoundPassage& found) { return found.passage.document == stretch.document->id; });
+    });
+    return add_passages(rest, budget);
+  }
+
+  std::vector<FoundPassage> taken() && { return std::move(taken_); }
+
+ private:
+  Result<std::vector<Candidate>> near_documents() const {
+    std::vector<Candidate> found = documents_of(findings_.evidence);
+    std::ranges::sort(found, {}, [](const Candidate& candidate) { return candidate.head->id; });
+    return found;
+  }
+
+  // Empty where they cannot fit.
+  Result<std::vector<Candidate>> all_documents(Tokens budget) const {
+    const std::vector<Candidate> near = documents_of(findings_.evidence);
+    std::vector<Candidate> found;
+    if (findings_.index->tokens > budget) return found;
+    constexpr std::size_t most_documents = 10'000;
+    const library::OpenIndex& open = findings_.index->open;
+    TRY(const auto heads, open.store.documents(open.info.id, {}, 0, most_documents + 1));
+    if (heads.size() > most_documents) return found;
+    for (const DocumentHead& head : heads) {
+      const auto known =
+          std::ranges::find(near, head.id, [](const Candidate& candidate) { return candidate.head->id; });
+      if (known != near.end())
+        found.push_back(*known);
+      else
+        found.push_back({.head = std::make_shared<const DocumentHead>(head)});
+    }
+    return found;
+  }
+
+  bool is_too_far(const FoundPassage& found) const {
+    return rules_.similarity_threshold > 0 && found.distance > *rules_.similarity_threshold;
+  }
+
+  Tokens cost_of(const FoundPassage& found, std::size_t number) const {
+    std::size_t defused = 0;
+    return model_.tokenizer.count(
+        render::passage_text(prompt_passage(found.passage, number, model_, defused)));
+  }
+
+  Result<FoundPassage> whole_document(const Candidate& candidate, const char* reason) const {
+    TRY(DocumentWithVectors stored, findings_.index->open.store.document(candidate.head->id));
+    FoundPassage whole;
+    whole.passage.document = candidate.head->id;
+    whole.passage.key = candidate.head->key;
+    whole.passage.span = {0, stored.document.text.size()};
+    whole.passage.source = whole.passage.span;
+    whole.passage.tokens = model_.tokenizer.count(stored.document.text);
+    whole.passage.text = std::move(stored.document.text);
+    whole.passage.score = candidate.score;
+    whole.passage.meaning = candidate.meaning;
+    whole.passage.relevance = candidate.relevance;
+    whole.passage.reason = reason;
+    whole.distance = distance_within(findings_.evidence, whole.passage);
+    whole.metadata = candidate.head->metadata;
+    return whole;
+  }
+
+  Result<void> add_passages(const Evidence& evidence, Tokens budget) {
+    SelectOptions options{.budget = budget};
+    options.labels = false;  // each stands between marks of its own
+    set_cutoff(rules_, options);
+    options.most_passages = rules_.most_passages;
+    options.recount = model_.tokenizer.info().name != findings_.index->open.info.settings.tokenizer;
+    options.render = [this](const SelectedPassage& passage, std::size_t number) {
+      std::size_t defused = 0;
+      return render::passage_text(prompt_passage(passage, number + taken_.size(), model_, defused));
+    };
+    Selection selection = select_passages(evidence, model_.tokenizer, options);
+    TRY_VOID(library::locate(findings_.index->open, selection));
+    std::unordered_map<DocumentId, const DocumentHead*> heads;
+    for (const Stretch& stretch : evidence.stretches) heads[stretch.document->id] = stretch.document.get();
+    for (SelectedPassage& passage : selection.passages) {
+      const double distance = distance_within(evidence, passage);
+      const Metadata& metadata = heads.at(passage.document)->metadata;
+      FoundPassage found{std::move(passage), distance, metadata};
+      if (!is_too_far(found)) taken_.push_back(std::move(found));
+    }
+    return {};
+  }
+
+  const Findings& findings_;
+  const PlanModel& model_;
+  const ConsultRules& rules_;
+  std::vector<FoundPassage> taken_;
+};
+
+// Whether whole documents are wanted although nothing in them is near the words of the question: "summarize
+// this" is near nothing.
+bool works_on_content(const Task& task, std::string_view query) {
+  return task.type == TaskType::stuff_friendly || task.type == TaskType::hybrid ||
+         strategy::asks_for_the_whole(query);
+}
+
+// Whole documents and passages, in no order yet.
+Result<Reading> chosen(const Findings& findings, const RequestParts& parts, const PlanModel& model,
+                       Tokens used, Tokens budget, const ConsultRules& rules) {
+  Reading reading;
+  const ContentEstimate content{findings.index->tokens, ContentSource::counted, Exactness::calibrated};
+  reading.strategy = decide_strategy(classify(parts.query), content, model.window.tokens, used, {});
+  const StrategyDecision& decided = reading.strategy;
+  const bool stuffs = decided.strategy == Strategy::stuff && !rules.most_passages;
+  const bool is_near = !findings.evidence.stretches.empty();
+  const bool wants_all = stuffs && works_on_content(decided.task, parts.query);
+  if (!is_near && !(wants_all && !rules.similarity_threshold)) return reading;
+
+  budget -= model.tokenizer.count(render::passages_frame(parts.instruction));
+  const Tokens most = rules.fills || rules.most_passages ? budget : std::min(budget, rules.passages);
+  Reader reader(findings, model, rules);
+  if (!rules.most_passages) {
+    TRY(reading.is_whole, reader.take_whole(stuffs && rules.pastes ? budget : most, wants_all));
+    reading.is_all = reading.is_whole && wants_all;
+  }
+  if (!reading.is_whole) {
+    Tokens left = most;
+    if (decided.strategy == Strategy::hybrid && !rules.most_passages)
+      TRY_VOID(reader.take_best_document(left));
+    TRY_VOID(reader.take_passages(left));
+  }
+  reading.passages = std::move(reader).taken();
+  return reading;
+}
+
+void put_in_order(std::vector<FoundPassage>& passages, PassageOrder order) {
+  std::vector<const SelectedPassage*> found;
+  for (const FoundPassage& one : passages) found.push_back(&one.passage);
+  std::vector<FoundPassage> ordered;
+  for (const std::size_t place : render::in_order(found, order))
+    ordered.push_back(std::move(passages[place]));
+  passages = std::move(ordered);
+}
+
+// What a passage's document is called in the prompt. The digits of a hash cost more tokens than a sentence
+// and mean nothing to a model: the first of them keep documents apart.
+std::string_view label_of(std::string_view key) {
+  constexpr std::size_t hash_digits = 64, shown_digits = 8;
+  const bool hash =
+      key.size() == hash_digits && key.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return hash ? key.substr(0, shown_digits) : key;
+}
+
+}  // namespace
+
+render::Passage prompt_passage(const SelectedPassage& passage, std::size_t number, const PlanModel& model,
+                               std::size_t& defused) {
+  std::string text = passage.lead.empty() ? passage.text : passage.lead + "\n" + passage.text;
+  defused += make_harmless(model, text);
+  std::string id = fmt::format("{}: {}{}{}", number, label_of(passage.key), passage.path.empty() ? "" : " > ",
+                               passage.path);
+  defused += make_harmless(model, id);
+  return {std::move(id), std::move(text)};
+}
+
+std::string why_not_documents(const Json& body) {
+  for (const char* key : {"tools", "functions"})
+    if (is_filled_list(body, key)) return fmt::format("the request has {}", key);
+  for (const Json& message : body["messages"]) {
+    const std::string& role = message["role"].get_ref<const std::string&>();
+    if (role != "system" && role != "developer" && role != "user" && role != "assistant")
+      return fmt::format("a message has the role '{}'", role);
+    const auto content = message.find("content");
+    if (role != "user" || content == message.end() || !content->is_array()) continue;
+    for (const Json& part : *content)
+      if (const auto type = part.find("type"); type == part.end() || *type != "text")
+        return "a user's message is not text alone";
+  }
+  return {};
+}
+
+Result<Findings> find_in_documents(library::OpenIndexes& open_indexes, std::string_view owner,
+                                   const RequestParts& parts, Tokens room, const ConsultRules& rules,
+                                   Deadline deadline) {
+  Findings findings;
+  TRY(findings.index, open_indexes.take(owner, parts.wishes.index));
+  const auto& last = parts.body["messages"].back()["role"];
+  if (parts.query.empty() || last == "assistant")
+    return fail(Errc::bad_input, "There must be a user prompt since the latest assistant message.");
+  retrieve::GatherOptions options;
+  // K3 where the request names a share or a budget; else as many as searching for so much takes.
+  constexpr Tokens least_candidates = 100, most_candidates = 1'000;
+  options.candidates =
+      rules.fills ? static_cast<std::size_t>(std::clamp(room / std::max<Tokens>(1, rules.node_approximation),
+                                                        least_candidates, most_candidates))
+                  : retrieve::candidates_for(rules.passages, findings.index->open.info.settings.chunk_tokens);
+  FollowUp before = earlier_words(parts);
+  options.context = std::move(before.context);
+  options.context_weight = before.weight;
+  TRY(findings.evidence, library::find_evidence(findings.index->open, parts.query, options, deadline));
+  findings.candidates = findings.evidence.candidates;
+  findings.notes = findings.index->notes;
+  findings.notes.insert(findings.notes.end(), findings.evidence.notes.begin(), findings.evidence.notes.end());
+  findings.is_near = drop_far(findings.evidence, rules);
+  return findings;
+}
+
+Result<Reading> read_documents(const Findings& findings, const RequestParts& parts, const PlanModel& model,
+                               Tokens used, Tokens budget, const ConsultRules& rules) {
+  TRY(Reading reading, chosen(findings, parts, model, used, budget, rules));
+  // Whole documents stay in the index's order unless another was asked for.
+  if (rules.order || !reading.is_whole)
+    put_in_order(reading.passages, rules.order.value_or(PassageOrder::document));
+  return reading;
+}
+
+}  // namespace plimsoll::engine

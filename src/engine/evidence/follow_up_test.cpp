@@ -1,0 +1,85 @@
+#include "engine/evidence/follow_up.hpp"
+
+#include <gtest/gtest.h>
+
+namespace plimsoll::engine {
+namespace {
+
+FollowUp before(const char* request) {
+  const auto parts = read_parts(request);
+  EXPECT_TRUE(parts.has_value());
+  return parts ? earlier_words(*parts) : FollowUp{};
+}
+
+TEST(FollowUp, AQuestionThatNamesItsSubjectNeedsNoContext) {
+  for (const char* complete :
+       {"What does npm prune do?", "How many days of annual leave do I get?", "When is the invoice due?"})
+    EXPECT_EQ(dependence_of(complete), 0) << complete;
+}
+
+TEST(FollowUp, AQuestionThatNamesNothingDependsOnAllThatWasSaid) {
+  for (const char* open :
+       {"Give me an example", "Why?", "Tell me more about it.", "And then?", "Show another one"})
+    EXPECT_EQ(dependence_of(open), 1) << open;
+}
+
+TEST(FollowUp, APronounOrASingleWordDependsInPart) {
+  for (const char* part : {"How long does it take?", "And the timeout?", "Does that work on Windows?"}) {
+    EXPECT_GT(dependence_of(part), 0) << part;
+    EXPECT_LT(dependence_of(part), 1) << part;
+  }
+}
+
+TEST(FollowUp, NamesAreCodeIdentifiersAndCapitalisedWords) {
+  EXPECT_EQ(
+      names_in("Run `npm prune --production`. It removes packages that Node.js knows from package_lock, "
+               "and CORSMiddleware is kept by Alice.",
+               12),
+      (std::vector<std::string>{"npm prune --production", "Node.js", "package_lock", "CORSMiddleware",
+                                "Alice"}));
+  EXPECT_EQ(names_in("One. Two three.", 12), std::vector<std::string>{});
+  EXPECT_EQ(names_in("a_b c_d e_f", 2).size(), 2U);
+}
+
+TEST(FollowUp, TheEarlierQuestionAndTheNamesOfTheAnswerAreTheContext) {
+  const FollowUp found = before(R"({"messages": [
+    {"role": "user", "content": "Which command removes extraneous packages?"},
+    {"role": "assistant", "content": "Use `npm prune` for that."},
+    {"role": "user", "content": "Give me an example"}]})");
+  EXPECT_EQ(found.weight, 1);
+  EXPECT_EQ(found.context, "Which command removes extraneous packages? npm prune");
+}
+
+TEST(FollowUp, WhatAModelMadeOfTheQuestionCountsNearlyAsMuch) {
+  auto parts = read_parts(R"({"messages": [
+    {"role": "user", "content": "What does npm prune do?"}, {"role": "assistant", "content": "it removes"},
+    {"role": "user", "content": "How long does it take?"}]})");
+  ASSERT_TRUE(parts);
+  const float alone = earlier_words(*parts).weight;
+  parts->rewritten = "How long does npm prune take?";
+  const FollowUp found = earlier_words(*parts);
+  EXPECT_GT(found.weight, alone);
+  EXPECT_LT(found.weight, 1);
+  EXPECT_EQ(found.context, "What does npm prune do? How long does npm prune take?");
+}
+
+TEST(FollowUp, GoesBackToTheQuestionThatNamesItsSubject) {
+  const FollowUp found = before(R"({"messages": [
+    {"role": "user", "content": "Who painted the harbour at Odessa?"},
+    {"role": "assistant", "content": "nobody knows"},
+    {"role": "user", "content": "What does npm prune do?"},
+    {"role": "assistant", "content": "it removes packages"},
+    {"role": "user", "content": "Give me an example"},
+    {"role": "assistant", "content": "there is none"},
+    {"role": "user", "content": "Why?"}]})");
+  EXPECT_EQ(found.context, "What does npm prune do? Give me an example");
+}
+
+TEST(FollowUp, WithoutEarlierTurnsThereIsNoContext) {
+  const FollowUp found = before(R"({"messages": [{"role": "user", "content": "Give me an example"}]})");
+  EXPECT_EQ(found.weight, 0);
+  EXPECT_EQ(found.context, "");
+}
+
+}  // namespace
+}  // namespace plimsoll::engine

@@ -1,0 +1,112 @@
+#include "engine/evidence/harmless.hpp"
+
+#include <algorithm>
+
+#include "count/chat/defuse.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The APIs of OpenAI and Anthropic take every text as text. All other formats are run by servers that may
+// read structure out of it, whatever a card says of its maker's own service.
+bool may_read_structure(const ChatOptions& chat) {
+  const bool closed = chat.chat_template.starts_with("openai") || chat.chat_template == "anthropic";
+  return !closed || chat.specials == Specials::parsed;
+}
+
+std::size_t defuse_text(const PlanModel& model, std::string& text) {
+  if (!may_read_structure(model.chat)) return 0;
+  count::Defused defused = count::defuse(model.tokenizer, text);
+  if (defused.found > 0) text = std::move(defused.text);
+  return defused.found;
+}
+
+bool is_result(const Json& message) {
+  return message["role"] == "tool" || message["role"] == "function";
+}
+
+std::size_t defuse_text(const PlanModel& model, Json& text) {
+  return text.is_string() ? defuse_text(model, text.get_ref<std::string&>()) : 0;
+}
+
+// Text, or parts of it.
+std::size_t defuse_content(const PlanModel& model, Json& content) {
+  if (!content.is_array()) return defuse_text(model, content);
+  std::size_t found = 0;
+  std::string joined;
+  for (Json& part : content) {
+    const auto text = part.find("text");
+    if (text == part.end()) continue;
+    found += defuse_text(model, *text);
+    if (text->is_string()) joined += text->get_ref<const std::string&>();
+  }
+  // Some templates join parts with nothing between them: what two parts spell together is parted by a space.
+  if (defuse_text(model, joined) == 0) return found;
+  bool is_first = true;
+  for (Json& part : content) {
+    const auto text = part.find("text");
+    if (text == part.end() || !text->is_string()) continue;
+    if (!is_first) text->get_ref<std::string&>().insert(0, " ");
+    is_first = false;
+  }
+  return found + 1;
+}
+
+// All texts in a value, such as the documents that some servers render by themselves.
+std::size_t defuse_all(const PlanModel& model, Json& value) {
+  if (value.is_string()) return defuse_text(model, value);
+  std::size_t found = 0;
+  if (value.is_structured())
+    for (Json& one : value) found += defuse_all(model, one);
+  return found;
+}
+
+}  // namespace
+
+std::size_t make_harmless(const PlanModel& model, std::string& text) {
+  std::size_t found = defuse_text(model, text);
+  for (const char* mark : {"passage", "summary", "conversation"}) {
+    std::string apart;  // written anew and not into the text: one of many marks would be moved as often
+    std::size_t from = 0;
+    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
+      const bool closes = at >= 2 && text.compare(at - 2, 2, "</") == 0;
+      const bool opens = at >= 1 && text[at - 1] == '<';
+      if (!closes && !opens) continue;
+      const std::size_t to = closes ? at - 1 : at;
+      apart.append(text, from, to - from) += ' ';
+      from = to;
+      ++found;
+    }
+    if (from > 0) text = apart.append(text, from);
+  }
+  return found;
+}
+
+bool holds_data(const RequestParts& parts) {
+  return !parts.passages.empty() || !parts.facts.empty() || parts.body.contains("documents") ||
+         std::ranges::any_of(parts.body["messages"], is_result);
+}
+
+void defuse_request(const PlanModel& model, RequestState& state) {
+  std::size_t found = 0;
+  for (Json& message : state.parts.body["messages"]) {
+    if (!is_result(message)) continue;
+    const auto content = message.find("content");
+    if (content != message.end()) found += defuse_content(model, *content);
+    state.parts.altered = state.parts.altered || found > 0;
+  }
+  if (const auto documents = state.parts.body.find("documents"); documents != state.parts.body.end()) {
+    const std::size_t in_documents = defuse_all(model, *documents);
+    state.parts.altered = state.parts.altered || in_documents > 0;
+    found += in_documents;
+  }
+  for (render::Passage& passage : state.parts.passages) found += make_harmless(model, passage.text);
+  for (render::Fact& fact : state.parts.facts) found += make_harmless(model, fact.text);
+  if (found > 0)
+    state.trace.warnings.push_back(fmt::format(
+        "{} spellings of special tokens in tools' results, passages or memories were made harmless", found));
+}
+
+}  // namespace plimsoll::engine

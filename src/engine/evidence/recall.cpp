@@ -1,0 +1,112 @@
+#include "engine/evidence/recall.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/clock.hpp"
+#include "base/text/text.hpp"
+#include "count/chat/chat_body.hpp"
+#include "engine/evidence/protect.hpp"
+#include "engine/request_state.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+// Its name in plans and traces.
+std::string piece_id(std::string_view provider, std::string_view id) {
+  return provider.empty() ? std::string(id) : fmt::format("{}:{}", provider, id);
+}
+
+// In the order in which they were said, whatever was asked: a server's cache of the prompt's beginning goes
+// on holding as long as the same facts come.
+void put_in_order(std::vector<memory::GatheredFact>& facts) {
+  const auto key = [](const memory::GatheredFact& one) {
+    return std::tuple(one.recalled.fact.created_ms, std::string_view(one.recalled.fact.id));
+  };
+  for (auto begin = facts.begin(); begin != facts.end();) {
+    const auto end = std::find_if(
+        begin, facts.end(), [&](const memory::GatheredFact& one) { return one.provider != begin->provider; });
+    std::ranges::stable_sort(begin, end, {}, key);
+    begin = end;
+  }
+}
+
+void add_recalled(RequestState& state) {
+  for (const memory::GatheredFact& one : state.recalled->facts) {
+    const Fact& fact = one.recalled.fact;
+    state.parts.facts.push_back({piece_id(one.provider, fact.id), fact.text, one.provider});
+    state.parts.importance.push_back((fact.importance + one.recalled.score) / 2);
+  }
+}
+
+std::string why_no_prefetch(const ContextBudget& budget) {
+  return fmt::format("the window is {:.0f} % full, and the question does not ask for memories (S3)",
+                     budget.pressure() * 100);
+}
+
+}  // namespace
+
+bool wants_memories(const Engine& engine, const RequestState& state) {
+  if (engine.recall == nullptr || engine.recall->providers.empty() || !is_chat(state) ||
+      base::trim(state.parts.query).empty())
+    return false;
+  return state.parts.wishes.memory.value_or(state.ask.recall.value_or(engine.recall->always));
+}
+
+void recall_memories(const Engine& engine, RequestState& state, const PlanModel& model,
+                     std::int64_t compress_above_pct, Deadline deadline) {
+  Recalled& recalled = state.recalled.emplace();
+  const auto counted = count::count_chat_body(model.tokenizer, state.parts.body, model.chat);
+  if (!counted) return;  // the plan says why
+  const Tokens window = model.window.tokens;
+  const ContextBudget budget{window, counted->total, window * compress_above_pct / 100, true};
+  const Prefetch fetch = prefetch(budget, 5, engine.recall->base_min_trust);
+  if (fetch.skip)
+    recalled.why_none = fmt::format("the window is {:.0f} % full (S2)", budget.pressure() * 100);
+  else if (!should_prefetch(budget, state.parts.query))
+    recalled.why_none = why_no_prefetch(budget);
+  if (!recalled.why_none.empty()) return;
+
+  RecallAsk ask;
+  ask.query = state.parts.query;
+  ask.owner = state.ask.caller.owner;
+  ask.session = state.parts.wishes.session;
+  ask.limit = fetch.limit;
+  ask.min_trust = fetch.min_trust;
+  ask.only_related = fetch.level != PressureLevel::stuff;  // with much room, what matters comes along anyway
+  memory::ChooseRules rules;
+  rules.filter = engine.recall->filter;
+  rules.limit = fetch.limit;
+  rules.min_trust = fetch.min_trust;
+  rules.only_related = ask.only_related;
+  rules.now_ms = base::utc_ms();
+  const auto begin = Deadline::Clock::now();
+  memory::Gathered gathered = memory::gather(engine.recall->providers, ask, rules, deadline);
+  state.trace.retrieve_us +=
+      std::chrono::duration_cast<std::chrono::microseconds>(Deadline::Clock::now() - begin).count();
+  for (std::string& problem : gathered.problems) state.trace.warnings.push_back(std::move(problem));
+  recalled.facts = std::move(gathered.facts);
+  recalled.left = std::move(gathered.left);
+  put_in_order(recalled.facts);
+  add_recalled(state);
+}
+
+void list_left_memories(RequestState& state) {
+  if (!state.recalled) return;
+  std::vector<PlannedPiece>& pieces = state.plan.pieces;
+  if (!state.recalled->why_none.empty())
+    pieces.push_back({SectionKind::memory, "memories", 0, Fate::over_limit, state.recalled->why_none});
+  for (const memory::LeftFact& one : state.recalled->left)
+    pieces.push_back({SectionKind::memory, piece_id(one.provider, one.id), 0,
+                      one.why == memory::Left::old ? Fate::too_old : Fate::over_limit, one.reason});
+}
+
+std::vector<std::string> own_facts(const RequestState& state) {
+  std::vector<std::string> ids;
+  if (!state.recalled) return ids;
+  for (const memory::GatheredFact& one : state.recalled->facts)
+    if (one.provider.empty()) ids.push_back(one.recalled.fact.id);
+  return ids;
+}
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,144 @@
+#include "engine/plan/explain.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/text/text.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+using base::with_thousands;
+
+std::string turn_reason(const Plan& plan, const Draft& draft, Fate fate) {
+  switch (fate) {
+    case Fate::kept: return "fits";
+    case Fate::over_limit:
+      return fmt::format("only the last {} turns are wanted (max_history_turns)", draft.load.most_turns);
+    case Fate::too_old:
+    case Fate::no_room: break;
+  }
+  const PlannedSection& history = plan.sections[static_cast<std::size_t>(SectionKind::history)];
+  return fmt::format("history gives way from its old end, in steps: {} of {} tokens stay",
+                     with_thousands(history.used), with_thousands(history.section.basis));
+}
+
+std::string piece_reason(const Plan& plan, const Draft& draft, SectionKind kind, Fate fate) {
+  if (fate == Fate::kept) return "fits";
+  if (fate == Fate::over_limit) return fmt::format("only the best {} are wanted", draft.load.most_passages);
+  const PlannedSection& section = plan.sections[static_cast<std::size_t>(kind)];
+  return fmt::format("does not fit beside better ones: {} had {} tokens", name_of(kind),
+                     with_thousands(section.grant));
+}
+
+}  // namespace
+
+void list_pieces(Plan& plan, const RequestParts& parts, const Draft& draft,
+                 const budget::Placement& placement) {
+  const auto add = [&](SectionKind kind, std::string id, Tokens tokens, Fate fate, std::string reason) {
+    if (!plan.fits)
+      reason = fate == Fate::kept ? "must go along" : "the least that must go along does not fit";
+    plan.pieces.push_back({kind, std::move(id), tokens, fate, std::move(reason)});
+  };
+  const auto said = [&](std::size_t i) {
+    return draft.counted.messages[i] + draft.counted.message_images[i];
+  };
+  for (const std::size_t i : parts.system)
+    add(SectionKind::system, message_id(parts, i), said(i), Fate::kept, "never cut");
+  for (std::size_t i = 0; i < parts.facts.size(); ++i)
+    add(SectionKind::memory, parts.facts[i].id, draft.load.facts[i].tokens, placement.facts[i],
+        piece_reason(plan, draft, SectionKind::memory, placement.facts[i]));
+  if (plan.summary)
+    add(SectionKind::history, "summary:" + plan.summary->id, plan.summary->after, Fate::kept,
+        fmt::format("stands for {} turns: {}", plan.summary->turns, fmt::join(plan.summary->replaces, ", ")));
+  else if (parts.compressed)
+    for (const Compressed::Message& gone : parts.compressed->replaced)
+      add(SectionKind::history, fmt::format("messages[{}]", gone.given_at), gone.tokens, Fate::too_old,
+          "neither the turn nor a summary of it fits");
+  for (std::size_t turn = 0; turn < parts.turns.size(); ++turn)
+    for (const std::size_t i : parts.turns[turn])
+      add(SectionKind::history, message_id(parts, i), whole_message(draft.counted, i), placement.turns[turn],
+          turn_reason(plan, draft, placement.turns[turn]));
+  for (std::size_t i = 0; i < parts.passages.size(); ++i)
+    add(SectionKind::context, parts.passages[i].id, draft.load.passages[i].tokens, placement.passages[i],
+        piece_reason(plan, draft, SectionKind::context, placement.passages[i]));
+  for (const std::size_t i : parts.question)
+    add(SectionKind::question, message_id(parts, i), said(i), Fate::kept, "never cut");
+}
+
+bool are_neighbours(const PlannedPiece& before, const PlannedPiece& piece) {
+  const auto index_in = [](std::string_view id) -> std::optional<std::size_t> {
+    constexpr std::string_view begin = "messages[";
+    std::size_t index = 0;
+    if (!id.starts_with(begin)) return std::nullopt;
+    const auto read = std::from_chars(id.data() + begin.size(), id.data() + id.size(), index);
+    return read.ec == std::errc() ? std::optional(index) : std::nullopt;
+  };
+  const auto first = index_in(before.id), second = index_in(piece.id);
+  return before.section == piece.section && (!first || !second || *second == *first + 1);
+}
+
+void list_warnings(Plan& plan, const PlanModel& model, const Draft& draft) {
+  const auto warn = [&](std::string text) { plan.warnings.push_back(std::move(text)); };
+  if (!plan.fits)
+    warn(fmt::format(
+        "Prompt length exceeds context window. The least that this request needs is {} tokens (input {}, "
+        "thinking {}, answer {}, margin {}); {} has {}.",
+        with_thousands(plan.least), with_thousands(plan.input), with_thousands(plan.thinking),
+        with_thousands(plan.answer), with_thousands(plan.margin), plan.model,
+        with_thousands(plan.window.tokens)));
+  std::string tried;
+  for (const WindowAttempt& attempt : model.window.tried)
+    tried += fmt::format("{}{}: {}", tried.empty() ? "" : "; ", attempt.way, attempt.result);
+  if (model.window.source == WindowSource::catalogue && model.window.tried.size() > 1)
+    warn(fmt::format("no server told the window, the catalogue's was taken ({})", tried));
+  if (model.window.source == WindowSource::assumed) {
+    warn(fmt::format("no window is known for {}: {} tokens were assumed ({})", model.name,
+                     with_thousands(model.window.tokens), tried));
+  }
+  if (plan.exactness != Exactness::exact)
+    warn(fmt::format("counts are {}: {}", name_of(plan.exactness), plan.why));
+  if (plan.fallback.compression_due && plan.fallback.to.empty() && draft.wants.turns > 0)
+    warn(fmt::format("history is due for compression: {} tokens are wanted of a window of {}",
+                     with_thousands(plan.fallback.total), with_thousands(plan.window.tokens)));
+  if (plan.summary)
+    warn(fmt::format("{} turns of history are sent as a summary ({}): {} tokens instead of {}",
+                     plan.summary->turns,
+                     plan.summary->how == "model" ? "written by " + plan.summary->model : plan.summary->how,
+                     with_thousands(plan.summary->after), with_thousands(plan.summary->before)));
+  if (plan.fallback.needed) warn(plan.fallback.reason);
+  if (plan.fits && plan.requested_answer && plan.answer < *plan.requested_answer)
+    warn(fmt::format("max_tokens is REDUCED from {} to {}: {}", with_thousands(*plan.requested_answer),
+                     with_thousands(plan.answer),
+                     model.max_output > 0 && plan.answer == model.max_output ? "the model gives no more"
+                                                                             : "the window has no more"));
+  if (plan.fits && plan.thinking < draft.wants.thinking)
+    warn(fmt::format("thinking is REDUCED from {} to {}: the window has no more",
+                     with_thousands(draft.wants.thinking), with_thousands(plan.thinking)));
+  const auto cut = [&](SectionKind kind) {
+    return std::ranges::count_if(plan.pieces, [&](const PlannedPiece& piece) {
+      return piece.section == kind && piece.fate != Fate::kept;
+    });
+  };
+  if (plan.fits && cut(SectionKind::history) > 0)
+    warn(fmt::format("{} messages of history are left out", cut(SectionKind::history)));
+  if (!draft.load.passages.empty() &&
+      draft.load.sections[static_cast<std::size_t>(SectionKind::context)].max == 0)
+    warn("there is no room for passages by the rule that bounds them; none goes along");
+}
+
+PlannedPrice price_of(const RequestParts& parts, const Draft& draft, const budget::Placement& now,
+                      Tokens then_window, const Load& then, Tokens change) {
+  const budget::ShadowPrice price = budget::shadow_price(draft.load, now, then_window, then);
+  const auto ids_of = [&](const budget::PieceList& list) {
+    std::vector<std::string> ids;
+    for (const std::size_t i : list.facts) ids.push_back(parts.facts[i].id);
+    for (const std::size_t turn : list.turns)
+      for (const std::size_t i : parts.turns[turn]) ids.push_back(message_id(parts, i));
+    for (const std::size_t i : list.passages) ids.push_back(parts.passages[i].id);
+    return ids;
+  };
+  return {change, price.fits, ids_of(price.added), ids_of(price.gone), price.answer, price.thinking};
+}
+
+}  // namespace plimsoll::engine

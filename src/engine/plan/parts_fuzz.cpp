@@ -1,0 +1,29 @@
+// Any body: an error, or parts that hold every message exactly once and never part a tool's result from its
+// call.
+#include <cstdlib>
+#include <vector>
+
+#include "engine/plan/parts.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto parts = plimsoll::engine::read_parts({reinterpret_cast<const char*>(data), size});
+  if (!parts) return 0;
+  const auto& messages = parts->body["messages"];
+  std::vector<int> seen(messages.size(), 0);
+  const auto see = [&](const plimsoll::engine::Messages& some) {
+    for (const std::size_t i : some) ++seen[i];
+  };
+  see(parts->system);
+  see(parts->question);
+  for (const auto& turn : parts->turns) {
+    see(turn);
+    // What opens a turn is no tool's result, unless the conversation opens with it.
+    if (!turn.empty() && messages[turn.front()]["role"] == "tool" &&
+        turn.front() != parts->turns.front().front())
+      std::abort();
+  }
+  for (const int times : seen)
+    if (times != 1) std::abort();
+  if (parts->asked_at >= messages.size()) std::abort();
+  return 0;
+}

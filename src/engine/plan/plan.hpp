@@ -1,0 +1,12 @@
+// plan_request for whoever has taken the request apart already.
+#pragma once
+
+#include "engine/plan/parts.hpp"
+#include "plimsoll/plan.hpp"
+
+namespace plimsoll::engine {
+
+Result<Plan> plan_parts(const RequestParts& parts, std::string_view model, const PlanOptions& options,
+                        const PlanModels& models);
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,11 @@
+// What the user's settings mean for a plan.
+#pragma once
+
+#include "base/settings/settings.hpp"
+#include "plimsoll/plan.hpp"
+
+namespace plimsoll::engine {
+
+PlanOptions plan_options(const base::Settings& settings);
+
+}  // namespace plimsoll::engine

@@ -1,0 +1,30 @@
+// Requests to the Messages API and answers of chats, whatever they hold: they are translated or refused.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "gateway/anthropic/messages_answer.hpp"
+#include "gateway/anthropic/messages_chat.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using Json = nlohmann::ordered_json;
+  namespace gateway = plimsoll::gateway;
+  if (size > 20'000) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const Json request = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (request.is_object())
+    if (const auto chat = gateway::chat_of_messages(request, false); chat && !(*chat)["messages"].is_array())
+      std::abort();
+  gateway::MessagesAnswer stream("msg_1", "m");
+  std::string events;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    stream.take(text.substr(at, end - at), events);
+    at = end + 1;
+  }
+  stream.finish(events);
+  gateway::MessagesAnswer one("msg_1", "m"), other("msg_1", "m");
+  if (one.whole(text, true).has_value() != other.whole(text, false).has_value()) std::abort();
+  return 0;
+}

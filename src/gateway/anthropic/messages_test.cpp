@@ -1,0 +1,159 @@
+#include <gtest/gtest.h>
+
+#include "gateway/anthropic/messages_answer.hpp"
+#include "gateway/anthropic/messages_chat.hpp"
+
+namespace plimsoll::gateway {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Types = std::vector<std::string>;
+
+Json chat_of(const char* request) {
+  const auto chat = chat_of_messages(Json::parse(request), /*limited=*/true);
+  EXPECT_TRUE(chat) << chat.error().what;
+  return chat ? *chat : Json();
+}
+
+std::vector<Json> events_in(std::string_view out) {
+  std::vector<Json> all;
+  for (std::size_t end; (end = out.find("\n\n")) != std::string_view::npos; out.remove_prefix(end + 2)) {
+    const std::string_view event = out.substr(0, end);
+    const std::size_t data = event.find("\ndata: ");
+    all.push_back(Json::parse(event.substr(data + 7)));
+    EXPECT_EQ(event.substr(0, data), "event: " + all.back()["type"].get<std::string>());
+  }
+  return all;
+}
+
+Types types_of(const std::vector<Json>& events) {
+  Types types;
+  for (const Json& event : events) types.push_back(event["type"].get<std::string>());
+  return types;
+}
+
+TEST(MessagesChat, BlocksBecomeMessages) {
+  const Json chat =
+      chat_of(R"({"model": "m", "max_tokens": 9, "temperature": 0.5, "top_k": 3, "stop_sequences": ["X"],
+    "system": [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}],
+    "metadata": {"user_id": "ann"}, "thinking": {"type": "enabled", "budget_tokens": 2000},
+    "messages": [
+      {"role": "user", "content": [{"type": "text", "text": "What is this?"},
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}]},
+      {"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm", "signature": "s"},
+        {"type": "text", "text": "I look"}, {"type": "tool_use", "id": "t1", "name": "look", "input": {"far": true}}]},
+      {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "a ship"}]},
+        {"type": "text", "text": "So?"}]}]})");
+  EXPECT_EQ(chat["messages"], Json::parse(R"([
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": [{"type": "text", "text": "What is this?"},
+      {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]},
+    {"role": "assistant", "content": "I look", "tool_calls": [
+      {"id": "t1", "type": "function", "function": {"name": "look", "arguments": "{\"far\":true}"}}]},
+    {"role": "tool", "tool_call_id": "t1", "content": "a ship"},
+    {"role": "user", "content": "So?"}])"));
+  EXPECT_EQ(chat["max_tokens"], 9);
+  EXPECT_EQ(chat["stop"], Json::parse(R"(["X"])"));
+  EXPECT_EQ(chat["user"], "ann");
+  EXPECT_EQ(chat["plimsoll"]["thinking"], 2000);
+  EXPECT_FALSE(chat.contains("system") || chat.contains("thinking") || chat.contains("metadata"));
+}
+
+TEST(MessagesChat, ToolsAreFunctions) {
+  const Json chat =
+      chat_of(R"({"max_tokens": 9, "messages": [{"role": "user", "content": "How deep?"}], "stream": true,
+    "tools": [{"name": "sound", "description": "Sounds.", "input_schema": {"type": "object"}}],
+    "tool_choice": {"type": "any", "disable_parallel_tool_use": true}})");
+  EXPECT_EQ(chat["tools"], Json::parse(R"([{"type": "function", "function":
+    {"name": "sound", "description": "Sounds.", "parameters": {"type": "object"}}}])"));
+  EXPECT_EQ(chat["tool_choice"], "required");
+  EXPECT_EQ(chat["parallel_tool_calls"], false);
+  EXPECT_EQ(chat["stream_options"]["include_usage"], true);
+}
+
+TEST(MessagesChat, SaysWhatItCannotTakeByItsPlace) {
+  const auto problem = [](const char* request) {
+    const auto chat = chat_of_messages(Json::parse(request), true);
+    return chat ? std::string("none") : chat.error().what;
+  };
+  EXPECT_NE(problem(R"({"max_tokens": 9, "messages": []})").find("messages"), std::string::npos);
+  EXPECT_NE(problem(R"({"messages": [{"role": "user", "content": "A"}]})").find("max_tokens"),
+            std::string::npos);
+  EXPECT_NE(problem(R"({"max_tokens": 9, "messages": [{"role": "system", "content": "A"}]})")
+                .find("messages[0].role"),
+            std::string::npos);
+  EXPECT_NE(problem(R"({"max_tokens": 9, "messages": [{"role": "user", "content": [{"type": "odd"}]}]})")
+                .find("messages[0].content[0]"),
+            std::string::npos);
+  EXPECT_NE(problem(R"({"max_tokens": 9, "messages": [{"role": "user", "content": "A"}],
+                        "tools": [{"type": "web_search_20250305", "name": "web_search"}]})")
+                .find("tools[0]"),
+            std::string::npos);
+  EXPECT_FALSE(chat_of_messages(Json::parse(R"({"messages": [7]})"), false));
+}
+
+TEST(MessagesAnswer, StreamsBlocksOneAfterTheOther) {
+  MessagesAnswer answer("msg_1", "m");
+  answer.begin({200, "text/event-stream", {{"X-Plimsoll-Input-Tokens", "7"}}, {}});
+  std::string out;
+  for (
+      const char* data :
+      {R"({"choices": [{"delta": {"role": "assistant", "content": ""}}]})",
+       R"({"choices": [{"delta": {"reasoning_content": "Hm"}}]})",
+       R"({"choices": [{"delta": {"content": "Ah"}}]})", R"({"choices": [{"delta": {"content": "oy"}}]})",
+       R"({"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": "{\"x\""}}]}}]})",
+       R"({"choices": [{"delta": {"tool_calls": [{"index": 1, "id": "b", "function": {"name": "g", "arguments": "{}"}}]}}]})",
+       R"({"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"arguments": ":1}"}}]}}]})",
+       R"({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})",
+       R"({"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 4}}})",
+       "[DONE]"})
+    answer.take(data, out);
+  answer.finish(out);
+  const std::vector<Json> events = events_in(out);
+  EXPECT_EQ(types_of(events),
+            (Types{"message_start", "content_block_start", "content_block_delta", "content_block_delta",
+                   "content_block_stop", "content_block_start", "content_block_delta", "content_block_delta",
+                   "content_block_stop", "content_block_start", "content_block_delta", "content_block_delta",
+                   "content_block_stop", "content_block_start", "content_block_delta", "content_block_stop",
+                   "message_delta", "message_stop"}));
+  EXPECT_EQ(events[0]["message"]["usage"]["input_tokens"], 7);
+  EXPECT_EQ(events[10]["delta"]["partial_json"].get<std::string>() +
+                events[11]["delta"]["partial_json"].get<std::string>(),
+            R"({"x":1})");
+  EXPECT_EQ(events[13]["content_block"]["name"], "g");
+  EXPECT_EQ(events[16]["delta"]["stop_reason"], "tool_use");
+  EXPECT_EQ(events[16]["usage"]["input_tokens"], 3);
+  EXPECT_EQ(events[16]["usage"]["cache_read_input_tokens"], 4);
+}
+
+TEST(MessagesAnswer, AWholeMessage) {
+  MessagesAnswer answer("msg_1", "m");
+  const auto whole = answer.whole(R"({"choices": [{"message": {"content": "Ahoy", "tool_calls": [
+    {"id": "a", "function": {"name": "f", "arguments": "{\"x\":1}"}}, {"id": "b", "function": {"name": "g", "arguments": "odd"}}]},
+    "finish_reason": "length"}], "usage": {"prompt_tokens": 7, "completion_tokens": 2}})",
+                                  /*streams=*/false);
+  ASSERT_TRUE(whole);
+  const Json message = Json::parse(*whole);
+  EXPECT_EQ(message["content"], Json::parse(R"([{"type": "text", "text": "Ahoy"},
+    {"type": "tool_use", "id": "a", "name": "f", "input": {"x": 1}},
+    {"type": "tool_use", "id": "b", "name": "g", "input": {"invalid_json": "odd"}}])"));
+  EXPECT_EQ(message["stop_reason"], "max_tokens");
+  EXPECT_EQ(message["usage"]["output_tokens"], 2);
+  EXPECT_FALSE(MessagesAnswer("msg_1", "m").whole("7", false));
+}
+
+TEST(MessagesAnswer, ErrorsHaveAnthropicsForm) {
+  MessagesAnswer answer("msg_1", "m");
+  answer.begin({429, "application/json", {}, {}});
+  const Json error = Json::parse(answer.error(R"({"error": {"message": "slow down"}})"));
+  EXPECT_EQ(error["type"], "error");
+  EXPECT_EQ(error["error"], Json::parse(R"({"type": "rate_limit_error", "message": "slow down"})"));
+  std::string out;
+  MessagesAnswer broken("msg_1", "m");
+  broken.take(R"({"choices": [{"delta": {"content": "A"}}]})", out);
+  broken.finish(out);
+  EXPECT_EQ(events_in(out).back()["type"], "error");
+}
+
+}  // namespace
+}  // namespace plimsoll::gateway

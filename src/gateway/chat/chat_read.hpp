@@ -1,0 +1,52 @@
+// Requests of the chat-with-documents API (C1 to C3), read. Complaints are in the form of kaito_read.hpp.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gateway/kaito/kaito_read.hpp"
+#include "plimsoll/sessions.hpp"
+
+namespace plimsoll::gateway {
+
+struct ChatBounds {
+  std::int64_t usual_top_k = 10;  // where none is asked for
+  std::int64_t most_top_k = 300;
+  std::size_t questions = 200;              // of one evaluation
+  std::size_t message_bytes = 1'000'000;    // of a message, a query or a question
+  std::size_t questions_bytes = 4'000'000;  // of all of an evaluation's
+  std::size_t history_turns = 10'000;       // of a chat_history
+  std::size_t history_bytes = 4'000'000;
+};
+
+struct MessageAsk {
+  std::string message;  // or query
+  std::string collection, model, session;
+  std::string system_prompt;
+  std::vector<Turn> history;  // chat_history
+  std::int64_t top_k = 10;
+  bool stream = false;
+};
+// `key`: what the text is called, "message" or "query".
+MessageAsk read_message(const Json& object, const char* key, const ChatBounds& bounds,
+                        Complaints& complaints);
+
+struct EvaluationQuestions {
+  std::vector<std::string> questions;
+  std::string collection, model, user;
+};
+EvaluationQuestions read_questions(const Json& object, const ChatBounds& bounds, Complaints& complaints);
+
+// A name that is kept: of 1 to 200 bytes, without control characters, well-formed UTF-8.
+void check_name(const std::string& name, const Json& location, Complaints& complaints);
+
+// The body of a chat completion that asks the documents of an index. A chat_history of the request stands in
+// the place of the session's.
+std::string chat_body(const MessageAsk& ask, const std::string& index, std::span<const Turn> history);
+
+// 32 hexadecimal digits that nobody guesses.
+std::string random_id();
+
+}  // namespace plimsoll::gateway

@@ -1,0 +1,226 @@
+#include "gateway/documents/evaluation.hpp"
+
+#include <charconv>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include "base/json/json_text.hpp"
+#include "base/json/parse_json.hpp"
+#include "base/log.hpp"
+#include "base/try.hpp"
+#include "engine/annotate.hpp"
+#include "gateway/api.hpp"
+#include "gateway/chat/chat_answer.hpp"
+#include "gateway/http/fair_share.hpp"
+#include "gateway/http/held_reply.hpp"
+
+namespace plimsoll::gateway {
+namespace {
+
+namespace asio = boost::asio;
+
+Json asked_json(const EvaluationQuestions& asked) {
+  return {{"collection_id", asked.collection},
+          {"llm_model", asked.model},
+          {"user_id", asked.user},
+          {"questions", asked.questions.size()}};
+}
+
+Json result_json(const std::string& question, const std::string& trace, double seconds) {
+  return {{"question", question}, {"answer", nullptr}, {"passages", Json::array()}, {"plan", nullptr},
+          {"error", nullptr},     {"trace", trace},    {"seconds", seconds}};
+}
+
+// How long the limits that the reply tells of are to be waited for; none: it tells of none.
+std::optional<std::chrono::seconds> wait_told_in(const HeldReply& held) {
+  if (held.said.status != 429) return std::nullopt;
+  for (const HttpHeader& header : held.said.headers) {
+    if (header.name != "Retry-After") continue;  // an upstream's has small letters, and was waited for
+    std::int64_t seconds = 0;
+    std::from_chars(header.value.data(), header.value.data() + header.value.size(), seconds);
+    return std::chrono::seconds(seconds);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Evaluations::Evaluations(engine::Engine& engine, SessionStore& store, ThreadMaker maker,
+                         EvaluationRules rules)
+    : engine_(engine), store_(store), maker_(std::move(maker)), rules_(std::move(rules)) {
+  thread_ = std::thread([this] { server_thread_.loop().run(); });
+}
+
+Evaluations::~Evaluations() {
+  stopping_ = true;
+  asio::post(server_thread_.loop(), [this] {
+    for (const auto& work : works_) work->stop.emit(asio::cancellation_type::terminal);
+  });
+  // What takes longer is left to the next server, which says that it was cut short.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (running_ > 0 && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  server_thread_.loop().stop();
+  thread_.join();
+  workers_.join();
+}
+
+bool Evaluations::take_place(const std::string& owner) {
+  const std::lock_guard lock(mutex_);
+  std::size_t& own = owned_[owner];
+  if (!may_have(owner, own, running_, 1, rules_.runs)) return false;
+  ++own;
+  ++running_;
+  return true;
+}
+
+void Evaluations::leave_place(const std::string& owner) {
+  const std::lock_guard lock(mutex_);
+  if (--owned_[owner] == 0) owned_.erase(owner);
+  --running_;
+}
+
+Result<std::string> Evaluations::start(EvaluationAsk ask) {
+  if (!take_place(ask.caller.owner)) return std::string();
+  Run run;
+  run.id = random_id();
+  run.owner = ask.caller.owner;
+  run.kind = "evaluation";
+  run.asked = base::json_text(asked_json(ask.asked));
+  if (const auto begun = store_.begin_run(run, rules_.kept); !begun) {
+    leave_place(run.owner);
+    return tl::unexpected(begun.error());
+  }
+  auto work = std::make_shared<Work>();
+  work->id = run.id;
+  work->ask = std::move(ask);
+  asio::post(server_thread_.loop(), [this, work] { spawn(work); });
+  return run.id;
+}
+
+void Evaluations::spawn(const std::shared_ptr<Work>& work) {
+  works_.insert(work);
+  // The signal outlives the coroutine that is bound to it, to its very last step: hence one turn more.
+  asio::co_spawn(server_thread_.loop(), run(work),
+                 asio::bind_cancellation_slot(work->stop.slot(), [this, work](const std::exception_ptr& bug) {
+                   if (bug) log::error("an evaluation ended by an exception", {{"run", work->id}});
+                   leave_place(work->ask.caller.owner);
+                   works_.erase(work);
+                   asio::post(server_thread_.loop(), [work] {});
+                 }));
+}
+
+Awaitable<std::optional<Refusal>> Evaluations::may_ask(const std::string& owner) {
+  const Deadline longest = Deadline::after(rules_.per_question);
+  while (rules_.refuses) {
+    auto refusal = rules_.refuses(owner);
+    const std::chrono::seconds wait(refusal ? refusal->retry_after_seconds : 0);
+    if (wait.count() == 0 || wait > longest.left() || stopping_) co_return refusal;
+    co_await server_thread_.pause(wait);
+    if (stopping_) co_return refusal;
+  }
+  co_return std::nullopt;
+}
+
+Awaitable<Json> Evaluations::ask_one(Work& work, const std::string& question) {
+  const Deadline longest = Deadline::after(rules_.per_question);
+  while (true) {
+    HeldReply held;
+    Json result = co_await ask_once(work, question, held, longest);
+    const auto wait = wait_told_in(held);
+    if (!wait || *wait > longest.left() || stopping_) co_return result;
+    co_await server_thread_.pause(*wait);
+    if (stopping_) co_return result;
+  }
+}
+
+Awaitable<Json> Evaluations::ask_once(Work& work, const std::string& question, HeldReply& held,
+                                      Deadline deadline) {
+  if (const auto refusal = co_await may_ask(work.ask.caller.owner)) {
+    Json refused = result_json(question, {}, 0);
+    refused["error"] = refusal->what;
+    co_return refused;
+  }
+  MessageAsk message;
+  message.message = question;
+  message.model = work.ask.asked.model;
+  engine::Ask ask;
+  ask.caller = work.ask.caller;
+  ask.body = chat_body(message, work.ask.index, {});
+  ask.documents.emplace();
+  ask.documents->top_k = work.ask.top_k;
+  ask.recall = false;  // a run is kept, and a memory can be forgotten
+  std::string trace = new_trace_id();
+  const auto begun = Deadline::Clock::now();
+  const auto outcome =
+      co_await engine::answer(engine_, server_thread_, std::move(ask), held, deadline, trace);
+  const std::chrono::duration<double> took = Deadline::Clock::now() - begun;
+  Json result = result_json(question, trace, took.count());
+  if (!outcome) {
+    result["error"] = outcome.error().what;
+    co_return result;
+  }
+  if (held.said.status >= 400) {
+    result["error"] = engine::said_in_error(held.text);
+    co_return result;
+  }
+  auto answer = read_document_answer(held.text);
+  if (!answer) {
+    result["error"] = answer.error().what;
+    co_return result;
+  }
+  result["answer"] = std::move(answer->text);
+  result["passages"] = std::move(answer->chunks);
+  result["plan"] = std::move(answer->plimsoll);
+  result["metadata"] = {{"context_window_optimization", std::move(answer->optimization)},
+                        {"usage", std::move(answer->usage)}};
+  co_return result;
+}
+
+Awaitable<void> Evaluations::run(std::shared_ptr<Work> work) {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  const std::string& owner = work->ask.caller.owner;
+  Result<void> kept;
+  for (const std::string& question : work->ask.asked.questions) {
+    if (stopping_ || !kept) break;
+    const Json result = co_await ask_one(*work, question);
+    if (stopping_) break;  // it was cut short
+    std::function<void()> keeping = [&] { kept = store_.add_part(owner, work->id, base::json_text(result)); };
+    co_await server_thread_.elsewhere(std::move(keeping));
+  }
+  const RunState state = stopping_ ? RunState::interrupted : kept ? RunState::done : RunState::failed;
+  const Json outcome{{"error", kept ? Json() : Json(kept.error().what)}};
+  std::function<void()> ending = [&] { kept = store_.end_run(owner, work->id, state, outcome.dump()); };
+  co_await server_thread_.elsewhere(std::move(ending));
+  if (!kept)
+    log::warning("an evaluation's end was not kept", {{"run", work->id}, {"why", kept.error().what}});
+}
+
+Json evaluation_json(const Run& run) {
+  Json out{{"run_id", run.id}, {"status", name_of(run.state)}};
+  const Json asked = base::parse_json(run.asked);
+  if (asked.is_object()) out.update(asked);
+  Json results = Json::array();
+  std::size_t failed = 0;
+  for (const std::string& part : run.parts) {
+    Json one = base::parse_json(part);
+    if (!one.is_object()) continue;
+    if (!one["error"].is_null()) ++failed;
+    results.push_back(std::move(one));
+  }
+  out["answered"] = results.size() - failed;
+  out["failed"] = failed;
+  out["created_ms"] = run.created_ms;
+  out["ended_ms"] = run.ended_ms > 0 ? Json(run.ended_ms) : Json();
+  const Json outcome = base::parse_json(run.outcome);
+  out["error"] = outcome.is_object() ? outcome.value("error", Json()) : Json();
+  if (run.state == RunState::interrupted)
+    out["error"] = "the server was stopped before all questions were answered; start the run again";
+  out["results"] = std::move(results);
+  return out;
+}
+
+}  // namespace plimsoll::gateway

@@ -1,0 +1,77 @@
+// Files that were uploaded, on their way into an index: a bounded queue, and threads that work it off, owners
+// in turn.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/caller.hpp"
+#include "gateway/http/worker_pool.hpp"
+#include "gateway/mcp/mcp.hpp"
+#include "library/collections.hpp"
+#include "plimsoll/sessions.hpp"
+
+namespace plimsoll::gateway {
+
+struct UploadRules {
+  std::size_t jobs = 32;  // that wait or run
+  std::size_t bytes = std::size_t{256} << 20;
+  std::int64_t kept = 1'000;  // jobs of one owner
+};
+
+struct UploadAsk {
+  engine::Caller caller;
+  std::string index;
+  Metadata metadata;
+  std::shared_ptr<const std::string> body;  // that the files' bytes stand in
+  std::vector<library::GivenFile> files;
+};
+
+// Any thread may call at any time. Collections and store outlive it.
+class Uploads {
+ public:
+  Uploads(library::Collections& collections, SessionStore& store, UploadRules rules);
+  Uploads(const Uploads&) = delete;
+  Uploads& operator=(const Uploads&) = delete;
+  // What is under way ends with the document at hand; jobs that are not done say so.
+  ~Uploads();
+
+  struct Accepted {
+    std::string job;  // empty: it was not accepted
+    int status = 202;
+    std::string why;
+  };
+  // Blocks until the job, though not its documents, is on disk.
+  Accepted accept(UploadAsk ask);
+
+  // {job_id, status, stage, documents, warnings, errors, ...}. not_found where the owner has no such job.
+  Result<Json> shown(const std::string& owner, const std::string& job) const;
+  bool is_over(const std::string& job) const;
+  bool are_under_way() const;
+
+ private:
+  struct Job;
+  void work(const std::shared_ptr<Job>& job);
+  void put_all(Job& job);
+  void forget(const Job& job);
+
+  library::Collections& collections_;
+  SessionStore& store_;
+  UploadRules rules_;
+  std::atomic<bool> stopping_ = false;
+  mutable std::mutex mutex_;  // of what follows
+  std::map<std::string, std::shared_ptr<Job>> live_;
+  struct Share {
+    std::size_t jobs = 0, bytes = 0;
+  };
+  Share taken_;                         // by the live ones
+  std::map<std::string, Share> owned_;  // by whom
+  // Embedding takes all cores by itself: one job of an owner at a time, and those of others beside it.
+  WorkerPool pool_{{.threads = 4, .per_owner = 1, .is_background = true}};
+};
+
+}  // namespace plimsoll::gateway

@@ -1,0 +1,142 @@
+// Where every request comes in: browsers' questions, keys and limits, then its route.
+#include "base/json/json_text.hpp"
+#include "engine/annotate.hpp"
+#include "gateway/anthropic/messages_answer.hpp"
+#include "gateway/api.hpp"
+#include "gateway/auth/gate.hpp"
+#include "gateway/http/cors.hpp"
+#include "gateway/http/server_thread.hpp"
+
+namespace plimsoll::gateway {
+namespace {
+
+// Adds what every answer to this client has, and remembers the status.
+class WatchedReply final : public ClientReply {
+ public:
+  explicit WatchedReply(ClientReply& to) : to_(to) {}
+
+  void add(std::vector<HttpHeader> headers) {
+    for (HttpHeader& header : headers) headers_.push_back(std::move(header));
+  }
+  // The gate's limits of that owner, as they are when the answer begins.
+  void tell_limits(Gate& gate, std::string owner) {
+    gate_ = &gate;
+    owner_ = std::move(owner);
+  }
+  Awaitable<Result<void>> head(const engine::AnswerHead& head) override {
+    status_ = head.status;
+    const std::vector<HttpHeader> limits =
+        gate_ != nullptr ? gate_->limit_headers(owner_) : std::vector<HttpHeader>();
+    if (headers_.empty() && limits.empty()) return to_.head(head);
+    engine::AnswerHead mine = head;
+    // A key's limits are the ones that bind; those of an upstream are the gateway's own business then.
+    if (!limits.empty())
+      std::erase_if(mine.headers, [](const HttpHeader& one) { return one.name.starts_with("x-ratelimit-"); });
+    mine.headers.insert(mine.headers.end(), headers_.begin(), headers_.end());
+    mine.headers.insert(mine.headers.end(), limits.begin(), limits.end());
+    return send(std::move(mine));
+  }
+  Awaitable<Result<void>> body(std::string_view bytes) override { return to_.body(bytes); }
+  bool is_begun() const override { return to_.is_begun(); }
+  int status() const { return status_; }
+
+ private:
+  Awaitable<Result<void>> send(engine::AnswerHead head) { co_return co_await to_.head(head); }
+
+  ClientReply& to_;
+  std::vector<HttpHeader> headers_;
+  Gate* gate_ = nullptr;  // null: nobody has limits
+  std::string owner_;
+  int status_ = 500;  // nothing was said
+};
+
+// In the forms of OpenAI's and RAGEngine's clients at once, of Ollama's, to whom an error is a text, or of
+// Anthropic's.
+std::string refusal_body(const Refusal& refusal, std::string_view path) {
+  if (path.starts_with("/v1/messages")) return messages_error(refusal.status, refusal.what);
+  if (path.starts_with("/api/"))
+    return base::json_text(Json{{"error", refusal.what}, {"detail", refusal.what}});
+  return engine::refusal_body(refusal);
+}
+
+Awaitable<void> refuse(ClientReply& reply, const Refusal& refusal, std::string_view path) {
+  co_await send_json(reply, refusal.status, refusal_body(refusal, path), engine::refusal_headers(refusal));
+}
+
+// Where the work of a request is done.
+Lane lane_of(const Router::Match& match, const ClientRequest& request) {
+  // Planning a body of many megabytes takes seconds.
+  constexpr std::size_t large_bytes = 1'000'000;
+  if (request.method != "GET" && request.body.size() > large_bytes) return Lane::bulk;
+  return match.route != nullptr ? match.route->lane : Lane::interactive;
+}
+
+Awaitable<void> answer_preflight(ClientReply& reply, const ClientRequest& request) {
+  engine::AnswerHead head;
+  head.status = 204;
+  head.headers = preflight_headers(request);
+  head.length = 0;
+  (void)co_await reply.head(head);
+}
+
+}  // namespace
+
+bool Api::wants_body(const ClientRequest& head) const {
+  const bool needs_keys = context_.gate != nullptr && context_.gate->needs_keys();
+  return needs_keys ? context_.gate->knows(head.key)
+                    : why_unwelcome(context_.cors_origins, head, needs_keys).empty();
+}
+
+Awaitable<void> Api::handle(ServerThread& thread, ClientRequest& request, ClientReply& reply) const {
+  const auto begun = RagMetrics::Clock::now();
+  Router::Match match = router_.match(request);
+  WatchedReply watched(reply);
+  auto cors = cors_headers(context_.cors_origins, request);
+  const bool from_listed_page = cors.size() > 1;
+  watched.add(std::move(cors));
+  if (from_listed_page && request.method == "OPTIONS" && request.is_preflight) {
+    co_await answer_preflight(watched, request);
+    co_return;
+  }
+  const bool needs_keys = context_.gate != nullptr && context_.gate->needs_keys();
+  if (std::string why = why_unwelcome(context_.cors_origins, request, needs_keys); !why.empty()) {
+    const Refusal refusal{403, "forbidden", std::move(why)};
+    co_await refuse(watched, refusal, request.path);
+    co_return;
+  }
+  if (context_.gate != nullptr) {
+    auto pass = context_.gate->admit(request, match.route != nullptr ? match.route->access : Access{});
+    if (!pass) {
+      co_await refuse(watched, pass.error(), request.path);
+      co_return;
+    }
+    if (request.body_unread && request.method != "GET") {  // its key has come to be known since
+      const Refusal again{401, "invalid_api_key",
+                          "the key was not known when the request came; send it again"};
+      co_await refuse(watched, again, request.path);
+      co_return;
+    }
+    request.caller = std::move(pass->caller);
+    watched.tell_limits(*context_.gate, request.caller.owner);
+  }
+  ++watched_->running;
+  OwnerThread mine(thread, lane_of(match, request), request.caller.owner);
+  const Call call{mine, request, watched, Deadline::after(context_.request_timeout), match.name};
+  try {
+    if (match.route != nullptr)
+      co_await match.route->handler(call);
+    else
+      co_await refuse_route(call, match);
+  } catch (...) {
+    --watched_->running;
+    throw;
+  }
+  --watched_->running;
+  const auto took = RagMetrics::Clock::now() - begun;
+  watched_->add(RagRoute::any, true, took);
+  const auto metric = match.route != nullptr ? match.route->metric : std::nullopt;
+  // As RAGEngine has it: what is no request is not counted.
+  if (metric && watched.status() != 422) watched_->add(*metric, watched.status() < 400, took);
+}
+
+}  // namespace plimsoll::gateway

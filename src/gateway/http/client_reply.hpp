@@ -1,0 +1,46 @@
+// Writes a reply to a client: with a length where it is known, in chunks where it is not.
+#pragma once
+
+#include <string>
+
+#include "gateway/http/client_line.hpp"
+#include "gateway/http/server_thread.hpp"
+
+namespace plimsoll::gateway {
+
+class SocketReply final : public ClientReply {
+ public:
+  struct Manner {
+    bool keeps_open = true;
+    bool is_head = false;   // a HEAD request: no body
+    bool old_http = false;  // HTTP/1.0 knows no chunks
+  };
+  SocketReply(ClientLine& line, ServerThread& thread, std::chrono::milliseconds idle, Manner manner)
+      : line_(line), thread_(thread), idle_(idle), manner_(manner) {}
+
+  // Goes out with the first bytes of the body.
+  Awaitable<Result<void>> head(const engine::AnswerHead& head) override;
+  Awaitable<Result<void>> body(std::string_view bytes) override;
+  // What is left: the head of an empty body, the last chunk.
+  Awaitable<Result<void>> finish();
+
+  bool is_begun() const override { return begun_; }
+  // Whether another request may follow on this connection.
+  bool keeps_open() const { return manner_.keeps_open && !failed_ && !line_.must_close(); }
+  void close_after() { manner_.keeps_open = false; }
+
+ private:
+  Awaitable<Result<void>> write(std::string_view bytes, bool as_chunk);
+
+  ClientLine& line_;
+  ServerThread& thread_;
+  std::chrono::milliseconds idle_;
+  Manner manner_;
+  std::string waiting_;  // the head, until something follows it
+  bool begun_ = false;
+  bool chunked_ = false;
+  bool failed_ = false;
+  std::size_t left_ = 0;  // of a body whose length was said
+};
+
+}  // namespace plimsoll::gateway

@@ -1,0 +1,75 @@
+// One client's connection: requests in, replies out, one after the other.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <unordered_set>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+
+#include "gateway/http/client_reply.hpp"
+#include "gateway/http/memory_budget.hpp"
+
+namespace plimsoll::gateway {
+
+class Connection;
+
+// What all connections of one thread share with it.
+struct ConnectionContext {
+  ServerThread& thread;
+  const ServerOptions& options;
+  const Handler& handler;
+  boost::asio::ssl::context* tls;  // null: clients speak plainly
+  MemoryBudget& memory;            // of all threads, as are the connections
+  std::atomic<std::size_t>& connections;
+  const std::atomic<bool>& draining;
+  std::unordered_set<Connection*> open{};
+};
+
+class Connection {
+ public:
+  // One that is not welcome is told that there are too many, and nothing of it is read.
+  Connection(boost::asio::ip::tcp::socket socket, ConnectionContext& context, bool is_welcome);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection();
+
+  // Until the client or we have enough. To be spawned with the line's `gone` as its cancellation slot.
+  Awaitable<void> run();
+  std::shared_ptr<ClientLine> line() const { return line_; }
+  // Ends what waits beyond its deadline.
+  void sweep(ClientLine::Clock::time_point now) { line_->sweep(now); }
+  // Closes it unless a request is under way, or may be: who has just come has a second to say the first one.
+  void close_if_idle();
+  void close();
+
+ private:
+  using RequestParser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+  enum class Next { request, nothing };
+  Awaitable<Next> serve_one();
+  Awaitable<bool> read_head(RequestParser& parser);
+  Awaitable<bool> read_body(RequestParser& parser, HeldMemory& memory);
+  Awaitable<bool> unpack(ClientRequest& request, HeldMemory& memory);
+  Awaitable<bool> read_more(std::size_t room);
+  void skip_blank_lines(int& skipped);
+  Awaitable<void> end();
+  Awaitable<void> let_it_finish();
+  Awaitable<void> handle(ClientRequest& request, SocketReply& reply);
+  Awaitable<void> refuse(int status, const std::string& what, std::vector<HttpHeader> headers = {});
+  Awaitable<void> refuse_for_memory(std::size_t body);
+  Awaitable<void> turn_away();
+  Awaitable<void> complain(const boost::system::error_code& error);
+
+  // Outlives the connection by the read that is under way when it ends.
+  std::shared_ptr<ClientLine> line_;
+  ConnectionContext& context_;
+  const bool is_welcome_;
+  bool from_here_ = false;
+  bool busy_ = false;
+  bool fresh_ = true;    // nothing was asked yet
+  bool unread_ = false;  // the last request was not read to its end
+};
+
+}  // namespace plimsoll::gateway

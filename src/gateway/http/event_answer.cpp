@@ -1,0 +1,47 @@
+#include "gateway/http/event_answer.hpp"
+
+#include "base/json/json_member.hpp"
+#include "gateway/http/answer_json.hpp"
+
+namespace plimsoll::gateway {
+
+using base::member;
+using base::text_in;
+
+void EventAnswer::take(std::string_view data, std::string& out) {
+  if (ended_ || data.empty()) return;
+  if (data == "[DONE]") {
+    done_ = true;
+    return;
+  }
+  const Json chunk = parsed(data);
+  if (!chunk.is_object()) return;
+  const Json& error = member(chunk, "error");
+  if (error.is_null()) return take_chunk(chunk, out);
+  ended_ = true;
+  fail_with(error.is_string() ? error.get<std::string>() : text_in(error, "message"), out);
+}
+
+void EventAnswer::finish(std::string& out) {
+  if (ended_) return;
+  ended_ = true;
+  if (!done_ && reason_.empty())
+    fail_with("the answer of the upstream broke off before its end", out);
+  else
+    end(out);
+}
+
+Result<std::string> EventAnswer::whole(std::string_view completion, bool streams) {
+  const Json reply = parsed(completion);
+  const Json& choices = member(reply, "choices");
+  if (!choices.is_array() || choices.empty())
+    return fail(Errc::upstream_failed, "the upstream's answer is no completion");
+  silent_ = !streams;
+  std::string out;
+  take_chunk(reply, out);
+  ended_ = true;
+  end(out);
+  return streams ? out : as_one();
+}
+
+}  // namespace plimsoll::gateway

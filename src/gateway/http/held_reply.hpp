@@ -1,0 +1,30 @@
+// A reply that is kept, for somebody who makes another of it.
+#pragma once
+
+#include <string>
+
+#include "gateway/http/http_server.hpp"
+
+namespace plimsoll::gateway {
+
+class HeldReply final : public ClientReply {
+ public:
+  Awaitable<Result<void>> head(const engine::AnswerHead& head) override {
+    said = head;
+    begun_ = true;
+    co_return Result<void>();
+  }
+  Awaitable<Result<void>> body(std::string_view bytes) override {
+    text += bytes;
+    co_return Result<void>();
+  }
+  bool is_begun() const override { return begun_; }
+
+  engine::AnswerHead said;
+  std::string text;
+
+ private:
+  bool begun_ = false;
+};
+
+}  // namespace plimsoll::gateway

@@ -1,0 +1,76 @@
+#include "gateway/http/server_thread.hpp"
+
+#include <ctime>
+#include <exception>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace plimsoll::gateway {
+
+namespace asio = boost::asio;
+
+ServerThread::ServerThread(const ThreadMaker& maker, Post post)
+    : maker_(maker),
+      post_(std::move(post)),
+      streams_(maker.streams(loop_.get_executor())),
+      links_(maker.members) {}
+
+ServerThread::ServerThread(const ThreadMaker& maker, WorkerPools& workers)
+    : ServerThread(maker, [&workers](Lane lane, const std::string& owner, WorkerPool::Work work) {
+        workers.at(lane).post(owner, std::move(work));
+      }) {}
+
+ServerThread::ServerThread(const ThreadMaker& maker, asio::thread_pool& workers)
+    : ServerThread(maker, [&workers](Lane, const std::string&, WorkerPool::Work work) {
+        asio::post(workers, std::move(work));
+      }) {}
+
+UpstreamLink& ServerThread::link(std::size_t member) {
+  if (!links_[member]) links_[member] = maker_.link(*streams_, member);
+  return *links_[member];
+}
+
+Awaitable<void> ServerThread::elsewhere(std::function<void()> work) {
+  return elsewhere_for(Lane::interactive, {}, std::move(work));
+}
+
+// Not to be cancelled in between: the work uses what belongs to the one who waits.
+Awaitable<void> ServerThread::elsewhere_for(Lane lane, std::string owner, std::function<void()> work) {
+  std::exception_ptr thrown;  // goes on here: on a worker's thread it would end the program
+  auto initiate = [&](auto handler) {
+    auto held = std::make_shared<decltype(handler)>(std::move(handler));
+    post_(lane, owner, [this, &work, &thrown, held] {
+      try {
+        work();
+      } catch (...) {
+        thrown = std::current_exception();
+      }
+      asio::post(loop_, std::move(*held));
+    });
+  };
+  co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(initiate, asio::use_awaitable);
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+Awaitable<void> ServerThread::pause(std::chrono::milliseconds time) {
+  asio::steady_timer timer(loop_, time);
+  co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+}
+
+std::string_view ServerThread::date() {
+  const std::time_t now = std::time(nullptr);
+  if (now != date_second_) {
+    std::tm utc{};
+    gmtime_r(&now, &utc);
+    char text[40];
+    date_.assign(text, std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &utc));
+    date_second_ = now;
+  }
+  return date_;
+}
+
+}  // namespace plimsoll::gateway

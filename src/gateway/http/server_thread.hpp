@@ -1,0 +1,61 @@
+// One thread of the server: its loop, its links to upstreams, and the way to the workers.
+#pragma once
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include "gateway/http/http_server.hpp"
+#include "gateway/http/worker_pool.hpp"
+
+namespace plimsoll::gateway {
+
+class ServerThread final : public engine::WorkerContext {
+ public:
+  ServerThread(const ThreadMaker& maker, WorkerPools& workers);
+  // For one who works for nobody else.
+  ServerThread(const ThreadMaker& maker, boost::asio::thread_pool& workers);
+
+  UpstreamLink& link(std::size_t member) override;
+  // For whoever is not known yet.
+  Awaitable<void> elsewhere(std::function<void()> work) override;
+  Awaitable<void> elsewhere_for(Lane lane, std::string owner, std::function<void()> work);
+  Awaitable<void> pause(std::chrono::milliseconds time) override;
+
+  boost::asio::io_context& loop() { return loop_; }
+  void release() { guard_.reset(); }  // the loop ends with its last connection
+  std::string_view date();            // for the header, made once a second
+
+ private:
+  boost::asio::io_context loop_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{loop_.get_executor()};
+  using Post = std::function<void(Lane lane, const std::string& owner, WorkerPool::Work work)>;
+  ServerThread(const ThreadMaker& maker, Post post);
+
+  const ThreadMaker& maker_;
+  Post post_;
+  std::unique_ptr<HttpStreams> streams_;
+  std::vector<std::unique_ptr<UpstreamLink>> links_;
+  std::int64_t date_second_ = -1;
+  std::string date_;
+};
+
+// The same thread for one request: its work is of one kind, and waits for its owner's turn.
+class OwnerThread final : public engine::WorkerContext {
+ public:
+  OwnerThread(ServerThread& thread, Lane lane, std::string owner)
+      : thread_(thread), lane_(lane), owner_(std::move(owner)) {}
+
+  UpstreamLink& link(std::size_t member) override { return thread_.link(member); }
+  Awaitable<void> elsewhere(std::function<void()> work) override {
+    return thread_.elsewhere_for(lane_, owner_, std::move(work));
+  }
+  Awaitable<void> pause(std::chrono::milliseconds time) override { return thread_.pause(time); }
+
+ private:
+  ServerThread& thread_;
+  Lane lane_;
+  std::string owner_;
+};
+
+}  // namespace plimsoll::gateway

@@ -1,0 +1,125 @@
+#include "gateway/http/worker_pool.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace plimsoll::gateway {
+namespace {
+
+// Of this thread and of those that it starts.
+void give_way() {
+  constexpr int nicer = 10;  // beside others it gets a tenth of a core; alone, all of it
+  (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), nicer);
+}
+
+}  // namespace
+
+WorkerPool::WorkerPool(PoolRules rules) : rules_(rules) {
+  for (std::size_t i = 0; i < rules_.threads; ++i) threads_.emplace_back([this] { run(); });
+}
+
+WorkerPool::~WorkerPool() {
+  stop();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void WorkerPool::post(const std::string& owner, Work work) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    Queue& queue = queues_[owner];
+    if (queue.waiting.empty()) turns_.push_back(owner);
+    queue.waiting.push_back(std::move(work));
+    if (last_.owner != owner) last_other_ = std::exchange(last_, {.owner = owner});
+    last_.at = std::chrono::steady_clock::now();
+  }
+  due_.notify_one();
+}
+
+void WorkerPool::stop() {
+  std::map<std::string, Queue> dropped;  // ends without the lock: what is dropped may post
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    turns_.clear();
+    for (auto& [owner, queue] : queues_) std::swap(dropped[owner].waiting, queue.waiting);
+  }
+  due_.notify_all();
+  idle_.notify_all();
+}
+
+bool WorkerPool::wait_until_idle(std::chrono::steady_clock::time_point end) {
+  std::unique_lock lock(mutex_);
+  return idle_.wait_until(lock, end, [&] { return running_ == 0 && turns_.empty(); });
+}
+
+// Whether nobody else has had anything to do for a while.
+bool WorkerPool::is_alone(const std::string& owner) const {
+  constexpr std::chrono::seconds while_{10};
+  const Posted& other = last_.owner == owner ? last_other_ : last_;
+  return other.at == Posted{}.at || std::chrono::steady_clock::now() - other.at > while_;
+}
+
+// The first owner in turn that may have one more thread. The owner goes to the end of the line.
+bool WorkerPool::take(std::string& owner, Work& work) {
+  const auto next = std::ranges::find_if(turns_, [&](const std::string& one) {
+    const std::size_t running = queues_[one].running;
+    return running < rules_.per_owner && (running < rules_.per_owner_beside || is_alone(one));
+  });
+  if (next == turns_.end()) return false;
+  owner = *next;
+  turns_.erase(next);
+  Queue& queue = queues_[owner];
+  work = std::move(queue.waiting.front());
+  queue.waiting.pop_front();
+  ++queue.running;
+  ++running_;
+  if (!queue.waiting.empty()) turns_.push_back(owner);
+  return true;
+}
+
+void WorkerPool::run() {
+  if (rules_.is_background) give_way();
+  std::unique_lock lock(mutex_);
+  while (true) {
+    std::string owner;
+    Work work;
+    due_.wait(lock, [&] { return stopping_ || take(owner, work); });
+    if (!work) return;
+    lock.unlock();
+    work();
+    work = {};
+    lock.lock();
+    --running_;
+    const auto queue = queues_.find(owner);
+    if (--queue->second.running == 0 && queue->second.waiting.empty()) queues_.erase(queue);
+    idle_.notify_all();
+    due_.notify_one();
+  }
+}
+
+// One thread more than an owner may have: another one never waits for it alone. Who asks for several things
+// at once has them done one after the other while others are about, so that a core is left to those. Bulk
+// work takes long: it has as many threads as four owners can keep busy, and the system shares the processor
+// among them.
+WorkerPools::WorkerPools(std::size_t threads)
+    : interactive_({.threads = threads + 1, .per_owner = threads, .per_owner_beside = 1}),
+      bulk_({.threads = 8, .per_owner = 2, .per_owner_beside = 1, .is_background = true}),
+      upstreams_({.threads = 4, .per_owner = 2}) {}
+
+WorkerPool& WorkerPools::at(Lane lane) {
+  return lane == Lane::interactive ? interactive_ : lane == Lane::bulk ? bulk_ : upstreams_;
+}
+
+void WorkerPools::stop() {
+  for (WorkerPool* pool : {&interactive_, &bulk_, &upstreams_}) pool->stop();
+}
+
+bool WorkerPools::wait_until_idle(std::chrono::steady_clock::time_point end) {
+  return interactive_.wait_until_idle(end) && bulk_.wait_until_idle(end) && upstreams_.wait_until_idle(end);
+}
+
+}  // namespace plimsoll::gateway

@@ -1,0 +1,23 @@
+// MCP over streamable HTTP: what of a POST's header and body becomes which reply. Stateless: there are no
+// sessions, and each message is answered by itself.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "engine/caller.hpp"
+#include "gateway/mcp/mcp.hpp"
+
+namespace plimsoll::gateway {
+
+struct McpReply {
+  int status = 200;
+  std::string body;  // empty: there is nothing to say (202)
+};
+
+// `version`: the header MCP-Protocol-Version; empty: a client of 2025-03-26, which does not send it.
+// `who`: whose documents and memories are looked into.
+McpReply answer_mcp_post(const McpServer& server, std::string_view version, std::string_view body,
+                         engine::Caller who = {});
+
+}  // namespace plimsoll::gateway

@@ -1,0 +1,67 @@
+// An answer in OpenAI's form, as Ollama's clients read it: lines of JSON, or one object.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gateway/http/translating_sink.hpp"
+#include "gateway/ollama/ollama_ask.hpp"
+
+namespace plimsoll::gateway {
+
+class OllamaAnswer final : public AnswerTranslator {
+ public:
+  // `num_ctx`: the window that the client wishes for.
+  OllamaAnswer(OllamaRoute route, std::string model, std::optional<Tokens> num_ctx = {})
+      : route_(route), model_(std::move(model)), num_ctx_(num_ctx) {}
+
+  // Said in the last line, under plimsoll.warnings.
+  void add_note(std::string note) { notes_.push_back(std::move(note)); }
+
+  std::string_view stream_type() const override { return "application/x-ndjson"; }
+  void begin(const engine::AnswerHead& head) override;
+  // Calls of tools are kept until they are whole; what comes behind the answer, as usage, until the end.
+  void take(std::string_view data, std::string& lines) override;
+  // The last line, or that it broke off.
+  void finish(std::string& lines) override;
+  Result<std::string> whole(std::string_view completion, bool streams) override;
+  std::string error(std::string body) const override;
+
+  // Where a model was to be loaded and nothing was asked.
+  std::string loaded(bool unloads) const;
+
+ private:
+  using Json = nlohmann::ordered_json;
+  using Clock = std::chrono::steady_clock;
+  struct Call {
+    std::string id, name, arguments;
+  };
+
+  void take_choice(const Json& choice, std::string& lines);
+  void take_calls(const Json& calls);
+  void take_extras(const Json& chunk);
+  Json opening() const;
+  void put_text(Json& line, const std::string& text, const std::string& thought) const;
+  Json calls_json();
+  void put_calls(std::string& lines);
+  void put_end(Json& line);
+
+  OllamaRoute route_;
+  std::string model_;
+  std::optional<Tokens> num_ctx_;
+  std::vector<std::string> notes_;
+  Clock::time_point begun_ = Clock::now();
+  Clock::time_point first_{};  // when the first of the answer came
+  bool ended_ = false;
+  std::string reason_;
+  std::map<std::size_t, Call> calls_;  // by index
+  Json usage_, timings_, plimsoll_, source_nodes_;
+};
+
+// {"error": "..."}
+std::string ollama_error(std::string_view what);
+
+}  // namespace plimsoll::gateway

@@ -1,0 +1,156 @@
+#include "gateway/ollama/ollama_models.hpp"
+
+#include <ctime>
+
+#include "base/sha256.hpp"
+#include "base/text/text.hpp"
+#include "base/try.hpp"
+#include "gateway/openai/models_json.hpp"
+
+namespace plimsoll::gateway {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using std::chrono::system_clock;
+
+// Upstreams do not say when a model was made: it is there since we are.
+const std::string& since() {
+  static const std::string start = ollama_time(system_clock::now());
+  return start;
+}
+
+std::string digest_of(const models::Upstreams& upstreams, const models::ModelLocation& location) {
+  return base::sha256_hex(upstreams.members()[location.member].name + "\n" + location.model);
+}
+
+Json details_of(const ModelLocation& served) {
+  return {{"parent_model", ""},
+          {"format", ""},
+          {"family", served.family},
+          {"families", served.family.empty() ? Json::array() : Json::array({served.family})},
+          {"parameter_size", served.parameters},
+          {"quantization_level", served.quantization}};
+}
+
+Json entry_of(const models::Upstreams& upstreams, const models::ModelLocation& location,
+              const std::string& name, const ModelLocation& served) {
+  return {{"name", name},
+          {"model", name},
+          {"modified_at", since()},
+          {"size", 0},
+          {"digest", digest_of(upstreams, location)},
+          {"details", details_of(served)}};
+}
+
+bool embeds(std::string_view model, const ModelLocation& served) {
+  const std::string name = base::to_lower_ascii(model);
+  return served.family.find("bert") != std::string::npos || name.find("embed") != std::string::npos ||
+         name.find("minilm") != std::string::npos;
+}
+
+// What can be told without trying: whether a model calls tools or thinks shows when it is asked to.
+Json capabilities_of(std::string_view name, const PlanModel& model, const ModelLocation& served,
+                     bool embedded) {
+  if (embeds(name, served)) return Json::array({"embedding"});
+  if (embedded) return Json::array({"completion"});
+  Json can = Json::array({"completion", "tools"});
+  if (!model.chat.images.empty()) can.push_back("vision");
+  return can;
+}
+
+ModelLocation served_at(const models::Upstreams& upstreams, const models::ModelLocation& location) {
+  const auto models = upstreams.models();
+  for (const models::ListedModel& listed : (*models)[location.member].models)
+    if (listed.name == location.model || listed.name == location.model + ":latest")
+      return listed.report->served;
+  return {};
+}
+
+// The model of "MODEL+INDEX", where that is what it is.
+std::string_view without_index(const engine::Engine& engine, const models::Upstreams& upstreams,
+                               std::string_view model, const engine::Caller& caller) {
+  const std::size_t plus = upstreams.plus_in(model);
+  if (plus == std::string_view::npos || engine.open_indexes == nullptr) return model;
+  return engine.open_indexes->has(caller.indexes, model.substr(plus + 1)) ? model.substr(0, plus) : model;
+}
+
+}  // namespace
+
+std::string ollama_time(system_clock::time_point time) {
+  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
+  const std::time_t seconds = micros / 1'000'000;
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  char text[40];
+  const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
+  return fmt::format("{}.{:06}Z", std::string_view(text, size), micros % 1'000'000);
+}
+
+std::string without_latest(const models::Upstreams& upstreams, std::string model) {
+  constexpr std::string_view latest = ":latest";
+  if (!model.ends_with(latest) || upstreams.has(model)) return model;
+  std::string plain = model.substr(0, model.size() - latest.size());
+  return upstreams.has(plain) ? plain : model;
+}
+
+Json ollama_tags(const engine::Engine& engine, const models::Upstreams& upstreams,
+                 const engine::Caller& caller) {
+  const std::vector<std::string> indexes = listed_indexes(engine, upstreams, caller).names;
+  Json all = Json::array();
+  const auto models = upstreams.models();
+  for (std::size_t i = 0; i < models->size(); ++i)
+    for (const models::ListedModel& listed : (*models)[i].models) {
+      const models::ModelLocation location{i, listed.name};
+      all.push_back(entry_of(upstreams, location, listed.name, listed.report->served));
+      for (const std::string& index : indexes)
+        all.push_back(entry_of(upstreams, location, listed.name + "+" + index, listed.report->served));
+    }
+  return {{"models", std::move(all)}};
+}
+
+Json ollama_running(const engine::Engine& engine, const models::Upstreams& upstreams) {
+  Json running = Json::array();
+  const auto models = upstreams.models();
+  for (std::size_t i = 0; i < models->size(); ++i)
+    for (const models::ListedModel& listed : (*models)[i].models) {
+      const models::ModelLocation location{i, listed.name};
+      if (!engine.models.is_known(location)) continue;
+      const auto model = engine.models.open(location, Deadline::after(std::chrono::seconds(1)));
+      if (!model) continue;
+      Json entry = entry_of(upstreams, location, listed.name, listed.report->served);
+      entry["expires_at"] = ollama_time(system_clock::now() + std::chrono::hours(1));
+      entry["size_vram"] = 0;
+      entry["context_length"] = model->window.tokens;
+      running.push_back(std::move(entry));
+    }
+  return {{"models", std::move(running)}};
+}
+
+Result<Json> ollama_show(const engine::Engine& engine, const models::Upstreams& upstreams,
+                         std::string_view name, const engine::Caller& caller, Deadline deadline) {
+  const std::string plain(without_index(engine, upstreams, name, caller));
+  if (!upstreams.has(plain))
+    return fail(Errc::unknown_model, "model '{}' not found: no upstream has it; GET /api/tags lists all",
+                name);
+  TRY(const models::ModelLocation location, upstreams.find(plain));
+  TRY(const PlanModel model, engine.models.open(location, deadline));
+  const ModelLocation served = served_at(upstreams, location);
+  const std::string arch = served.family.empty() ? "unknown" : served.family;
+  Json info{{"general.architecture", arch},
+            {"general.basename", location.model},
+            {arch + ".context_length", model.window.tokens},
+            {"plimsoll.context_length_source", name_of(model.window.source)},
+            {"plimsoll.tokenizer", model.tokenizer.info().name},
+            {"plimsoll.exactness", name_of(model.exactness)},
+            {"plimsoll.upstream", upstreams.members()[location.member].name}};
+  return Json{{"modelfile", fmt::format("# {} is served by the upstream '{}'\nFROM {}\n", name,
+                                        upstreams.members()[location.member].name, location.model)},
+              {"parameters", fmt::format("num_ctx {}", model.window.tokens)},
+              {"template", "{{ .Prompt }}"},
+              {"details", details_of(served)},
+              {"model_info", std::move(info)},
+              {"capabilities", capabilities_of(name, model, served, upstreams.is_embedded(location.member))},
+              {"modified_at", since()}};
+}
+
+}  // namespace plimsoll::gateway

@@ -1,0 +1,42 @@
+// Requests to the Responses API and answers of chats, whatever they hold: they are translated or left out,
+// and a whole answer tells what its stream tells.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "engine/response_chat.hpp"
+#include "gateway/openai/responses_answer.hpp"
+
+namespace {
+
+nlohmann::ordered_json opened(const nlohmann::ordered_json& request) {
+  return plimsoll::gateway::ResponsesAnswer::opening(request, "resp_1");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using Json = nlohmann::ordered_json;
+  namespace engine = plimsoll::engine;
+  namespace gateway = plimsoll::gateway;
+  if (size > 20'000) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const Json request = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (request.is_object()) {
+    const auto input = request.find("input");
+    const Json items = engine::items_of_input(input == request.end() ? Json() : *input);
+    (void)engine::beyond_a_chat(request, items);
+    if (!engine::chat_of_response(request, items)["messages"].is_array()) std::abort();
+  }
+  gateway::ResponsesAnswer stream(opened(request.is_object() ? request : Json::object()), nullptr);
+  std::string events;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    stream.take(text.substr(at, end - at), events);
+    at = end + 1;
+  }
+  stream.finish(events);
+  gateway::ResponsesAnswer one(opened(Json::object()), nullptr), other(opened(Json::object()), nullptr);
+  if (one.whole(text, true).has_value() != other.whole(text, false).has_value()) std::abort();
+  return 0;
+}

@@ -1,0 +1,78 @@
+#include "library/find_passages.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "base/try.hpp"
+
+namespace plimsoll::library {
+
+std::vector<std::vector<float>> query_vectors(const OpenIndex& open, std::string_view query,
+                                              Deadline deadline, std::vector<std::string>& notes) {
+  std::vector<std::vector<float>> vectors(open.info.settings.embedders.size());
+  for (std::size_t e = 0; e < vectors.size(); ++e) {
+    Embedder* embedder = e < open.embedders.size() ? open.embedders[e] : nullptr;
+    if (embedder == nullptr) {
+      notes.push_back(fmt::format("searched by words alone: the embedder '{}' is not at hand",
+                                  open.info.settings.embedders[e].name));
+      continue;
+    }
+    auto vector = embedder->embed_query(query, deadline);
+    if (vector) {
+      vectors[e] = *std::move(vector);
+    } else {
+      notes.push_back(fmt::format("searched by words alone: {}", vector.error().what));
+    }
+  }
+  if (vectors.empty()) notes.emplace_back("searched by words alone: the index has no embedder");
+  return vectors;
+}
+
+Result<Evidence> find_evidence(const OpenIndex& open, std::string_view query,
+                               const retrieve::GatherOptions& options, Deadline deadline) {
+  std::vector<std::string> notes;
+  const std::string in_context =
+      options.context_weight > 0 ? options.context + "\n" + std::string(query) : std::string(query);
+  const auto vectors = query_vectors(open, in_context, deadline, notes);
+  TRY(auto evidence,
+      retrieve::gather(open.store, open.chunks, open.info, open.index, query, vectors, options));
+  evidence.notes.insert(evidence.notes.end(), notes.begin(), notes.end());
+  return evidence;
+}
+
+namespace {
+
+// Of the passages of one document, whose text is its file.
+Result<void> find_lines(const OpenIndex& open, DocumentId document,
+                        std::span<SelectedPassage* const> passages) {
+  std::vector<std::uint64_t> bytes;
+  for (const SelectedPassage* passage : passages) {
+    bytes.push_back(passage->span.start);
+    bytes.push_back(std::max(passage->span.start, passage->span.end - 1));
+  }
+  std::ranges::sort(bytes);
+  TRY(const auto lines, open.store.lines(document, bytes));
+  const auto line_of = [&](std::uint64_t byte) {
+    return lines[static_cast<std::size_t>(std::ranges::lower_bound(bytes, byte) - bytes.begin())];
+  };
+  for (SelectedPassage* passage : passages) {
+    passage->first_line = line_of(passage->span.start);
+    passage->last_line = line_of(std::max(passage->span.start, passage->span.end - 1));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> locate(const OpenIndex& open, Selection& selection) {
+  std::map<DocumentId, std::vector<SelectedPassage*>> in_files;
+  for (SelectedPassage& passage : selection.passages) {
+    TRY(const auto origins, open.chunks.origins(open.info.id, passage.document));
+    passage.source = source_span(*origins, passage.span);
+    if (passage.addressable && origins->empty()) in_files[passage.document].push_back(&passage);
+  }
+  for (const auto& [document, passages] : in_files) TRY_VOID(find_lines(open, document, passages));
+  return {};
+}
+
+}  // namespace plimsoll::library

@@ -1,0 +1,42 @@
+// The pieces of a collection's documents as its clients see them: listed, and ranked for a query.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "library/find_passages.hpp"
+
+namespace plimsoll::library {
+
+// A chunk with what is known of its document.
+struct Node {
+  std::string document;  // its key
+  Span span;             // of the document's text
+  std::string text;
+  Metadata metadata;
+
+  std::string id() const { return fmt::format("{}:{}-{}", document, span.start, span.end); }
+};
+
+struct NodePage {
+  std::vector<Node> nodes;
+  std::int64_t total = 0;  // of the documents that pass the filter
+};
+
+// In the order in which their documents came.
+Result<NodePage> list_nodes(Store& store, const IndexInfo& info, const Filter& filter, std::int64_t offset,
+                            std::int64_t limit);
+
+struct RankedNode {
+  Node node;
+  double score = 0;              // of its best sentence: 0 to about 1, within one query
+  std::optional<double> dense;   // cosine; none: not among the nearest
+  std::optional<double> sparse;  // BM25; none: not among those with the query's words
+};
+
+// Best first, at most `most`: by words and by meaning.
+Result<std::vector<RankedNode>> rank_nodes(const OpenIndex& open, std::string_view query, std::size_t most,
+                                           const Filter& filter, Deadline deadline);
+
+}  // namespace plimsoll::library

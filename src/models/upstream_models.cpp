@@ -1,0 +1,273 @@
+#include "models/upstream_models.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/text/text.hpp"
+#include "base/try.hpp"
+#include "window/names.hpp"
+#include "window/providers.hpp"
+
+namespace plimsoll::models {
+namespace {
+
+constexpr std::size_t most_models = 10'000;  // names come from clients
+
+// The name without provider, tag, date and the like.
+std::string bare_key(std::string_view model) {
+  const auto spellings = window::barer_and_barer(window::without_provider(model));
+  return spellings.empty() ? std::string() : window::key_of(spellings.back());
+}
+
+}  // namespace
+
+Tokens ollama_reach(Tokens served, Tokens maximum, std::optional<Tokens> limit) {
+  constexpr Tokens fits_a_laptop = 16'384;
+  const Tokens most = limit.value_or(std::max(served, fits_a_laptop));
+  return maximum > 0 ? std::min(most, maximum) : most;
+}
+
+Tokens ollama_num_ctx(Tokens needed, Tokens loaded, Tokens reach) {
+  constexpr Tokens least = 2'048;
+  if (needed <= loaded && loaded <= reach) return loaded;
+  const auto step = static_cast<Tokens>(std::bit_ceil(static_cast<std::uint64_t>(std::max(needed, least))));
+  return std::min(step, reach);
+}
+
+UpstreamModels::UpstreamModels(const Upstreams& upstreams, WindowFinder& finder,
+                               const ModelCatalogue& catalogue, const TokenizerLibrary& tokenizers,
+                               const ledger::DriftBook& drift, UpstreamRules rules)
+    : upstreams_(upstreams),
+      finder_(finder),
+      catalogue_(catalogue),
+      catalogue_models_(catalogue, tokenizers, rules.default_window),
+      drift_(drift),
+      rules_(rules) {}
+
+bool UpstreamModels::is_known(const ModelLocation& location) const {
+  if (upstreams_.is_embedded(location.member)) return true;
+  const Upstream& server = upstreams_.members()[location.member].server;
+  return finder_.cache().find(server.cache_key, location.model) != nullptr;
+}
+
+Result<PlanModel> UpstreamModels::make(const ModelLocation& location, const ModelReport& report) const {
+  TRY(PlanModel model, catalogue_models_.open(location.model));
+  model.window = report.window;
+  // A figure that another provider set for the same model is no limit of this server.
+  const Upstream& server = upstreams_.members()[location.member].server;
+  const auto match = catalogue_.find(location.model);
+  const bool own_figure = match && match->kind != MatchKind::partial &&
+                          window::provider_of(*match->card) == window::provider_at(server.root);
+  if (report.served.max_output > 0)
+    model.max_output = report.served.max_output;
+  else if (own_figure)
+    model.max_output = match->card->max_output;
+  const bool ours_to_choose = upstreams_.kind_of(location.member) == ServerKind::ollama &&
+                              report.window.source != WindowSource::configured;
+  if (ours_to_choose) {
+    const Tokens reach = ollama_reach(report.window.tokens, report.served.maximum, rules_.ollama_num_ctx_max);
+    model.window.tried.push_back(
+        {"num_ctx", fmt::format("up to {} is asked for as needed", base::with_thousands(reach))});
+    model.window.tokens = reach;
+    model.window.served_now = report.window.source == WindowSource::served ? report.window.tokens : 0;
+    // What is served already needs no request for more.
+    if (reach != model.window.served_now) {
+      model.window.source = WindowSource::requestable;
+      model.window.confidence = report.served.maximum > 0 ? Confidence::medium : Confidence::low;
+    }
+  }
+  const std::shared_lock lock(mutex_);
+  const auto format = formats_.find(key_of(location));
+  if (format != formats_.end() && !format->second.name.empty())
+    model.chat.chat_template = format->second.name;
+  return model;
+}
+
+std::optional<ModelLocation> UpstreamModels::served_as(std::string_view model) const {
+  if (model.empty()) return std::nullopt;
+  if (const auto exact = upstreams_.listed_exactly(model)) return exact;
+  const std::string key = bare_key(model);
+  const auto card_of = [&](std::string_view name) -> const ModelCard* {
+    const auto match = catalogue_.find(name);
+    return match ? match->card : nullptr;
+  };
+  const ModelCard* card = card_of(model);
+  std::optional<ModelLocation> same_card;
+  const auto models = upstreams_.models();
+  for (std::size_t i = 0; i < models->size(); ++i)
+    for (const ListedModel& listed : (*models)[i].models) {
+      if (bare_key(listed.name) == key) return ModelLocation{i, listed.name};
+      if (!same_card && card != nullptr && card_of(listed.name) == card)
+        same_card = ModelLocation{i, listed.name};
+    }
+  return same_card;
+}
+
+std::optional<Tokens> UpstreamModels::listed_window(const ModelLocation& location) const {
+  const auto models = upstreams_.models();
+  const UpstreamList& member = (*models)[location.member];
+  const auto is_it = [&](const ListedModel& one) {
+    return one.name == location.model || one.name == location.model + ":latest";  // as an Ollama completes it
+  };
+  const auto listed = std::ranges::find_if(member.models, is_it);
+  if (listed == member.models.end()) return std::nullopt;
+  const ModelReport& report = *listed->report;
+  if (member.kind != ServerKind::ollama || report.window.source == WindowSource::configured)
+    return report.window.tokens;
+  return ollama_reach(report.window.tokens, report.served.maximum, rules_.ollama_num_ctx_max);
+}
+
+void UpstreamModels::heard_from(const ModelLocation& location) const {
+  if (upstreams_.is_embedded(location.member)) return;
+  finder_.cache().forget_silence(upstreams_.members()[location.member].server.cache_key, location.model);
+}
+
+Result<PlanModel> UpstreamModels::open(const ModelLocation& location, Deadline deadline,
+                                       bool with_override) const {
+  if (const auto& embedded = upstreams_.members()[location.member].embedded) {
+    if (location.model != embedded->name)
+      return fail(Errc::unknown_model, "the embedded model is '{}', and not '{}'", embedded->name,
+                  location.model);
+    return *embedded;
+  }
+  const Upstream& server = upstreams_.members()[location.member].server;
+  const WindowCache::Found found = finder_.find(location.model, &server, deadline, with_override);
+  std::shared_ptr<const Known> known = this->known(location);
+  if (!known || known->found != found) {
+    TRY(PlanModel made, make(location, *found));
+    known = std::make_shared<const Known>(Known{found, std::move(made)});
+    const std::lock_guard lock(mutex_);
+    if (known_.size() >= most_models) known_.clear();
+    known_.insert_or_assign(key_of(location), known);
+  }
+  return known->model;
+}
+
+std::shared_ptr<const UpstreamModels::Known> UpstreamModels::known(const ModelLocation& location) const {
+  const std::shared_lock lock(mutex_);
+  const auto place = known_.find(key_of(location));
+  return place == known_.end() ? nullptr : place->second;
+}
+
+DriftKey UpstreamModels::drift_key(const ModelLocation& location, const std::string& owner) const {
+  constexpr std::size_t longest_name = 40;  // a whole template may stand there
+  const std::shared_ptr<const Known> known = this->known(location);
+  return {upstreams_.members()[location.member].name, location.model,
+          known ? known->model.chat.chat_template.substr(0, longest_name) : std::string(), owner};
+}
+
+LearnedModel UpstreamModels::learned(const ModelLocation& location, const std::string& owner) const {
+  if (const auto& embedded = upstreams_.members()[location.member].embedded)
+    return {embedded->drift, std::nullopt};
+  const std::int64_t now = now_ms();
+  return {drift_.of(drift_key(location, owner), now), signs_.window_for(location, owner, now)};
+}
+
+void apply(const LearnedModel& learned, PlanModel& model) {
+  constexpr Tokens most_share =
+      8;  // of the window: beyond, plans would starve of what may be one false report
+  Window& window = model.window;
+  if (learned.window && *learned.window < window.tokens && window.source != WindowSource::configured) {
+    window.tried.push_back({"overflow error", "window " + base::with_thousands(*learned.window)});
+    window.tokens = *learned.window;
+    window.served_now = std::min(window.served_now, window.tokens);
+    window.source = WindowSource::served;
+    window.confidence = Confidence::medium;
+  }
+  model.drift = learned.drift;
+  model.drift.worst = std::min(learned.drift.worst, window.tokens / most_share);
+}
+
+void UpstreamModels::learn_format(const ModelLocation& location, ServedFormat format) {
+  const std::lock_guard lock(mutex_);
+  if (formats_.size() >= most_models) formats_.clear();
+  const auto known = known_.find(key_of(location));
+  const bool other =
+      known != known_.end() && !format.name.empty() && known->second->model.chat.chat_template != format.name;
+  if (other) known_.erase(known);
+  formats_.insert_or_assign(key_of(location), std::move(format));
+}
+
+std::optional<ServedFormat> UpstreamModels::format_of(const ModelLocation& location) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = formats_.find(key_of(location));
+  return found == formats_.end() ? std::nullopt : std::optional(found->second);
+}
+
+// No less than what plans are made for, also where a setting says how much that is.
+UpstreamModels::Reach UpstreamModels::reach_of(const ModelLocation& location) const {
+  if (const auto known = this->known(location))
+    return {known->found->window.tokens, known->model.window.tokens};
+  const Upstream& server = upstreams_.members()[location.member].server;
+  const auto found = finder_.cache().find(server.cache_key, location.model);
+  if (!found) return {0, ollama_reach(0, 0, rules_.ollama_num_ctx_max)};
+  return {found->window.tokens,
+          ollama_reach(found->window.tokens, found->served.maximum, rules_.ollama_num_ctx_max)};
+}
+
+Tokens UpstreamModels::unasked_window(const ModelLocation& location, Tokens planned) const {
+  if (upstreams_.kind_of(location.member) != ServerKind::ollama) return planned;
+  const Tokens served = reach_of(location).served;
+  return served > 0 ? std::min(planned, served) : planned;
+}
+
+std::optional<Tokens> UpstreamModels::num_ctx_for(const ModelLocation& location, Tokens needed) {
+  if (upstreams_.kind_of(location.member) != ServerKind::ollama) return std::nullopt;
+  const Reach reach = reach_of(location);
+  const std::lock_guard lock(mutex_);
+  if (loaded_.size() >= most_models) loaded_.clear();
+  const auto place = loaded_.try_emplace(key_of(location), std::min(reach.served, reach.most)).first;
+  // Never less than the plan needs: it was made for a window that the server can be asked for.
+  place->second = ollama_num_ctx(needed, place->second, std::max(reach.most, needed));
+  return place->second;
+}
+
+bool UpstreamModels::raise_window(const ModelLocation& location) {
+  if (upstreams_.kind_of(location.member) != ServerKind::ollama) return false;
+  const Reach reach = reach_of(location);
+  const std::lock_guard lock(mutex_);
+  Tokens& loaded = loaded_[key_of(location)];
+  if (loaded >= reach.most) return false;
+  loaded = std::min(2 * loaded, reach.most);
+  return true;
+}
+
+Result<PlanModel> RequestModels::open(std::string_view model) const {
+  return open(model, view_.with_override);
+}
+
+Result<PlanModel> RequestModels::open_fallback(std::string_view model) const {
+  return open(model, /*with_override=*/false);
+}
+
+std::optional<std::string> RequestModels::served_as(std::string_view model) const {
+  const auto location = models_.served_as(model);
+  if (!location) return std::nullopt;
+  // With the server's name in front, where another server lists the same name before it.
+  const auto plain = models_.upstreams().find(location->model);
+  if (plain && plain->member == location->member) return location->model;
+  return models_.upstreams().members()[location->member].name + "/" + location->model;
+}
+
+Result<PlanModel> RequestModels::open(std::string_view model, bool with_override) const {
+  TRY(const ModelLocation location, models_.upstreams().find(model));
+  TRY(PlanModel opened, models_.open(location, deadline_, with_override));
+  if (view_.most && *view_.most < opened.window.tokens) {
+    opened.window.tried.push_back({"the request's own wish", base::with_thousands(*view_.most) + " tokens"});
+    opened.window.tokens = *view_.most;
+    opened.window.source = WindowSource::configured;
+  }
+  LearnedModel learned = models_.learned(location, view_.owner);
+  if (!view_.with_learned) learned = {{.embedded = learned.drift.embedded}, std::nullopt};
+  if (view_.told && view_.told->first == location) learned.window = view_.told->second;
+  apply(learned, opened);
+  return opened;
+}
+
+std::optional<Tokens> RequestModels::window_of(std::string_view model) const {
+  const auto opened = open_fallback(model);
+  if (!opened || opened->window.source == WindowSource::assumed) return std::nullopt;
+  return opened->window.tokens;
+}
+
+}  // namespace plimsoll::models
