@@ -13,14 +13,14 @@ namespace plimsoll::base {
 namespace {
 
 constexpr std::string_view prefix = "PLIMSOLL_";
-constexpr std::string_view config_variable = "PLIMSOLL_CONFIG";  // names the file, so it is no setting
-constexpr std::uint64_t config_limit_bytes = 1'000'000;          // a settings file has a few kilobytes
+constexpr std::string_view config_variable = "PLIMSOLL_CONFIG";  // names the file; not a setting
+constexpr std::uint64_t config_limit_bytes = 1'000'000;          // a typical file has a few kilobytes
 
 std::string origin_in(const ConfigFile& file, const toml::source_region& region) {
   return fmt::format("file {}:{}", file.path, region.begin.line);
 }
 
-// A TOML value in the form that settings read, or nothing for a kind that none of them has.
+// Converts a TOML value; none for a type that no setting has.
 std::optional<RawValue> raw_from(const toml::node& node) {
   RawValue raw;
   raw.typed = true;
@@ -48,7 +48,7 @@ std::optional<RawValue> raw_from(const toml::node& node) {
 
 std::string_view kind_of(const toml::node& node) {
   if (node.is_table()) return "a table";
-  if (node.is_array()) return "an array of other things than text";
+  if (node.is_array()) return "an array with elements that are not strings";
   return "a date or time";
 }
 
@@ -84,7 +84,7 @@ Result<void> refuse_unknown_variables(const Environment& environment) {
   return {};
 }
 
-// Every name that a setting has in the environment, the stronger ones last.
+// Returns the names of a setting's environment variables; later ones override earlier ones.
 std::vector<std::string> variables_of(const Setting& setting) {
   std::vector<std::string> names;
   if (!setting.environment.empty()) {
@@ -103,7 +103,7 @@ Result<void> apply_environment(Settings& settings, const Environment& environmen
       const std::string_view value = value_of(environment, name);
       if (value.empty()) continue;
       auto taken = assign(settings, setting, RawValue{std::string(value)}, "environment " + name);
-      // Many programs read DEBUG, each its own way: what is not ours is not an error.
+      // Other programs use DEBUG with other values, so a value that we cannot read is not an error.
       if (!taken && name != "DEBUG") return taken;
     }
   return {};
@@ -113,7 +113,7 @@ Result<void> apply_flags(Settings& settings, std::span<const std::string> assign
   for (const std::string& assignment : assignments) {
     const std::size_t equals = assignment.find('=');
     if (equals == std::string::npos)
-      return fail(Errc::bad_setting, "--set takes key=value, but was given '{}'", assignment.substr(0, 80));
+      return fail(Errc::bad_setting, "--set needs key=value; got '{}'", assignment.substr(0, 80));
     const std::string_view key = trim(std::string_view(assignment).substr(0, equals));
     const Setting* setting = find_setting(key);
     if (setting == nullptr) return unknown_setting(key, "flag --set");
@@ -147,8 +147,8 @@ log::Level Settings::effective_log_level() const {
 
 Result<void> Settings::check() const {
   if (min_top_k > max_top_k)
-    return fail(Errc::bad_setting, "min_top_k is {} ({}), which is more than max_top_k, {} ({})", min_top_k,
-                origin_of("min_top_k"), max_top_k, origin_of("max_top_k"));
+    return fail(Errc::bad_setting, "min_top_k is {} ({}), which is greater than max_top_k, {} ({})",
+                min_top_k, origin_of("min_top_k"), max_top_k, origin_of("max_top_k"));
   return {};
 }
 

@@ -10,8 +10,8 @@ namespace plimsoll::base {
 namespace {
 
 constexpr std::size_t gap = 2;                 // blanks between two columns
-constexpr std::size_t widest_value = 40;       // a longer value or origin is broken, for the meaning's sake
-constexpr std::size_t narrowest_meaning = 30;  // below this a column of words is hard to read
+constexpr std::size_t widest_value = 40;       // longer values and origins are wrapped to leave room
+constexpr std::size_t narrowest_meaning = 30;  // a narrower column is hard to read
 constexpr std::string_view bold = "\x1b[1m";
 constexpr std::string_view dim = "\x1b[2m";
 constexpr std::string_view green = "\x1b[32m";
@@ -37,7 +37,7 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
-// Bytes of the first `width` characters.
+// Returns the number of bytes in the first `width` characters.
 std::size_t prefix_bytes(std::string_view text, std::size_t width) {
   std::size_t at = 0;
   while (at < text.size()) {
@@ -47,7 +47,7 @@ std::size_t prefix_bytes(std::string_view text, std::size_t width) {
   return at;
 }
 
-// Lines of at most `width` characters, broken at blanks, or inside a word that is longer than a line.
+// Wraps text to lines of at most `width` characters, at blanks or inside a word longer than a line.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   std::vector<std::string> lines;
   while (width_of(text) > width) {
@@ -91,7 +91,7 @@ std::string side_by_side(const Row& row, const std::array<std::size_t, 4>& width
   std::string text;
   for (std::size_t line = 0; line < height; ++line) {
     std::string out;
-    std::size_t pending = 0;  // blanks owed before the next cell; none are left at a line's end
+    std::size_t pending = 0;  // blanks before the next cell; avoids trailing blanks
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const std::string cell = line < columns[i].size() ? columns[i][line] : "";
       if (!cell.empty()) {
@@ -196,7 +196,7 @@ Result<std::vector<const Setting*>> select_settings(std::span<const std::string>
     for (const Setting& setting : all_settings()) which.push_back(&setting);
   for (const std::string& key : keys) {
     const Setting* setting = find_setting(key);
-    if (setting == nullptr) return unknown_setting(key, "asked for");
+    if (setting == nullptr) return unknown_setting(key, "command line");
     which.push_back(setting);
   }
   return which;

@@ -118,7 +118,7 @@ TEST(SelectSettings, NamesAnUnknownKey) {
   const auto which = select_settings(keys);
   ASSERT_FALSE(which);
   EXPECT_EQ(which.error().code, Errc::unknown_setting);
-  EXPECT_EQ(which.error().what, "unknown setting 'max_topk' (asked for); did you mean 'max_top_k'?");
+  EXPECT_EQ(which.error().what, "unknown setting 'max_topk' (command line); did you mean 'max_top_k'?");
 }
 
 }  // namespace

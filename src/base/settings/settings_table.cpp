@@ -12,7 +12,7 @@
 namespace plimsoll::base {
 namespace {
 
-constexpr std::int64_t most_tokens = 100'000'000;  // beyond every model; catches a value in bytes or a slip
+constexpr std::int64_t most_tokens = 100'000'000;  // above every model; catches a value in bytes or a typo
 
 // In the order of log::Level and log::Format.
 constexpr std::array<std::string_view, 6> level_words{"trace", "debug", "info", "warning", "error", "off"};
@@ -28,204 +28,204 @@ constexpr Choice choice(std::span<const std::string_view> words) {
 const std::array table{
     Setting{"default_context_window", "DEFAULT_CONTEXT_WINDOW",
             Whole{&Settings::default_context_window, 1, most_tokens},
-            "Window in tokens of a model about which nothing else is known."},
+            "Context window in tokens for a model whose window cannot be found."},
     Setting{"llm_context_window", "LLM_CONTEXT_WINDOW",
             OptionalWhole{&Settings::llm_context_window, 1, most_tokens, "auto"},
-            "Window in tokens that stands above whatever was detected."},
+            "Context window in tokens; overrides the detected one."},
     Setting{"cache_ttl_seconds", "cache_ttl_seconds", Whole{&Settings::cache_ttl_seconds, 0, 31'536'000},
-            "How long a detected window is believed before the server is asked again."},
+            "Seconds that a detected window is cached before the server is asked again."},
     Setting{"window_timeout_seconds", "", Real{&Settings::window_timeout_seconds, 0.1, 600},
-            "Seconds that all questions to a server for one model's window may take."},
+            "Time limit in seconds for detecting one model's window, all requests together."},
     Setting{"context_safety_margin", "CONTEXT_SAFETY_MARGIN",
             Real{&Settings::context_safety_margin, 0.1, 1.0},
             "Share of the window that the top_k rule (B1) may fill."},
     Setting{"generation_buffer", "GENERATION_BUFFER", Whole{&Settings::generation_buffer, 0, most_tokens},
             "Tokens that the top_k rule (B1) keeps free for the answer."},
     Setting{"min_top_k", "MIN_TOP_K", Whole{&Settings::min_top_k, 1, 10'000},
-            "Fewest passages that the top_k rule (B1) asks for, as long as they fit."},
+            "Fewest passages that the top_k rule (B1) asks for, if they fit."},
     Setting{"max_top_k", "MAX_TOP_K", Whole{&Settings::max_top_k, 1, 10'000},
             "Most passages that the top_k rule (B1) asks for."},
     Setting{"avg_chunk_tokens", "AVG_CHUNK_TOKENS", Whole{&Settings::avg_chunk_tokens, 1, most_tokens},
-            "Tokens that the top_k rule (B1) takes a passage to cost."},
+            "Tokens per passage that the top_k rule (B1) assumes."},
     Setting{"reverse_context_for_ollama", "REVERSE_CONTEXT_FOR_OLLAMA",
             Flag{&Settings::reverse_context_for_ollama},
-            "Put the best passage last for Ollama, which cuts from the top."},
+            "Put the best passage last for Ollama, which truncates from the start."},
     Setting{"rag_document_node_token_approximation", "RAG_DOCUMENT_NODE_TOKEN_APPROXIMATION",
             Whole{&Settings::rag_document_node_token_approximation, 1, most_tokens},
-            "Tokens that a stored passage is taken to cost when candidates are fetched (K3)."},
+            "Tokens per stored passage that rule K3 assumes when it fetches candidates."},
     Setting{"rag_similarity_threshold", "RAG_SIMILARITY_THRESHOLD",
             Real{&Settings::rag_similarity_threshold, 0.0, 4.0},
-            "Squared distance beyond which a passage is dropped; 0 keeps all of them."},
-    Setting{
-        "rag_context_token_fill_ratio", "RAG_CONTEXT_TOKEN_FILL_RATIO",
-        Real{&Settings::rag_context_token_fill_ratio, 0.2, 0.8},
-        "Share of the room that passages get by rule B4 when a request names none. Unless it is set, such "
-        "requests are negotiated."},
+            "Squared distance above which a passage is dropped; 0 keeps all passages."},
+    Setting{"rag_context_token_fill_ratio", "RAG_CONTEXT_TOKEN_FILL_RATIO",
+            Real{&Settings::rag_context_token_fill_ratio, 0.2, 0.8},
+            "Share of the room for passages by rule B4, if a request does not give one. If this is not set, "
+            "such requests are negotiated."},
     Setting{"passage_tokens", "", Whole{&Settings::passage_tokens, 0, most_tokens},
-            "Most tokens of passages when a request names neither a budget nor a share."},
+            "Most tokens of passages, if a request gives neither a token budget nor a ratio."},
     Setting{"embedded_passage_tokens", "", Whole{&Settings::embedded_passage_tokens, 0, most_tokens},
-            "The same for the embedded model, which reads slowly."},
-    Setting{"passage_instruction", "", Text{&Settings::passage_instruction},
-            "What the model is told to do with passages; auto chooses by policy, empty says nothing."},
+            "The same limit for the embedded model, which reads slowly."},
+    Setting{
+        "passage_instruction", "", Text{&Settings::passage_instruction},
+        "Instruction to the model on how to use passages; auto: chosen by policy; empty: no instruction."},
     Setting{"addition_prompt_tokens", "ADDITION_PROMPT_TOKENS",
             Whole{&Settings::addition_prompt_tokens, 0, most_tokens},
-            "Tokens that rule B4 sets aside for the words around the passages."},
+            "Tokens that rule B4 reserves for the prompt text around the passages."},
     Setting{"rag_max_top_k", "RAG_MAX_TOP_K", Whole{&Settings::rag_max_top_k, 1, 10'000},
             "Most passages that one retrieval request may ask for."},
-    Setting{"store_file", "", Path{&Settings::store_file}, "File that holds documents and their indexes."},
+    Setting{"store_file", "", Path{&Settings::store_file},
+            "Database file with documents, indexes, keys, sessions and traces."},
     Setting{"embedders", "", Names{&Settings::embedders},
-            "Embedders of a new index: all-minilm-l6-v2, ollama:MODEL, openai:MODEL; empty: search by words "
-            "alone."},
+            "Embedders of a new index: all-minilm-l6-v2, ollama:MODEL, openai:MODEL; empty: keyword search "
+            "only."},
     Setting{"embed_threads", "", Whole{&Settings::embed_threads, 0, 256},
-            "Threads that the built-in embedder uses; 0 takes all cores."},
+            "Threads of the built-in embedder; 0: all cores."},
     Setting{"chunk_tokens", "", Whole{&Settings::chunk_tokens, 32, 4'096},
-            "Tokens of a chunk in a new index, about."},
+            "Approximate size in tokens of a chunk in a new index."},
     Setting{"max_document_bytes", "", Whole{&Settings::max_document_bytes, 1, std::int64_t{1} << 40},
-            "Larger files are left out, and said."},
+            "Largest document in bytes; larger files are skipped and reported."},
     Setting{"default_vector_db_persist_dir", "DEFAULT_VECTOR_DB_PERSIST_DIR",
             Path{&Settings::default_vector_db_persist_dir},
-            "Folder below which POST /persist writes snapshots of indexes and POST /load reads them."},
+            "Folder where POST /persist writes snapshots of indexes and POST /load reads them."},
     Setting{"max_history_turns", "max_history_turns",
             OptionalWhole{&Settings::max_history_turns, 0, 1'000'000, "unlimited"},
-            "How many of the last turns of a conversation are looked at."},
+            "Number of most recent conversation turns that are considered."},
     Setting{"memory_compression_threshold_pct", "MEMORY_COMPRESSION_THRESHOLD_PCT",
             Whole{&Settings::memory_compression_threshold_pct, 1, 100},
-            "Per cent of the window above which old turns are compressed (F1)."},
-    Setting{
-        "rewrite_follow_ups", "", Flag{&Settings::rewrite_follow_ups},
-        "Before documents are searched, let a model (summary_model) say in full a question that depends on "
-        "earlier turns; false: search with words of those turns."},
+            "Percentage of the window above which old turns are compressed (F1)."},
+    Setting{"rewrite_follow_ups", "", Flag{&Settings::rewrite_follow_ups},
+            "Before a search, let a model (summary_model) rewrite a follow-up question so that it makes "
+            "sense on its own; false: add words from earlier turns to the query."},
     Setting{"compress_history", "", Flag{&Settings::compress_history},
-            "Send a summary in the place of the oldest turns where a conversation is too long; false: leave "
-            "turns out, and say so (F5)."},
+            "Replace the oldest turns with a summary if a conversation is too long; false: drop turns and "
+            "report it (F5)."},
     Setting{"summary_model", "", Text{&Settings::summary_model},
-            "Model that writes such summaries; empty: the one that is asked."},
-    Setting{"summary_timeout_seconds", "", Real{&Settings::summary_timeout_seconds, 0.001, 3'600},
-            "How long a summary is waited for; then it is made of the turns' best sentences."},
+            "Model that writes summaries; empty: the model of the request."},
     Setting{
-        "summary_count", "", Whole{&Settings::summary_count, 1, 10'000'000},
-        "Summaries of named sessions that are kept for each key, with the turns they replace; beyond, the "
-        "oldest go."},
-    Setting{"summary_days", "", Whole{&Settings::summary_days, 1, 36'500}, "Days after which they go."},
+        "summary_timeout_seconds", "", Real{&Settings::summary_timeout_seconds, 0.001, 3'600},
+        "Time limit in seconds for a summary; after that it is made from the best sentences of the turns."},
+    Setting{"summary_count", "", Whole{&Settings::summary_count, 1, 10'000'000},
+            "Most summaries of named sessions kept per key, with the turns they replace; the oldest are "
+            "deleted first."},
+    Setting{"summary_days", "", Whole{&Settings::summary_days, 1, 36'500}, "Days that a summary is kept."},
     Setting{"llm_fallback_enabled", "LLM_FALLBACK_ENABLED", Flag{&Settings::llm_fallback_enabled},
-            "Let a request that is too large go to another model."},
+            "Send a request that is too large to a fallback model."},
     Setting{"llm_allowed_fallback_models", "LLM_ALLOWED_FALLBACK_MODELS",
             Names{&Settings::llm_allowed_fallback_models},
-            "Those models, in the order in which they are tried."},
+            "Fallback models, in the order in which they are tried."},
     Setting{"ollama_llm_base_url", "OLLAMA_LLM_BASE_URL", Url{&Settings::ollama_llm_base_url},
-            "Where Ollama answers."},
+            "URL of the Ollama server."},
     Setting{"llm_inference_url", "LLM_INFERENCE_URL", Url{&Settings::llm_inference_url},
-            "Where an OpenAI-style server answers."},
+            "URL of an OpenAI-compatible server."},
     Setting{"llm_access_secret", "LLM_ACCESS_SECRET", SecretText{&Settings::llm_access_secret},
-            "Key that is sent to that server. Never shown."},
-    Setting{
-        "upstreams", "", Names{&Settings::upstreams},
-        "Servers of models behind the gateway, as NAME=URL, URL, or the word embedded; empty: an Ollama is "
-        "looked for."},
+            "API key for llm_inference_url. Never shown."},
+    Setting{"upstreams", "", Names{&Settings::upstreams},
+            "Model servers behind the gateway, each as NAME=URL, URL, or the word embedded; empty: look for "
+            "an Ollama."},
     Setting{"embedded_model", "", Flag{&Settings::embedded_model},
-            "Answer with the embedded model where no server is named and no Ollama is there."},
+            "Use the embedded model if no server is configured and no Ollama answers."},
     Setting{"embedded_model_file", "", Path{&Settings::embedded_model_file},
-            "Its weights, a GGUF file; empty: SmolLM2 135M, which set-up fetches."},
+            "GGUF file of the embedded model; empty: SmolLM2 135M, downloaded by the set-up."},
     Setting{"embedded_window", "", OptionalWhole{&Settings::embedded_window, 1'024, most_tokens, "auto"},
-            "Tokens that it holds of one conversation; auto: what it was made for, at most 8,192."},
+            "Context window in tokens of the embedded model; auto: the model's maximum, at most 8,192."},
     Setting{"embedded_slots", "", Whole{&Settings::embedded_slots, 1, 64},
-            "Conversations that it holds at once; each takes memory for its window."},
+            "Conversations that the embedded model holds at once; each uses memory for one window."},
     Setting{"embedded_threads", "", Whole{&Settings::embedded_threads, 0, 256},
-            "Threads that it computes with; 0: half as many as the system tells cores, at most 16."},
+            "Threads of the embedded model; 0: half the logical cores, at most 16."},
     Setting{"embedded_idle_seconds", "", Real{&Settings::embedded_idle_seconds, 0.1, 31'536'000},
-            "It is let go when nobody has asked it for so long."},
+            "Seconds without a request after which the embedded model is unloaded."},
     Setting{"ollama_num_ctx_max", "OLLAMA_NUM_CTX_MAX",
             OptionalWhole{&Settings::ollama_num_ctx_max, 1, most_tokens, "auto"},
-            "Largest window that an Ollama is asked to load a model with; auto: what it serves, at least "
+            "Largest window that Ollama is asked to load a model with; auto: the window it serves, at least "
             "16,384."},
     Setting{"refuse_inexpressible", "", Flag{&Settings::refuse_inexpressible},
-            "Refuse a request with fields that a server's own API cannot express; false: leave them out, and "
-            "say so."},
+            "Refuse a request with fields that the server's API does not support; false: drop these fields "
+            "and report it."},
     Setting{"ask_for_usage", "", Flag{&Settings::ask_for_usage},
-            "Ask for the usage of every stream, so that drift and cuts are seen; such requests are not "
-            "byte-identical."},
+            "Request usage numbers for every stream, to detect drift and truncation; such requests are not "
+            "forwarded byte for byte."},
     Setting{"listen", "", Text{&Settings::listen}, "Address and port that the gateway listens on."},
     Setting{"open_to_all", "", Flag{&Settings::open_to_all},
-            "Listen beyond this machine also where there are no keys."},
-    Setting{
-        "cors_origins", "", Names{&Settings::cors_origins},
-        "Origins of web pages that may use the gateway from a browser, as https://app.example; * for all."},
+            "Listen on other addresses than loopback even if there are no API keys."},
+    Setting{"cors_origins", "", Names{&Settings::cors_origins},
+            "Origins of web pages that may use the gateway from a browser, such as https://app.example; * "
+            "allows all."},
     Setting{"alert_webhook", "", SecretText{&Settings::alert_webhook},
-            "Address that alerts of a key's budget are posted to. Never shown."},
+            "URL that budget alerts are posted to. Never shown."},
     Setting{"tls_certificate_file", "", Path{&Settings::tls_certificate_file},
-            "The gateway's certificate in PEM, with those between it and its authority; empty: plain HTTP."},
-    Setting{"tls_key_file", "", Path{&Settings::tls_key_file}, "The key of that certificate, in PEM."},
+            "TLS certificate chain of the gateway in PEM format; empty: plain HTTP."},
+    Setting{"tls_key_file", "", Path{&Settings::tls_key_file},
+            "Private key of the TLS certificate in PEM format."},
     Setting{"io_threads", "", Whole{&Settings::io_threads, 0, 256},
-            "Threads that talk to clients and servers; 0: as many as there are cores, at most 4."},
+            "Threads for network I/O; 0: one per core, at most 4."},
     Setting{"worker_threads", "", Whole{&Settings::worker_threads, 0, 256},
-            "Threads that count, search and plan larger requests; 0: as many as there are cores."},
+            "Threads that count, search and plan larger requests; 0: one per core."},
     Setting{"max_connections", "", Whole{&Settings::max_connections, 1, 1'000'000},
-            "Clients that may be connected at once; more are told to come back."},
+            "Most client connections at once; further clients get 503 with Retry-After."},
     Setting{"max_request_bytes", "", Whole{&Settings::max_request_bytes, 1'024, std::int64_t{1} << 40},
-            "Larger requests are refused before they are read."},
+            "Largest request body in bytes; larger requests are refused before they are read."},
     Setting{"max_memory", "", Whole{&Settings::max_memory, 1'024, std::int64_t{1} << 50},
-            "Bytes of memory that all requests under way may take, reckoned as five times their bodies; "
-            "beyond, clients get 503 and come back."},
+            "Bytes of memory for all running requests, estimated as five times their bodies; above it, "
+            "clients get 503 with Retry-After."},
     Setting{"max_answer_bytes", "", Whole{&Settings::max_answer_bytes, 1'024, std::int64_t{1} << 40},
-            "Longer answers of an upstream are refused, where they are not streamed."},
+            "Largest answer of an upstream in bytes, if it is not streamed."},
     Setting{"request_timeout_seconds", "", Real{&Settings::request_timeout_seconds, 0.1, 86'400},
-            "Seconds that a request may take in all."},
+            "Time limit in seconds for a whole request."},
     Setting{"first_byte_timeout_seconds", "", Real{&Settings::first_byte_timeout_seconds, 0.1, 86'400},
-            "Seconds that an upstream may take to begin its answer."},
+            "Seconds that an upstream may take to start its answer."},
     Setting{"idle_timeout_seconds", "", Real{&Settings::idle_timeout_seconds, 0.1, 86'400},
-            "Seconds that a client or an upstream may stay silent in the middle of something."},
+            "Seconds that a client or an upstream may be silent during a request."},
     Setting{"kaito_compat", "", Flag{&Settings::kaito_compat},
-            "Answer as RAGEngine does where the gateway would do otherwise (docs/migrate-from-kaito.md)."},
+            "Answer exactly as RAGEngine does where the gateway differs by default "
+            "(docs/migrate-from-kaito.md)."},
     Setting{"max_sessions", "", Whole{&Settings::max_sessions, 1, 100'000'000},
-            "Conversations that are kept; beyond, those that nobody spoke in for the longest time go."},
+            "Most conversations kept; the least recently used are deleted first."},
     Setting{"max_session_turns", "", Whole{&Settings::max_session_turns, 2, 1'000'000},
-            "Messages of one conversation that are kept; beyond, the oldest go."},
+            "Most messages kept of one conversation; the oldest are deleted first."},
     Setting{"max_session_bytes", "", Whole{&Settings::max_session_bytes, 1'024, std::int64_t{1} << 40},
-            "Bytes of one conversation that are kept; beyond, the oldest messages go."},
+            "Most bytes kept of one conversation; the oldest messages are deleted first."},
     Setting{"max_upload_jobs", "", Whole{&Settings::max_upload_jobs, 1, 100'000},
-            "Uploads that may wait and run at once; one key may have as many as are free besides."},
+            "Most uploads waiting or running at once; one key may hold as many as remain free."},
     Setting{"max_upload_bytes", "", Whole{&Settings::max_upload_bytes, 1'024, std::int64_t{1} << 40},
-            "Bytes of uploads that may wait and run at once."},
+            "Most bytes of uploads waiting or running at once."},
     Setting{"max_evaluation_runs", "", Whole{&Settings::max_evaluation_runs, 1, 1'000},
-            "Evaluations that may run at once; one key may have as many as are free besides."},
+            "Most evaluations running at once; one key may hold as many as remain free."},
     Setting{"max_evaluation_questions", "", Whole{&Settings::max_evaluation_questions, 1, 100'000},
-            "Questions that one evaluation may have."},
+            "Most questions in one evaluation."},
     Setting{"evaluation_question_seconds", "", Real{&Settings::evaluation_question_seconds, 0.1, 86'400},
-            "Seconds that one question of an evaluation may take."},
+            "Time limit in seconds for one question of an evaluation."},
     Setting{"keep_prompts", "", Flag{&Settings::keep_prompts},
             "Keep the text of requests and passages in traces."},
     Setting{"recall_memories", "", Flag{&Settings::recall_memories},
-            "Let what is remembered come into every chat; false: only where a request says plimsoll.memory."},
+            "Add stored memories to every chat; false: only if a request has plimsoll.memory."},
     Setting{"memory_providers", "", Names{&Settings::memory_providers},
-            "Who else remembers, as NAME=URL; all are asked at once (docs/memory.md)."},
+            "External memory providers, each as NAME=URL; all are queried in parallel (docs/memory.md)."},
     Setting{"memory_timeout_seconds", "", Real{&Settings::memory_timeout_seconds, 0.05, 60},
-            "Seconds that each of them has to answer."},
+            "Time limit in seconds for each memory provider."},
     Setting{"base_min_trust", "", Real{&Settings::base_min_trust, 0.0, 1.0},
-            "Least trust of memories while the window is filling; 0.2 with much room, 0.5 with little."},
+            "Lowest trust of memories at medium window pressure; it is 0.2 at low and 0.5 at high pressure."},
     Setting{"memory_min_importance", "", Real{&Settings::memory_min_importance, 0.0, 1.0},
-            "Own memories come into a request where their importance is above it."},
-    Setting{
-        "memory_max_age_days", "", Whole{&Settings::memory_max_age_days, 0, 36'500},
-        "Own memories come into a request for so many days after they were last said or helped; 0: always."},
+            "Plimsoll's own memories are added to a request if their importance is above this."},
+    Setting{"memory_max_age_days", "", Whole{&Settings::memory_max_age_days, 0, 36'500},
+            "Plimsoll's own memories are added to a request for this many days after they were last stated "
+            "or useful; 0: always."},
     Setting{"max_memories", "", Whole{&Settings::max_memories, 1, 1'000'000},
-            "Memories that one owner may keep."},
+            "Most memories kept per owner."},
     Setting{"extract_memories", "", Flag{&Settings::extract_memories},
-            "Ask the model after each answer of /chat/message what of it is worth remembering; false: "
-            "nothing is kept "
-            "by itself."},
-    Setting{"trace_count", "", Whole{&Settings::trace_count, 0, 100'000'000}, "Most traces that are kept."},
+            "After each answer of /chat/message, ask the model which facts to remember; false: store nothing "
+            "automatically."},
+    Setting{"trace_count", "", Whole{&Settings::trace_count, 0, 100'000'000}, "Most traces kept."},
     Setting{"trace_days", "", Whole{&Settings::trace_days, 0, 36'500}, "Days that a trace is kept."},
     Setting{"trace_bytes", "", Whole{&Settings::trace_bytes, 0, std::int64_t{1} << 40},
-            "Most bytes of traces that are kept."},
-    Setting{"assets_dir", "", Path{&Settings::assets_dir}, "Folder of the files that set-up fetched."},
-    Setting{"tokenizer_dir", "", Path{&Settings::tokenizer_dir}, "Folder of the compiled tokenizers."},
+            "Most bytes of traces kept."},
+    Setting{"assets_dir", "", Path{&Settings::assets_dir},
+            "Folder with the files that the set-up downloaded."},
+    Setting{"tokenizer_dir", "", Path{&Settings::tokenizer_dir}, "Folder with the compiled tokenizers."},
     Setting{"models_file", "", Path{&Settings::models_file},
-            "TOML file whose entries add to the catalogue of models and stand above it."},
+            "TOML file with models that extend and override the built-in catalogue."},
     Setting{"debug", "DEBUG", Flag{&Settings::debug}, "Log debug lines too, whatever log_level says."},
-    Setting{"log_level", "", choice<&Settings::log_level>(level_words),
-            "Least important lines that are logged."},
+    Setting{"log_level", "", choice<&Settings::log_level>(level_words), "Lowest level that is logged."},
     Setting{"log_format", "", choice<&Settings::log_format>(format_words),
-            "Log lines for people, or one JSON object a line."},
+            "Format of log lines: text for people, or one JSON object per line."},
 };
 
 template <typename... Visitors>
@@ -244,7 +244,7 @@ std::optional<Number> number_from(const std::string& text) {
   return number;
 }
 
-// The setting's reading of a raw value, or nothing if it is not of that kind.
+// Reads a number from a raw value; none if it is not a number of this type.
 template <typename Number>
 std::optional<Number> as_number(const RawValue& raw) {
   if (const auto* number = std::get_if<Number>(&raw.held)) return *number;
@@ -306,7 +306,7 @@ std::optional<std::vector<std::string>> as_names(const RawValue& raw) {
   }
 }
 
-// True if the value was taken.
+// Stores the value. Returns false if it is not allowed.
 bool take(Settings& settings, const Binding& binding, const RawValue& raw) {
   const auto put = [&](auto member, auto value) {
     if (!value) return false;
@@ -349,7 +349,7 @@ bool take(Settings& settings, const Binding& binding, const RawValue& raw) {
           },
           [&](const SecretText& s) {
             const std::string* text = as_text(raw);
-            if (text == nullptr || has_control(*text)) return false;  // it becomes part of a header
+            if (text == nullptr || has_control(*text)) return false;  // it is sent in an HTTP header
             settings.*s.member = Secret(*text);
             return true;
           },
@@ -403,7 +403,7 @@ const Setting* find_setting(std::string_view key) {
 tl::unexpected<Error> unknown_setting(std::string_view name, std::string_view origin,
                                       std::string_view prefix) {
   const std::string upper = to_upper_ascii(name);
-  const bool capitals = name == upper || !prefix.empty();  // a variable is spelled in capitals
+  const bool capitals = name == upper || !prefix.empty();  // environment variables are upper case
   std::vector<std::string> known;
   for (const Setting& setting : table)
     known.push_back(capitals ? to_upper_ascii(setting.key) : std::string(setting.key));

@@ -1,4 +1,4 @@
-// The one table of settings: what each is called, where it is kept, what it may be and what it means.
+// The table of all settings: name, member, allowed values and meaning.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace plimsoll::base {
 
-// Which member a setting fills, and the values that it takes.
+// The member that a setting is stored in, and its allowed values.
 struct Whole {
   std::int64_t Settings::*member;
   std::int64_t least;
@@ -55,7 +55,7 @@ using Binding = std::variant<Whole, OptionalWhole, Real, Flag, Text, Url, Names,
 
 struct Setting {
   std::string_view key;          // "min_top_k": in TOML, in --set, and PLIMSOLL_MIN_TOP_K
-  std::string_view environment;  // a variable that other programs know it by, or ""
+  std::string_view environment;  // name that other programs use for it, or ""
   Binding binding;
   std::string_view meaning;
 
@@ -63,34 +63,35 @@ struct Setting {
   bool is_secret() const { return std::holds_alternative<SecretText>(binding); }
 };
 
-// In the order in which they are shown.
+// Returns all settings, in display order.
 std::span<const Setting> all_settings();
 
-// By key in lower or in upper case; null if there is none.
+// Finds a setting by its key in lower or upper case; null if there is none.
 const Setting* find_setting(std::string_view key);
 
-// A value as it arrived, before the setting has looked at it.
+// A value before it is checked against its setting.
 struct RawValue {
   using Held = std::variant<std::string, std::int64_t, double, bool, std::vector<std::string>>;
   Held held;
   bool typed = false;  // from TOML, where "2" is not 2; in the environment everything is text
 };
 
-// bad_setting: names key, value, origin and what is allowed. A secret is shown as ***.
+// Stores a value. The error bad_setting names key, value, origin and allowed values; a secret is shown as
+// ***.
 Result<void> assign(Settings& settings, const Setting& setting, const RawValue& raw, std::string_view origin);
 tl::unexpected<Error> bad_value(const Setting& setting, std::string_view shown, std::string_view origin);
 
-// unknown_setting, in one sentence: "unknown setting 'min_topk' (file a.toml:3); did you mean 'min_top_k'?".
-// `prefix` stands before the name and the guess alike, and does not make two names any nearer. A name in
-// capitals is answered in capitals.
+// Returns the error unknown_setting: "unknown setting 'min_topk' (file a.toml:3); did you mean 'min_top_k'?".
+// `prefix` is shown before the name and the suggestion but is not part of the comparison. If the name is in
+// upper case, so is the suggestion.
 tl::unexpected<Error> unknown_setting(std::string_view name, std::string_view origin,
                                       std::string_view prefix = {});
 
 // "a whole number from 1 to 300".
 std::string allowed_values(const Setting& setting);
 
-// The value for people and machines. monostate: none. A secret is "***" once it is set; a password
-// inside an address is *** too.
+// Returns the value for display. monostate: not set. A secret that is set is "***", and so is a password in
+// a URL.
 using ShownValue =
     std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::string>>;
 ShownValue shown_value(const Settings& settings, const Setting& setting);

@@ -210,8 +210,7 @@ TEST(Settings, ABadValueIsNamedWithKeyOriginAndWhatIsAllowed) {
   EXPECT_EQ(error_of(from_flags({"llm_inference_url=host:80"})),
             "bad_setting: bad value 'host:80' for llm_inference_url (flag): "
             "allowed is an address that starts with http:// or https://");
-  EXPECT_EQ(error_of(from_flags({"max_top_k"})),
-            "bad_setting: --set takes key=value, but was given 'max_top_k'");
+  EXPECT_EQ(error_of(from_flags({"max_top_k"})), "bad_setting: --set needs key=value; got 'max_top_k'");
 }
 
 TEST(Settings, NumbersAreReadWholeOrNotAtAll) {
@@ -287,7 +286,7 @@ TEST(Settings, AFileThatIsNotTomlIsNamedWithItsLine) {
 TEST(Settings, BoundsThatCrossAreRefusedWithBothOrigins) {
   EXPECT_EQ(
       error_of(from_environment({{"MIN_TOP_K", "20"}})),
-      "bad_setting: min_top_k is 20 (environment MIN_TOP_K), which is more than max_top_k, 10 (default)");
+      "bad_setting: min_top_k is 20 (environment MIN_TOP_K), which is greater than max_top_k, 10 (default)");
   EXPECT_TRUE(from_environment({{"MIN_TOP_K", "20"}, {"MAX_TOP_K", "20"}}));
 }
 
