@@ -1,4 +1,4 @@
-// plimsoll: one file a command; this one lists them.
+// Entry point of plimsoll. Registers the commands, which have one file each.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -35,40 +35,33 @@
 namespace {
 
 constexpr const char* about =
-    "Plimsoll: the load line of an LLM's context window.\n"
-    "It counts what wants to go in with the model's own tokenizer, exactly.\n";
+    "Plimsoll manages the context window of an LLM: it counts tokens exactly, plans what goes into\n"
+    "the window, and shows what was sent.\n";
 
 constexpr const char* examples =
     "Examples:\n"
-    "  plimsoll count README.md --model gpt-4o       how many tokens a file has, and its share of the "
-    "window\n"
+    "  plimsoll count README.md --model gpt-4o       tokens of a file and its share of the window\n"
     "  plimsoll count docs/*.md --tokenizer qwen3    a table with a total\n"
     "  plimsoll count --chat request.json --model llama3.1:8b\n"
     "  plimsoll strategy \"Summarize this\" --files report.md --model gpt-4o\n"
-    "  plimsoll plan request.json --model mistral:7b what the request would get of the window, and what is "
-    "cut\n"
-    "  plimsoll index add manual docs                put documents into an index\n"
+    "  plimsoll plan request.json --model mistral:7b divide the window and show what is left out\n"
+    "  plimsoll index add manual docs                add documents to an index\n"
     "  plimsoll search manual \"which margin?\" --budget 500\n"
-    "  plimsoll ask manual \"how is the margin chosen?\"  answered here, with its sources and the drawn "
-    "window\n"
-    "  plimsoll chat manual                          the same as a conversation\n"
-    "  plimsoll inspect --last                       what became of the last request through the gateway\n"
-    "  plimsoll serve                                the gateway: any OpenAI client, any model\n"
-    "  plimsoll wrap python agent.py                 a program whose models are asked through a gateway of "
-    "its "
-    "own\n"
-    "  plimsoll keys add ann --tokens-per-day 200000 who may use it, and how much; `plimsoll usage` has what "
-    "was "
-    "used\n"
-    "  plimsoll memory add \"Ann likes tea\"           remember it for later conversations\n"
-    "  plimsoll mcp                                  the same for agents, over the Model Context Protocol\n"
-    "  plimsoll models --kind ollama                 the windows that a server really serves\n"
-    "  plimsoll tokenizers                           every tokenizer, its source and its licence\n"
-    "  plimsoll config                               every setting, its value and where that came from\n"
-    "  plimsoll doctor                               is everything sound, and if not, what to do\n";
+    "  plimsoll ask manual \"how is the margin chosen?\"  answer with its sources\n"
+    "  plimsoll chat manual                          a conversation about your documents\n"
+    "  plimsoll inspect --last                       plan and usage of the last request\n"
+    "  plimsoll serve                                run the gateway for OpenAI, Anthropic and Ollama "
+    "clients\n"
+    "  plimsoll wrap python agent.py                 run a program with its own gateway\n"
+    "  plimsoll keys add ann --tokens-per-day 200000 add an API key with a limit\n"
+    "  plimsoll memory add \"Ann likes tea\"           store a fact for later conversations\n"
+    "  plimsoll mcp                                  serve the tools to agents over MCP\n"
+    "  plimsoll models --kind ollama                 models and their windows on this server\n"
+    "  plimsoll tokenizers                           list tokenizers, sources and licences\n"
+    "  plimsoll config                               show settings and where they come from\n"
+    "  plimsoll doctor                               find problems and how to fix them\n";
 
-// Options as people read them: what may be given, and no ranges, exclusions or names of types, which errors
-// tell whom they concern.
+// Formats options without ranges, exclusions and type names; error messages give those when they matter.
 class PlainHelp final : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string name) const override {
@@ -101,13 +94,13 @@ std::optional<std::string> nearest_of(std::string_view name, const std::vector<s
   return near ? std::optional<std::string>(*near) : std::nullopt;
 }
 
-// `path`: how the command above it is called, "plimsoll index".
+// `path`: the parent command, "plimsoll index".
 std::string no_such_command(const CLI::App& parent, const std::string& path, const std::string& name) {
   std::vector<std::string> names;
   for (const CLI::App* command : parent.get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(command->get_name());
   const auto near = nearest_of(name, names);
-  return fmt::format("plimsoll: there is no command `{} {}`; {}`{} --help` lists them all\n", path,
+  return fmt::format("plimsoll: unknown command `{} {}`; {}`{} --help` lists all commands\n", path,
                      plimsoll::printable(name, 40),
                      near ? fmt::format("did you mean `{} {}`? ", path, *near) : "", path);
 }
@@ -130,11 +123,11 @@ std::string no_such_option(const CLI::App& top, const CLI::App& app, const std::
   else if (std::find(globals.begin(), globals.end(), name) != globals.end())
     hint = fmt::format("`{}` goes before the command: `plimsoll {} ...{}`. ", name, name,
                        path.substr(path.find(' ')));
-  return fmt::format("plimsoll: `{}` has no option `{}`; {}`{} --help` lists them all\n", path,
+  return fmt::format("plimsoll: `{}` has no option `{}`; {}`{} --help` lists all options\n", path,
                      plimsoll::printable(name, 40), hint, path);
 }
 
-// A command or an option that does not exist is named as such, with the nearest one.
+// Explains a parse error; an unknown command or option is named together with the nearest known one.
 std::string say_what_is_wrong(const CLI::App* app, const CLI::Error& error) {
   const CLI::App* last = app;
   std::string path = "plimsoll";
@@ -150,7 +143,7 @@ std::string say_what_is_wrong(const CLI::App* app, const CLI::Error& error) {
   return no_such_command(*last, path, rest.front());
 }
 
-// `plimsoll help` and `plimsoll help COMMAND`: what `--help` shows.
+// `plimsoll help` and `plimsoll help COMMAND`: the same text as `--help`.
 void add_help_command(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<std::vector<std::string>>();
   CLI::App* command = app.add_subcommand("help", "Show the help of a command");
@@ -158,7 +151,7 @@ void add_help_command(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  plimsoll help\n"
       "  plimsoll help index add\n");
-  command->add_option("COMMAND", *words, "The command; none: all of them");
+  command->add_option("COMMAND", *words, "The command (default: list all commands)");
   command->callback([words, &app, &exit_code] {
     CLI::App* shown = &app;
     std::string path = "plimsoll";
@@ -179,7 +172,7 @@ void add_help_command(CLI::App& app, int& exit_code) {
   });
 }
 
-// `--store FILE` on every command that works on the store and does not have it already.
+// Adds `--store FILE` to a command that uses the store, unless the command already has it.
 void add_store_option(CLI::App& command, plimsoll::Globals& globals) {
   const auto nested = command.get_subcommands([](const CLI::App*) { return true; });
   for (CLI::App* each : nested) add_store_option(*each, globals);
@@ -187,7 +180,7 @@ void add_store_option(CLI::App& command, plimsoll::Globals& globals) {
   command
       .add_option_function<std::string>(
           "--store", [&globals](const std::string& file) { globals.set.push_back("store_file=" + file); },
-          "File that holds documents and traces (default: the setting store_file)")
+          "Database file (default: the setting store_file)")
       ->type_name("PATH");
 }
 
@@ -204,7 +197,7 @@ int main(int argc, char** argv) {
   app.add_option("--config", globals.config_file,
                  "Settings file (default: plimsoll.toml in the user's configuration folder)")
       ->type_name("FILE");
-  app.add_option("--set", globals.set, "Set one setting, as often as needed")
+  app.add_option("--set", globals.set, "Set a setting for this run; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   plimsoll::add_count_command(app, globals, exit_code);
@@ -228,7 +221,7 @@ int main(int argc, char** argv) {
   plimsoll::add_doctor_command(app, globals, exit_code);
   add_help_command(app, exit_code);
 
-  app.footer(examples);  // after the commands, which would inherit it
+  app.footer(examples);  // after the commands, or they would inherit it
   for (const char* name : {"index", "search", "ask", "chat", "mcp", "doctor"})
     add_store_option(*app.get_subcommand(name), globals);
   app.failure_message(say_what_is_wrong);
@@ -240,7 +233,7 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error);
-    return code == 0 ? 0 : 2;  // 2: what was given is wrong, as everywhere here
+    return code == 0 ? 0 : 2;  // 2: wrong usage, as in all commands
   }
   return exit_code;
 }

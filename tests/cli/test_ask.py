@@ -118,7 +118,7 @@ class Asking(unittest.TestCase):
         self.assertIn(both, self.prompt_of("ship", "-", "What changed?", told="-old\n+new\n")[0])
         prompt, said = self.prompt_of("What changed?", told="-old\n+new\n")
         self.assertEqual((prompt, said),
-                         ("What changed?", "plimsoll: standard input was not read; `plimsoll ask - QUESTION` sends it along\n"))
+                         ("What changed?", "plimsoll: standard input was not read; use `plimsoll ask - QUESTION` to include it\n"))
         self.assertEqual(self.prompt_of("What changed?", told="")[1], "")
 
     def test_queries_may_be_several_words(self):
@@ -154,7 +154,7 @@ class Asking(unittest.TestCase):
 
     def test_a_conversation_on_another_store_is_gone_on_with_by_its_option(self):
         told = self.run_it("chat", *self.EMBEDDED, "--max-tokens", "2", "--session", "s9", "--store", "third.db", told="Hello\n/quit\n")
-        self.assertRegex(told, r"Go on with: plimsoll chat .*--session s9 --store third\.db\n")
+        self.assertRegex(told, r"Continue with: plimsoll chat .*--session s9 --store third\.db\n")
         self.assertNotIn("--set", told)
 
     def test_json(self):
@@ -178,15 +178,15 @@ class Asking(unittest.TestCase):
         self.assertIn("the question is empty", self.run_it("ask", "-", *self.EMBEDDED, status=2))
         self.assertIn("the question is empty", self.run_it("ask", " ", *self.EMBEDDED, status=2))
         self.assertIn("no index is called 'nope'", self.run_it("chat", "nope", *self.EMBEDDED, status=2))
-        self.assertIn("there is no command `plimsoll nope`; `plimsoll --help`", self.run_it("nope", status=2))
+        self.assertIn("unknown command `plimsoll nope`; `plimsoll --help`", self.run_it("nope", status=2))
         self.assertIn("did you mean `plimsoll search`?", self.run_it("serch", status=2))
         self.assertIn("Examples:", self.run_it())
-        self.assertIn("there is no command `plimsoll memory nope`", self.run_it("memory", "nope", status=2))
+        self.assertIn("unknown command `plimsoll memory nope`", self.run_it("memory", "nope", status=2))
 
     def test_what_is_remembered_comes_along_where_it_is_wanted(self):
         said = self.run_it("chat", "--session", "m1", *self.EMBEDDED, told="/remember My ship is called Aurora\n/remember\n/quit\n")
-        self.assertRegex(said, r"remembered mem_[\w-]+: My ship is called Aurora\nIt comes along with --memory\.")
-        self.assertIn("What? As in: /remember", said)
+        self.assertRegex(said, r"remembered mem_[\w-]+: My ship is called Aurora\nStart with --memory to use it\.")
+        self.assertIn("Example: /remember", said)
 
         def memories(*more):
             told = json.loads(self.run_it("ask", "What is my ship called?", *self.EMBEDDED, "--max-tokens", "8", "--json", *more))
@@ -229,12 +229,12 @@ class Asking(unittest.TestCase):
 
     def test_a_line_can_be_edited_and_is_remembered(self):
         left = b"\x1b[D"
-        self.assertIn(b"/remember  and a fact", self.typed(b"/hlp" + left + left + b"e\r", b"/remember  and a fact"))  # /help
+        self.assertIn(b"/remember  store the fact", self.typed(b"/hlp" + left + left + b"e\r", b"/remember  store the fact"))  # /help
         history = self.folder / "plimsoll" / "chat-history"
         self.assertIn("/help", history.read_text())
         self.assertEqual(history.stat().st_mode & 0o077, 0)
         up = b"\x1b[A"
-        self.assertIn(b"/remember  and a fact", self.typed(up + up + b"\r", b"/remember  and a fact"))  # behind /quit
+        self.assertIn(b"/remember  store the fact", self.typed(up + up + b"\r", b"/remember  store the fact"))  # behind /quit
 
     def test_it_says_which_model_and_which_index(self):
         said = self.run_it("chat", "ship", "--session", "names", *self.EMBEDDED, told="/quit\n")
@@ -245,7 +245,7 @@ class Asking(unittest.TestCase):
         said = self.run_it("chat", "--session", "s1", *self.EMBEDDED, "--max-tokens", "12", told=lines)
         self.assertIn("Session s1.", said)
         self.assertIn("history", said)
-        self.assertIn("There is no /nonsense", said)
+        self.assertIn("Unknown command /nonsense", said)
         self.assertIn("plimsoll chat --upstream embedded --window 1024 --max-tokens 12 --session s1\n", said)
         self.assertIn("(cut off at its length; --max-tokens allows more)", said)
         again = self.run_it("chat", "--session", "s1", *self.EMBEDDED, told="/context\n")

@@ -128,7 +128,7 @@ class Index(InAFolder):
         for command in (["keys", "list"], ["inspect", "--last"], ["usage"], ["memory", "list"], ["index", "list"]):
             said = self.run_it(*command, "--store", self.folder / "typo.db", status=2)
             self.assertIn("typo.db", said)
-        self.assertIn("there is no file", self.run_it("index", "list", "--store", "typo.db", "--json", status=2))
+        self.assertIn("no such file", self.run_it("index", "list", "--store", "typo.db", "--json", status=2))
         self.assertIn("no keys", self.run_it("keys", "list"))
         self.assertEqual([path for path in self.folder.rglob("*") if ".db" in path.name], [])
 

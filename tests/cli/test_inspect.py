@@ -131,7 +131,7 @@ class Inspect(unittest.TestCase):
         self.keep(trace(1, session="a"), trace(2, session="b"), trace(3, session="a"), trace(4))
         self.assertEqual([one["id"][-1] for one in self.as_json("--session", "a")], ["1", "3"])
         self.assertEqual([one["id"][-1] for one in self.as_json("--session", "b", "--last")], ["2"])
-        self.assertIn("no trace is of the session 'c'", self.inspect("--session", "c", status=2))
+        self.assertIn("no trace for session 'c'", self.inspect("--session", "c", status=2))
 
     def test_follow_shows_each_as_it_comes_until_interrupted(self):
         self.keep(trace(5))

@@ -60,7 +60,7 @@ class Memory(unittest.TestCase):
         self.assertIn("--session", self.run_("forget", status=2))
         self.assertIn("at most 4,000", self.run_("add", "x" * 4001, status=2))
         self.assertIn("empty", self.run_("add", " ", status=2))
-        self.assertIn("no key has the id 'key_x'", self.run_("add", "x", "--owner", "key_x", status=2))
+        self.assertIn("unknown key id 'key_x'", self.run_("add", "x", "--owner", "key_x", status=2))
         self.run_("add", "x", "--importance", "2", status=2)
 
     def test_without_an_embedder_words_are_enough_and_it_is_said(self):

@@ -326,7 +326,7 @@ class Keys(unittest.TestCase):
                 self.assertEqual(sum(sections.values()), read[0] + 3)
                 self.assertEqual(set(sections), {"template", "system", "question", "answer"})
                 models = {one["model"]: one["requests"] for one in usage("--by", "model", "--key", "bob")}
-                self.assertEqual(models, {"(none answered)": 1, "gpt-4o": 2})
+                self.assertEqual(models, {"(no answer)": 1, "gpt-4o": 2})
                 by_section = {one["section"]: one["tokens"] for one in usage("--by", "section", "--day", "today", "--key", "ann")}
                 self.assertEqual(by_section, sections)
                 self.assertEqual(usage("--day", "2001-01-01"), [])

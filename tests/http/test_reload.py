@@ -46,7 +46,7 @@ class Reload(unittest.TestCase):
         self.assertEqual(self.gateway.chat("gpt-4o", user("Ahoy")).status, 200)
 
     def test_bad_settings_change_nothing(self):
-        self.reload("llm_context_window = 2000\nno_such_setting = 1\n", "all stays as it was")
+        self.reload("llm_context_window = 2000\nno_such_setting = 1\n", "the old ones stay in use")
         self.assertIn("no_such_setting", self.gateway.logged())
         self.assertEqual(self.window(), 4000)
 

@@ -64,11 +64,11 @@ class Wrap(unittest.TestCase):
     def test_options_of_the_program_are_its_own(self):
         done = self.wrap("sh", "-c", 'echo "$0 $@"; exit 7', "--model", "x", "--", "--help")
         self.assertEqual((done.returncode, done.stdout), (7, "--model x -- --help\n"))
-        self.assertIn("no request came through", done.stderr)
+        self.assertIn("the gateway got no requests", done.stderr)
 
     def test_what_cannot_be_run_is_told(self):
         for words, options, status, said in (
-                (("no-such-program-xyz",), (), 2, "'no-such-program-xyz' cannot be run"), ((), (), 2, "name the program"),
+                (("no-such-program-xyz",), (), 2, "'no-such-program-xyz' cannot be run"), ((), (), 2, "give the program"),
                 (("true",), ("--model", "nosuch"), 2, "there are: gpt-4o"), (("sh", "-c", "kill -9 $$"), (), 137, "no request")):
             with self.subTest(words=words):
                 done = self.wrap(*words, options=options)

@@ -24,9 +24,9 @@ struct AskCommand {
   std::vector<std::string> words;  // [NAME] QUESTION
   AskOptions options;
   bool explain = false;
-  bool brief = false;  // the default; scripts may say it
+  bool brief = false;  // the default; accepted for scripts
   bool json = false;
-  bool reads_input = false;  // a word is -
+  bool reads_input = false;  // one of the words is -
 };
 
 constexpr std::string_view standard_input = "-";
@@ -52,8 +52,8 @@ Json answer_json(const Spoken& spoken) {
           {"trace", base::parse_json(trace_json(spoken.trace))}};
 }
 
-// Takes the index off the words. The first of several is one if there is an index of that name; the first of
-// two must be one.
+// Removes the index name from the words. The first of several words is the index if one of that name exists;
+// the first of two words must be an index.
 Result<void> take_index(AskCommand& command, Conversation& conversation) {
   std::vector<std::string>& words = command.words;
   if (words.front() == standard_input) return {};
@@ -75,8 +75,8 @@ Result<void> take_index(AskCommand& command, Conversation& conversation) {
   return {};
 }
 
-// `-` before or after the question reads standard input: as text that goes along with the question, or as the
-// question where there is no other.
+// Returns the question. `-` before or after it adds the text of standard input; `-` alone reads the question
+// from there.
 Result<std::string> question_of(AskCommand& command, Conversation& conversation) {
   TRY_VOID(take_index(command, conversation));
   std::vector<std::string>& words = command.words;
@@ -90,11 +90,11 @@ Result<std::string> question_of(AskCommand& command, Conversation& conversation)
   std::string question = fmt::format("{}", fmt::join(words, " "));
   if (base::trim(question).empty()) std::swap(question, text);
   if (base::trim(question).empty()) return fail(Errc::bad_input, "the question is empty");
-  // The text first: models follow what they read last.
+  // The text comes first: models follow the last instruction they read.
   return base::trim(text).empty() ? question : text + (text.ends_with('\n') ? "\n" : "\n\n") + question;
 }
 
-// Whether a pipe or a file on standard input has something that was not read. Does not wait.
+// Returns whether a pipe or file on standard input has unread data. Does not block.
 bool has_unread_input() {
   struct stat status {};
   if (::fstat(STDIN_FILENO, &status) != 0) return false;
@@ -103,14 +103,15 @@ bool has_unread_input() {
   return S_ISFIFO(status.st_mode) && ::ioctl(STDIN_FILENO, FIONREAD, &bytes) == 0 && bytes > 0;
 }
 
-// Says once that standard input was not read, if somebody sent something there.
+// Prints a notice, once, if standard input has data that was not read.
 class InputNotice {
  public:
   explicit InputNotice(bool is_read) : done_(is_read) {}
   void look() {
     if (done_ || !has_unread_input()) return;
     done_ = true;
-    fmt::print(stderr, "plimsoll: standard input was not read; `plimsoll ask - QUESTION` sends it along\n");
+    fmt::print(stderr,
+               "plimsoll: standard input was not read; use `plimsoll ask - QUESTION` to include it\n");
   }
 
  private:
@@ -131,7 +132,7 @@ Result<void> run(const Globals& globals, AskCommand& command) {
   TRY(const Spoken spoken, conversation->say(std::move(request), [&](std::string_view words) {
     if (!command.json && heard) heard = print_out(words).has_value();
   }));
-  notice.look();  // who writes to the pipe may be slow
+  notice.look();  // the writer of the pipe may be slow
   if (command.json)
     return print_out(answer_json(spoken).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   std::string rest = "\n";
@@ -145,9 +146,9 @@ Result<void> run(const Globals& globals, AskCommand& command) {
 }
 
 constexpr const char* examples =
-    "Prints the answer while the model writes it, then its sources. --explain draws the window as well.\n"
+    "Prints the answer as the model generates it, then its sources. --explain also draws the window.\n"
     "Without a model server, the embedded model answers. QUESTION may be several words. - reads standard\n"
-    "input: as text that goes along with the question, or as the question itself.\n"
+    "input, as text in addition to the question or as the question itself.\n"
     "\n"
     "Examples:\n"
     "  plimsoll ask \"What is a Plimsoll line?\"\n"
@@ -157,7 +158,7 @@ constexpr const char* examples =
     "  plimsoll ask --model-file llama-3.2-3b.gguf Why is the sky blue\n"
     "  git diff | plimsoll ask - \"What changed?\"\n"
     "  plimsoll ask manual \"Which port?\" --json | jq .sources\n"
-    "  plimsoll memory add \"The ship is called Aurora\" && plimsoll ask \"What is my ship called?\" "
+    "  plimsoll memory add \"My dog is called Rex\" && plimsoll ask \"What is my dog called?\" "
     "--memory\n";
 
 }  // namespace
@@ -167,13 +168,13 @@ void add_ask_command(CLI::App& app, const Globals& globals, int& exit_code) {
   CLI::App* sub = app.add_subcommand("ask", "Answer a question, from your documents if an index is named");
   sub->footer(examples);
   sub->add_option("NAME QUESTION", command->words,
-                  "The index to look into, which may be left out; the question; and - for standard input")
+                  "The index to search (optional), the question, and - for standard input")
       ->required();
   add_ask_options(*sub, command->options);
-  sub->add_flag("--explain", command->explain, "Also draw the window and list what went in, and why");
-  sub->add_flag("--brief", command->brief, "The answer and its sources alone (default)")
+  sub->add_flag("--explain", command->explain, "Also draw the window, and list what went in and why");
+  sub->add_flag("--brief", command->brief, "Print only the answer and its sources (default)")
       ->excludes("--explain");
-  sub->add_flag("--json", command->json, "As JSON, when all is said")->excludes("--brief");
+  sub->add_flag("--json", command->json, "Print JSON after the whole answer")->excludes("--brief");
   sub->callback([command, &globals, &exit_code] {
     if (const auto done = run(globals, *command); !done) exit_code = complain(done.error());
   });

@@ -1,4 +1,4 @@
-// plimsoll ask: one question, answered in the terminal.
+// plimsoll ask: answers one question in the terminal.
 #pragma once
 
 #include <CLI/CLI.hpp>

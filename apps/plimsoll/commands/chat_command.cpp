@@ -27,14 +27,14 @@ struct ChatCommand {
 };
 
 constexpr const char* commands =
-    "  /context   the window as it stands\n"
-    "  /why       what became of the last request: plan, usage, passages\n"
-    "  /sources   the passages that the last answer stands on\n"
-    "  /remember  and a fact: keeps it for all conversations; those with --memory are told\n"
-    "  /help      these lines\n"
-    "  /quit      the end; so is Ctrl-D\n";
+    "  /context   draw the current window\n"
+    "  /why       plan, usage and passages of the last request\n"
+    "  /sources   list the sources of the last answer\n"
+    "  /remember  store the fact that follows; conversations with --memory use it\n"
+    "  /help      list these commands\n"
+    "  /quit      end the conversation; Ctrl-D does the same\n";
 
-// One conversation: what was said is in the store before the next word is asked for.
+// One conversation. Each turn is stored before the next prompt.
 class Chat {
  public:
   Chat(ChatCommand& command, Conversation& conversation, SessionStore& sessions, SessionLimits limits)
@@ -48,11 +48,11 @@ class Chat {
     return print_out(
         fmt::format("Session {}{}. {}{}. /help lists the commands, /quit ends.\n", command_.session,
                     turns.empty() ? "" : ", " + several(turns.size(), "message") + " so far",
-                    model.empty() ? "No model is listed" : "Model " + printable(model),
+                    model.empty() ? "No model found" : "Model " + printable(model),
                     command_.options.index.empty() ? "" : ", index " + printable(command_.options.index)));
   }
 
-  // False: the end.
+  // Handles a line. False: end the conversation.
   Result<bool> take(const std::string& line) {
     if (line == "/quit" || line == "/exit") return false;
     if (line == "/help") {
@@ -61,7 +61,7 @@ class Chat {
       TRY_VOID(show_context());
     } else if (line == "/why" || line == "/sources") {
       if (!last_) {
-        TRY_VOID(print_out("Nothing was asked yet.\n"));
+        TRY_VOID(print_out("No question yet.\n"));
       } else {
         TRY_VOID(print_out(line == "/why" ? trace_report(last_->trace, {}, terminal_of_stdout())
                                           : sources_text(last_->sources)));
@@ -69,9 +69,9 @@ class Chat {
     } else if (line.starts_with("/remember ")) {
       TRY_VOID(remember(line.substr(line.find(' ') + 1)));
     } else if (line == "/remember") {
-      TRY_VOID(print_out("What? As in: /remember Ann likes tea\n"));
+      TRY_VOID(print_out("A fact is missing. Example: /remember Ann likes tea\n"));
     } else if (line.starts_with('/')) {
-      TRY_VOID(print_out(fmt::format("There is no {}.\n{}", printable(line, 40), commands)));
+      TRY_VOID(print_out(fmt::format("Unknown command {}.\n{}", printable(line, 40), commands)));
     } else if (!line.empty()) {
       TRY_VOID(ask(line));
     }
@@ -79,7 +79,7 @@ class Chat {
   }
 
   bool has_turns() const { return !messages_.empty(); }
-  // That of the last failure where no question was answered.
+  // The code of the last failure if no question was answered, else 0.
   int exit_code() const { return last_ ? 0 : failed_; }
 
  private:
@@ -103,10 +103,10 @@ class Chat {
       return {};
     }
     TRY_VOID(tell_added(*added));
-    return command_.options.memory ? Result<void>() : print_out("It comes along with --memory.\n");
+    return command_.options.memory ? Result<void>() : print_out("Start with --memory to use it.\n");
   }
 
-  // A question that fails is said, and not remembered.
+  // A failed question is reported and not added to the conversation.
   Result<void> ask(const std::string& question) {
     bool heard = true;
     const auto now = base::utc_ms();
@@ -179,32 +179,30 @@ Result<int> run(const Globals& globals, ChatCommand& command) {
     if (!goes_on) break;
   }
   if (chat.has_turns())
-    TRY_VOID(print_out(fmt::format("\nGo on with: {}\n", command_to_go_on(globals, command))));
+    TRY_VOID(print_out(fmt::format("\nContinue with: {}\n", command_to_go_on(globals, command))));
   return chat.exit_code();
 }
 
 constexpr const char* examples =
-    "What was said is kept in the store under the name of the session, and can be gone on with. Old turns "
-    "are\n"
-    "compressed before the window is full, so that a conversation has no end.\n"
+    "The conversation is stored under the name of its session and can be continued later. Old turns are\n"
+    "compressed before the window is full, so a conversation can go on indefinitely.\n"
     "\n"
     "Examples:\n"
-    "  plimsoll chat                              with the embedded model, or an Ollama on this machine\n"
-    "  plimsoll chat manual --session manual-1    about documents; the same session can be opened again\n"
-    "  plimsoll chat --window 2048                in a small window, to watch it\n"
-    "  plimsoll chat --memory                     with what is remembered\n"
+    "  plimsoll chat                              with a local Ollama, else the embedded model\n"
+    "  plimsoll chat manual --session manual-1    about your documents, in a named session\n"
+    "  plimsoll chat --window 2048                in a small window, to see compression\n"
+    "  plimsoll chat --memory                     with stored memories\n"
     "\n"
-    "While it runs:\n";
+    "Commands during a conversation:\n";
 
 }  // namespace
 
 void add_chat_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto command = std::make_shared<ChatCommand>();
-  CLI::App* sub =
-      app.add_subcommand("chat", "Converse with a model, about your documents if an index is named");
+  CLI::App* sub = app.add_subcommand("chat", "Chat with a model, about your documents if an index is named");
   sub->footer(std::string(examples) + commands);
-  sub->add_option("NAME", command->options.index, "The index to look into");
-  sub->add_option("--session", command->session, "Go on with this one, or begin it (default: a new one)")
+  sub->add_option("NAME", command->options.index, "The index to search");
+  sub->add_option("--session", command->session, "Continue this session, or start it (default: a new one)")
       ->type_name("S");
   add_ask_options(*sub, command->options);
   sub->callback([command, &globals, &exit_code] {

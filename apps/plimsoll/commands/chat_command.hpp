@@ -1,4 +1,4 @@
-// plimsoll chat: a conversation in the terminal that never overflows.
+// plimsoll chat: a conversation in the terminal that never overflows the window.
 #pragma once
 
 #include <CLI/CLI.hpp>

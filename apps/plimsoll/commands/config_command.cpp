@@ -29,15 +29,14 @@ Result<void> print_settings(const Globals& globals, const Options& options) {
 
 void add_config_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("config", "Show every setting, its value, its origin and its meaning");
+  CLI::App* command = app.add_subcommand("config", "Show settings with value, origin and meaning");
   command->footer(
       "Examples:\n"
-      "  plimsoll config                               all of them\n"
-      "  plimsoll config store_file upstreams          these\n"
-      "  plimsoll --set log_level=debug serve          one for this run\n");
-  command->add_flag("--json", options->json, "As a JSON list");
-  command->add_option("KEY", options->keys, "Only these settings");
+      "  plimsoll config                               all settings\n"
+      "  plimsoll config store_file upstreams          only these two\n"
+      "  plimsoll --set log_level=debug serve          set one for this run\n");
+  command->add_flag("--json", options->json, "Print a JSON list");
+  command->add_option("KEY", options->keys, "Show only these settings");
   command->callback([options, &globals, &exit_code] {
     if (const auto printed = print_settings(globals, *options); !printed)
       exit_code = complain(printed.error());

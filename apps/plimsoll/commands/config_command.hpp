@@ -1,4 +1,4 @@
-// plimsoll config: every setting with its value, where that came from, and what it means.
+// plimsoll config: shows every setting with its value, its origin and its meaning.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,7 +7,7 @@
 
 namespace plimsoll {
 
-// `globals` and `exit_code` outlive the parsing of `app`.
+// `globals` and `exit_code` must outlive the parsing of `app`.
 void add_config_command(CLI::App& app, const Globals& globals, int& exit_code);
 
 }  // namespace plimsoll

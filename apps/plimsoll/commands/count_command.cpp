@@ -29,7 +29,7 @@ struct Counted {
   CountedInput input;
 };
 
-// What people should know of a file besides its count.
+// Returns a remark on a file for the report, or "".
 std::string remark(const CountedInput& input, const Tokenizer& tokenizer) {
   if (!input.document.empty())
     return fmt::format("read as a {} document; tokens and bytes are those of its text", input.document);
@@ -96,7 +96,7 @@ std::string as_json(const std::vector<Counted>& files, const CountChoice& chosen
   return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-// A running figure on stderr while a large input is read; nothing for what is done at once.
+// Shows progress on stderr while a large input is read.
 class Progress {
  public:
   explicit Progress(std::string path) : path_(std::move(path)), shown_(::isatty(STDERR_FILENO) != 0) {}
@@ -120,7 +120,7 @@ class Progress {
   std::uint64_t next_ = std::uint64_t{64} << 20;
 };
 
-// One count a line, flushed where the reader waits for it.
+// Prints one count per line, flushed when the reader waits for it.
 Result<void> count_json_lines(const CountChoice& chosen) {
   constexpr std::size_t line_limit = std::size_t{1} << 30;
   return each_line(line_limit, [&](std::string_view line, std::uint64_t number) -> Result<void> {
@@ -158,7 +158,7 @@ Result<void> run(const Globals& globals, const CountOptions& options) {
       counted.push_back({path, *input});
       continue;
     }
-    // One unreadable file does not stop the others; it is named at the end.
+    // An unreadable file does not stop the others; it is reported at the end.
     if (first_error) fmt::print(stderr, "plimsoll: {}\n", first_error->what);
     first_error = input.error();
   }
@@ -174,14 +174,14 @@ void add_count_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<CountOptions>();
   CLI::App* command = app.add_subcommand("count", "Count tokens of files or standard input, exactly");
   command->footer(
-      "Without a model or a tokenizer it counts with o200k_base, and says so.\n\n"
+      "Without a model or a tokenizer, counts with o200k_base and says so.\n\n"
       "Examples:\n"
       "  plimsoll count README.md --model gpt-4o       with the share of the model's window\n"
       "  plimsoll count docs/*.md --tokenizer qwen3    a table with a total\n"
-      "  plimsoll count report.pdf --window 8192       of the text inside\n"
+      "  plimsoll count report.pdf --window 8192       the text of a PDF\n"
       "  plimsoll count --chat request.json --model llama3.1:8b\n"
       "  git diff | plimsoll count --show\n");
-  command->add_option("FILE", options->files, "Files to count; - or none: standard input");
+  command->add_option("FILE", options->files, "Files to count; - or no file: standard input");
   auto* by_name =
       command->add_option("--tokenizer", options->tokenizer, "Tokenizer by name")->type_name("NAME");
   auto* by_file = command
@@ -199,24 +199,23 @@ void add_count_command(CLI::App& app, const Globals& globals, int& exit_code) {
       ->type_name("TOKENS")
       ->check(CLI::Range(1, 1'000'000'000));
   command
-      ->add_option("--specials", options->specials,
-                   "What <|endoftext|> and its like are in the text: plain text, or parsed into one token")
+      ->add_option(
+          "--specials", options->specials,
+          "Special tokens such as <|endoftext|> in the text: count as plain text, or parse as one token")
       ->check(CLI::IsMember({"plain", "parsed"}));
-  auto* chat =
-      command
-          ->add_option("--chat", options->chat,
-                       "Count the body of an OpenAI chat request, as the model's chat format renders it")
-          ->type_name("FILE");
-  command
-      ->add_option("--template", options->chat_template, "Chat format for --chat (default: the model's own)")
+  auto* chat = command
+                   ->add_option("--chat", options->chat,
+                                "Count an OpenAI chat request as rendered by the model's chat template")
+                   ->type_name("FILE");
+  command->add_option("--template", options->chat_template, "Chat template for --chat (default: the model's)")
       ->type_name("NAME")
       ->needs(chat);
-  command->add_option("--date", options->date, "Day that a chat format may write, as 2026-11-15")
+  command->add_option("--date", options->date, "Date for chat templates that contain one, as 2026-11-15")
       ->type_name("DAY")
       ->needs(chat);
-  auto* json = command->add_flag("--json", options->json, "As JSON");
+  auto* json = command->add_flag("--json", options->json, "Print JSON");
   auto* jsonl = command->add_flag("--jsonl", options->jsonl,
-                                  "Read {\"text\": ...} lines on standard input, write one count a line");
+                                  "Read {\"text\": ...} lines from standard input, print one count per line");
   auto* show = command->add_flag("--show", options->show, "Show the text with its tokens in colours");
   json->excludes(show)->excludes(jsonl);
   jsonl->excludes(show);

@@ -1,4 +1,4 @@
-// plimsoll count: exact tokens of files, of standard input, of JSON lines, of a chat request.
+// plimsoll count: counts tokens of files, standard input, JSON lines or a chat request.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -60,17 +60,17 @@ Result<void> run(const Globals& globals, const Options& options) {
   TRY_VOID(print_out(options.json ? as_json(all) : as_text(all, terminal_of_stdout())));
   const auto bad = std::ranges::count(all, Health::bad, &Diagnosis::health);
   if (bad == 0) return {};
-  return fail(Errc::damaged, "{} of {} checks found something that will not work", bad, all.size());
+  return fail(Errc::damaged, "{} of {} checks failed", bad, all.size());
 }
 
 constexpr const char* examples =
-    "Looks at the folders, the clock, the store and every index in it, the embedders, the upstreams with\n"
-    "the windows of their models, and the limits of this machine. Changes nothing but what is remembered\n"
-    "of those windows. The exit status is 1 where something will not work.\n"
+    "Checks the folders, the clock, the store and its indexes, the embedders, the upstreams with the\n"
+    "windows of their models, and the limits of this machine. Changes nothing except the cached\n"
+    "windows. The exit status is 1 if a check fails.\n"
     "\n"
     "Examples:\n"
-    "  plimsoll doctor                                 all that the settings name\n"
-    "  plimsoll doctor --upstream http://gpu:8000/v1   with this server in place of theirs\n"
+    "  plimsoll doctor                                 check the configured servers\n"
+    "  plimsoll doctor --upstream http://gpu:8000/v1   check this server instead\n"
     "  plimsoll doctor --json | jq '.checks[] | select(.status != \"ok\")'\n";
 
 }  // namespace
@@ -78,12 +78,12 @@ constexpr const char* examples =
 void add_doctor_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
-      app.add_subcommand("doctor", "Check all that the gateway stands on, and say what to do");
+      app.add_subcommand("doctor", "Check everything the gateway needs, and say how to fix problems");
   command->footer(examples);
-  command->add_option("--upstream", options->upstreams, "A server of models, as often as there are such")
+  command->add_option("--upstream", options->upstreams, "Model server; may be repeated")
       ->type_name("[NAME=]URL")
       ->allow_extra_args(false);
-  command->add_flag("--json", options->json, "As JSON");
+  command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &globals, &exit_code] {
     if (const auto done = run(globals, *options); !done) exit_code = complain(done.error());
   });

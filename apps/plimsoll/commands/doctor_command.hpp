@@ -1,4 +1,4 @@
-// `plimsoll doctor`: whether everything that the gateway stands on is sound, and what to do where it is not.
+// `plimsoll doctor`: checks everything that the gateway needs, and says how to fix problems.
 #pragma once
 
 #include <CLI/CLI.hpp>

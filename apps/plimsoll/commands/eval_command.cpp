@@ -26,7 +26,7 @@ struct EvalOptions {
   bool json = false;
 };
 
-// The corpora in an index of their own, made as `plimsoll index add` makes one.
+// Puts the corpora into a temporary index, as `plimsoll index add` does.
 Result<void> index_corpora(Documents& documents, const base::Settings& settings, const EvalOptions& options) {
   IndexSettings wanted{
       .tokenizer = options.tokenizer, .chunk_tokens = settings.chunk_tokens, .embedders = {}};
@@ -74,8 +74,8 @@ std::string report_table(const eval::EvidenceReport& report) {
                           fmt::format("{:.0f}", score.tokens_used)});
   }
   return draw(table, terminal_of_stdout()) +
-         fmt::format("\n{} questions, {:.1f} ms a query, {}\n", report.questions, report.ms_per_query,
-                     report.by_meaning ? "by words and meaning" : "by words alone");
+         fmt::format("\n{} questions, {:.1f} ms per query, {}\n", report.questions, report.ms_per_query,
+                     report.by_meaning ? "keyword and vector search" : "keyword search only");
 }
 
 Result<void> run_evidence(const Globals& globals, const EvalOptions& options) {
@@ -83,7 +83,8 @@ Result<void> run_evidence(const Globals& globals, const EvalOptions& options) {
   TRY(const eval::EvidenceData data, eval::read_evidence_data(options.data));
   const base::TemporaryFolder folder("eval");
   if (folder.path().empty())
-    return fail(Errc::io_failed, "no folder can be made for the index; is there room for temporary files?");
+    return fail(Errc::io_failed,
+                "cannot create a temporary folder for the index; check the space for temporary files");
   settings.store_file = folder / "store.db";
   TRY(auto documents, Documents::open(settings, /*create=*/true));
   TRY_VOID(index_corpora(*documents, settings, options));
@@ -116,39 +117,39 @@ Result<void> run_evidence(const Globals& globals, const EvalOptions& options) {
 }
 
 constexpr const char* about_data =
-    "DIR holds questions.jsonl, a line a question: {\"question\": ..., \"document\": \"a.md\",\n"
+    "DIR has questions.jsonl, one question per line: {\"question\": ..., \"document\": \"a.md\",\n"
     "\"evidence\": [{\"start\": 17, \"end\": 99}]}, and the documents in corpora/. Spans count\n"
     "characters; an evidence entry may name its own document.\n\n"
-    "Recall is the share of the evidence that stands in the passages, all-evidence the share\n"
-    "of questions with all of it, precision the share of the passages that is evidence.\n\n"
+    "Recall is the share of the evidence that is in the passages, all-evidence the share of\n"
+    "questions with all of their evidence, precision the share of the passages that is evidence.\n\n"
     "Example:\n"
     "  plimsoll eval evidence --data evidence --budgets 250,1000 --tokenizer o200k_base\n";
 
 }  // namespace
 
 void add_eval_command(CLI::App& app, const Globals& globals, int& exit_code) {
-  CLI::App* command = app.add_subcommand("eval", "Measure how good retrieval is");
+  CLI::App* command = app.add_subcommand("eval", "Measure retrieval quality");
   command->require_subcommand(1);
   auto options = std::make_shared<EvalOptions>();
-  CLI::App* evidence = command->add_subcommand(
-      "evidence", "How much of the evidence for questions gets into budgets of tokens");
+  CLI::App* evidence =
+      command->add_subcommand("evidence", "Measure how much evidence fits into token budgets");
   evidence->footer(about_data);
-  evidence->add_option("--data", options->data, "Folder of the questions and documents")
+  evidence->add_option("--data", options->data, "Folder with questions and documents")
       ->type_name("DIR")
       ->required();
   evidence
       ->add_option("--budgets", options->budgets,
-                   "Tokens, separated by commas (default: 250,500,1000,2000,4000)")
+                   "Token budgets, separated by commas (default: 250,500,1000,2000,4000)")
       ->type_name("TOKENS")
       ->delimiter(',')
       ->check(CLI::Range(Tokens{1}, Tokens{100'000'000}));
-  evidence->add_option("--tokenizer", options->tokenizer, "Counted with (default: o200k_base)")
+  evidence->add_option("--tokenizer", options->tokenizer, "Tokenizer to count with (default: o200k_base)")
       ->type_name("T");
-  evidence->add_flag("--no-embedder", options->no_embedder, "Search by words alone");
-  evidence->add_flag("--no-labels", options->no_labels, "Passages without numbers and names before them");
+  evidence->add_flag("--no-embedder", options->no_embedder, "Keyword search only");
+  evidence->add_flag("--no-labels", options->no_labels, "Leave out the number and name before each passage");
   evidence->add_flag("--cutoff", options->cutoff,
-                     "Stop where evidence stops, as requests do that name no budget");
-  evidence->add_flag("--json", options->json, "As JSON");
+                     "Stop at the relevance cutoff, like requests without a budget");
+  evidence->add_flag("--json", options->json, "Print JSON");
   evidence->callback([options, &globals, &exit_code] {
     if (const auto done = run_evidence(globals, *options); !done) exit_code = complain(done.error());
   });

@@ -1,4 +1,4 @@
-// `plimsoll eval`: how good the answers of this program are, measured.
+// `plimsoll eval`: measures the quality of retrieval.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -49,7 +49,7 @@ std::vector<std::string> embedder_names(const IndexInfo& info) {
 }
 
 std::string embedders_cell(const IndexInfo& info) {
-  return info.settings.embedders.empty() ? "none: words alone"
+  return info.settings.embedders.empty() ? "none: keyword search only"
                                          : fmt::format("{}", fmt::join(embedder_names(info), ", "));
 }
 
@@ -73,8 +73,8 @@ Result<void> list(const base::Settings& settings, const IndexOptions& options) {
   if (std::filesystem::exists(settings.store_file, error)) {
     TRY(auto documents, Documents::open(settings, /*create=*/false));
     TRY(indexes, documents->store().indexes(local_owner));
-  } else if (settings.origin_of("store_file") != "default") {  // a file that was named must be there
-    return fail(Errc::not_found, "there is no file '{}'; `plimsoll index add` makes it",
+  } else if (settings.origin_of("store_file") != "default") {  // a file named by the user must exist
+    return fail(Errc::not_found, "no such file: '{}'; `plimsoll index add` creates it",
                 settings.store_file.string());
   }
   if (options.json) {
@@ -82,7 +82,7 @@ Result<void> list(const base::Settings& settings, const IndexOptions& options) {
     for (const IndexInfo& info : indexes) out.push_back(info_json(info));
     return print_out(dumped(out));
   }
-  if (indexes.empty()) return print_out("no index yet: `plimsoll index add NAME PATH...` makes one\n");
+  if (indexes.empty()) return print_out("no index yet: `plimsoll index add NAME PATH...` creates one\n");
   Table table{{"INDEX", "DOCUMENTS", "CHUNKS", "TOKENS", "TEXT", "EMBEDDERS", "UPDATED"},
               {false, true, true, true, true, false, false},
               {},
@@ -151,18 +151,18 @@ Result<void> documents_of(const base::Settings& settings, const IndexOptions& op
   }
   std::string out = draw(table, terminal_of_stdout());
   if (heads.size() == options.limit && std::cmp_less(heads.size(), info.documents)) {
-    out += fmt::format("the first {} of {}; --limit shows more\n", heads.size(), info.documents);
+    out += fmt::format("the first {} of {}; use --limit to show more\n", heads.size(), info.documents);
   }
   return print_out(out);
 }
 
-// Asks before a whole index goes. bad_input: the answer was no, or nobody can be asked.
+// Asks before removing a whole index. bad_input: the answer was no, or there is no terminal.
 Result<void> confirm_removal(const IndexInfo& info) {
   const std::string what = fmt::format("index '{}' with {}", printable(info.name),
                                        several(static_cast<std::uint64_t>(info.documents), "document"));
   if (::isatty(STDIN_FILENO) == 0)
-    return fail(Errc::bad_input, "this would remove {}, and there is no terminal to ask on; --yes removes it",
-                what);
+    return fail(Errc::bad_input,
+                "this would remove {}, and there is no terminal to confirm it; use --yes to remove it", what);
   fmt::print(stderr, "Remove {}? [y/N] ", what);
   std::fflush(stderr);
   std::string answer;
@@ -194,7 +194,7 @@ Result<void> remove(const base::Settings& settings, const IndexOptions& options)
   for (const std::string& key : options.documents) {
     if (std::find(removed.begin(), removed.end(), key) == removed.end()) missing.push_back(printable(key));
   }
-  return fail(Errc::not_found, "not in index '{}': {}; `plimsoll index documents {}` lists what is",
+  return fail(Errc::not_found, "not in index '{}': {}; `plimsoll index documents {}` lists its documents",
               info.name, fmt::join(missing, ", "), info.name);
 }
 
@@ -214,7 +214,7 @@ Result<void> verify(const base::Settings& settings, const IndexOptions& options)
   }
   return fail(
       Errc::damaged,
-      "index '{}' has {} faults; `plimsoll index rebuild {}` mends what searches, `index add` documents",
+      "index '{}' has {} faults; `plimsoll index rebuild {}` repairs search data, `index add` documents",
       info.name, faults.size(), info.name);
 }
 
@@ -230,49 +230,50 @@ Result<void> rebuild(const base::Settings& settings, const IndexOptions& options
 
 constexpr const char* examples =
     "Examples:\n"
-    "  plimsoll index add manual docs README.md        make an index, or bring it up to date\n"
-    "  plimsoll index add manual docs --prune          and drop documents whose files are gone\n"
+    "  plimsoll index add manual docs README.md        create or update an index\n"
+    "  plimsoll index add manual docs --prune          and remove documents of deleted files\n"
     "  plimsoll index add code src --meta team=core    with metadata, for --filter\n"
     "  plimsoll index list\n"
     "  plimsoll index documents manual\n"
-    "  plimsoll index remove manual docs/old.md        one document; without a name, the whole index,\n"
-    "                                                  which asks first, or takes --yes\n";
+    "  plimsoll index remove manual docs/old.md        one document; without a document, the whole\n"
+    "                                                  index, after confirmation or with --yes\n";
 
 void add_add(CLI::App& index, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<IndexAddOptions>();
-  CLI::App* command =
-      index.add_subcommand("add", "Put files and folders into an index, or bring it up to date");
+  CLI::App* command = index.add_subcommand("add", "Add files and folders to an index, or update them");
   command->footer(
-      "Markdown, HTML, PDF, .docx, source code, CSV, JSON, JSON lines and plain text are read; folders are\n"
-      "walked, and what .gitignore and .plimsollignore name is left out. What is unchanged is not read "
-      "again.\n"
-      "Images, archives, minified and generated code and other files of no use to a reader are skipped and\n"
-      "counted, unless they are named or --include names them. A file that cannot be read is reported, the\n"
-      "rest goes in, and the exit status is 1. After Ctrl-C the same command continues where it was.\n\n"
+      "Reads Markdown, HTML, PDF, .docx, source code, CSV, JSON, JSON lines and plain text. Folders are "
+      "read\n"
+      "recursively, except what .gitignore and .plimsollignore exclude. Unchanged files are skipped.\n"
+      "Images, archives, minified and generated code and similar files are skipped and counted, unless they\n"
+      "are given as PATH or match --include. A file that cannot be read is reported, the others are added, "
+      "and\n"
+      "the exit status is 1. After Ctrl-C, the same command continues where it stopped.\n\n"
       "Examples:\n"
       "  plimsoll index add manual docs README.md\n"
       "  plimsoll index add manual docs --exclude '*.html' --prune\n");
-  command->add_option("NAME", options->name, "The index; it is made if there is none")->required();
+  command->add_option("NAME", options->name, "The index; it is created if it does not exist")->required();
   command->add_option("PATH", options->paths, "Files and folders")->required();
-  command->add_option("--model", options->model, "New index: tokenizer and chunk size that suit this model")
+  command->add_option("--model", options->model, "New index: tokenizer and chunk size for this model")
       ->type_name("M");
   command
-      ->add_option("--tokenizer", options->tokenizer, "New index: count with this one (default: o200k_base)")
+      ->add_option("--tokenizer", options->tokenizer,
+                   "New index: tokenizer to count with (default: o200k_base)")
       ->type_name("T");
   command
       ->add_option("--chunk-tokens", options->chunk_tokens,
-                   "New index: tokens of a chunk, about (default: the setting chunk_tokens)")
+                   "New index: approximate tokens per chunk (default: the setting chunk_tokens)")
       ->type_name("TOKENS")
       ->check(CLI::Range(Tokens{32}, Tokens{4'096}));
   auto* embedder = command
                        ->add_option("--embedder", options->embedders,
-                                    "New index: embed with this one, and with a second if given twice "
+                                    "New index: embedder; give it twice for a second one "
                                     "(default: the setting embedders)")
                        ->type_name("E")
                        ->allow_extra_args(false);
-  command->add_flag("--no-embedder", options->no_embedder, "New index: search by words alone")
+  command->add_flag("--no-embedder", options->no_embedder, "New index: keyword search only")
       ->excludes(embedder);
-  command->add_option("--meta", options->metadata, "Metadata for every document, as often as needed")
+  command->add_option("--meta", options->metadata, "Metadata for every document; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command
@@ -280,14 +281,14 @@ void add_add(CLI::App& index, const Globals& globals, int& exit_code) {
                    "Only files that match, as in .gitignore: '*.md', 'guide/'; may be repeated")
       ->type_name("GLOB")
       ->allow_extra_args(false);
-  command->add_option("--exclude", options->exclude, "No files that match; may be repeated")
+  command->add_option("--exclude", options->exclude, "Skip files that match; may be repeated")
       ->type_name("GLOB")
       ->allow_extra_args(false);
   command->add_flag("--prune", options->prune,
-                    "Remove documents of these paths whose files are gone or left out now");
+                    "Remove documents below these paths whose files are deleted or now excluded");
   command->add_flag("--verbose", options->verbose, "List the files that were skipped");
-  command->add_flag("--quiet", options->quiet, "No bar");
-  command->add_flag("--json", options->json, "The outcome as JSON");
+  command->add_flag("--quiet", options->quiet, "No progress bar");
+  command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([options, &globals, &exit_code] {
     const auto settings = load_settings(globals);
     const auto done =
@@ -315,7 +316,7 @@ CLI::App* add_simple(CLI::App& index, const Globals& globals, int& exit_code, co
 }  // namespace
 
 void add_index_command(CLI::App& app, const Globals& globals, int& exit_code) {
-  CLI::App* index = app.add_subcommand("index", "Put documents into indexes, and look after them");
+  CLI::App* index = app.add_subcommand("index", "Manage indexes of documents");
   index->require_subcommand(1);
   index->footer(examples);
   add_add(*index, globals, exit_code);
@@ -324,26 +325,28 @@ void add_index_command(CLI::App& app, const Globals& globals, int& exit_code) {
     return std::pair(add_simple(*index, globals, exit_code, name, about, action, options, needs_name),
                      options);
   };
-  const auto [listing, list_options] = simple("list", "All indexes", list, /*needs_name=*/false);
-  listing->add_flag("--json", list_options->json, "As JSON");
-  const auto [showing, show_options] = simple("show", "One index: what it holds and how it was made", show);
-  showing->add_flag("--json", show_options->json, "As JSON");
-  const auto [documents, document_options] = simple("documents", "The documents of an index", documents_of);
+  const auto [listing, list_options] = simple("list", "List all indexes", list, /*needs_name=*/false);
+  listing->add_flag("--json", list_options->json, "Print JSON");
+  const auto [showing, show_options] = simple("show", "Show the contents and settings of an index", show);
+  showing->add_flag("--json", show_options->json, "Print JSON");
+  const auto [documents, document_options] =
+      simple("documents", "List the documents of an index", documents_of);
   documents
       ->add_option("--filter", document_options->filters,
-                   "Only those whose metadata has this; may be given again")
+                   "Only documents with this metadata; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  documents->add_option("--limit", document_options->limit, "Most documents (default: 1000)")->type_name("N");
-  documents->add_flag("--json", document_options->json, "As JSON");
+  documents->add_option("--limit", document_options->limit, "Most documents to list (default: 1000)")
+      ->type_name("N");
+  documents->add_flag("--json", document_options->json, "Print JSON");
   const auto [removing, remove_options] = simple("remove", "Remove documents, or the whole index", remove);
   removing->add_option("DOC", remove_options->documents,
                        "Documents as `index documents` names them; none: the whole index");
   removing->add_flag("--yes", remove_options->yes, "Remove a whole index without asking");
   const auto [verifying, verify_options] =
-      simple("verify", "Check that everything of an index is there and fits together", verify);
-  verifying->add_flag("--json", verify_options->json, "As JSON");
-  simple("rebuild", "Make what searches anew from the documents", rebuild);
+      simple("verify", "Check that an index is complete and consistent", verify);
+  verifying->add_flag("--json", verify_options->json, "Print JSON");
+  simple("rebuild", "Rebuild the search data of an index from its documents", rebuild);
 }
 
 }  // namespace plimsoll

@@ -1,4 +1,4 @@
-// `plimsoll index`: documents into an index and out of it.
+// `plimsoll index`: adds, lists, removes and checks documents.
 #pragma once
 
 #include <CLI/CLI.hpp>

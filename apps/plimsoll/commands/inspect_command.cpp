@@ -20,7 +20,7 @@ namespace plimsoll {
 namespace {
 
 constexpr std::chrono::milliseconds between_looks{250};
-constexpr std::size_t most_at_once = 500;  // of those that came since the last look
+constexpr std::size_t most_at_once = 500;  // new traces per poll
 
 struct InspectCommand {
   std::string id;
@@ -33,7 +33,7 @@ struct InspectCommand {
   bool original = false;
   std::string key;
 
-  std::string owner{};  // the key's; empty: all
+  std::string owner{};  // id of the key; empty: all
   KeyNames names{};     // empty: there are no keys
 };
 
@@ -51,14 +51,12 @@ Result<void> show_one(const Trace& trace, const InspectCommand& command) {
 
 tl::unexpected<Error> nothing_kept(const InspectCommand& command) {
   if (!command.key.empty() && command.session.empty())
-    return fail(Errc::not_found, "no trace is of the key '{}'; `plimsoll inspect` lists the latest of all",
+    return fail(Errc::not_found, "no trace for key '{}'; `plimsoll inspect` lists the latest traces",
                 command.key);
   if (!command.session.empty())
-    return fail(Errc::not_found,
-                "no trace is of the session '{}'; `plimsoll inspect` lists the latest of all",
+    return fail(Errc::not_found, "no trace for session '{}'; `plimsoll inspect` lists the latest traces",
                 command.session);
-  return fail(Errc::not_found,
-              "no traces are kept yet: start `plimsoll serve`, point a client at it, and look again");
+  return fail(Errc::not_found, "no traces yet: start `plimsoll serve` and send it a request");
 }
 
 Result<void> show_last(TraceStore& store, const InspectCommand& command) {
@@ -73,13 +71,13 @@ Result<void> show_latest(TraceStore& store, const InspectCommand& command) {
   TRY(auto traces, store.traces(command.owner,
                                 {.session = command.session, .limit = command.limit.value_or(a_screenful)}));
   if (traces.empty()) return nothing_kept(command);
-  std::reverse(traces.begin(), traces.end());  // the latest last, next to where one types
+  std::reverse(traces.begin(), traces.end());  // the latest last, next to the prompt
   return print_out(lines_of(traces, command, /*header=*/true));
 }
 
 Result<void> follow(TraceStore& store, const InspectCommand& command) {
   const Interrupt interrupt;
-  // Where to go on from, whatever its session; then the few before it that were asked for.
+  // Finds where to continue, in any session; then the traces before it that were asked for.
   TRY(const auto newest, store.traces(command.owner, {.limit = 1, .as_kept = true}));
   std::string after = newest.empty() ? "" : newest.front().id;
   bool header = true;
@@ -96,7 +94,7 @@ Result<void> follow(TraceStore& store, const InspectCommand& command) {
     TRY_VOID(show(before));
   }
   if (terminal_of_stdout().columns > 0 && !command.json)
-    fmt::print(stderr, "Waiting for traces; Ctrl-C ends it.\n");
+    fmt::print(stderr, "Waiting for traces; press Ctrl-C to stop.\n");
   while (!interrupt.wanted()) {
     TRY(const auto traces, store.traces(command.owner, {.session = command.session,
                                                         .after = after,
@@ -110,7 +108,7 @@ Result<void> follow(TraceStore& store, const InspectCommand& command) {
   return {};
 }
 
-// The names of keys, and whose traces are wanted.
+// Reads the names of the keys, and finds the owner for --key.
 Result<void> look_up_keys(const std::filesystem::path& file, InspectCommand& command) {
   TRY(const auto store, sqlite::open_keys(file, {.create = false}));
   TRY(const auto keys, store->keys());
@@ -119,7 +117,7 @@ Result<void> look_up_keys(const std::filesystem::path& file, InspectCommand& com
     if (key.name == command.key) command.owner = key.id;
   }
   if (command.key.empty() || !command.owner.empty()) return {};
-  return fail(Errc::not_found, "no key is called '{}'; `plimsoll keys list` has them all", command.key);
+  return fail(Errc::not_found, "unknown key '{}'; `plimsoll keys list` lists all keys", command.key);
 }
 
 Result<void> run(const Globals& globals, InspectCommand& command) {
@@ -140,24 +138,25 @@ Result<void> run(const Globals& globals, InspectCommand& command) {
 }
 
 constexpr const char* about =
-    "Show what became of requests: the plan, what the upstream says it has read, and where they differ.\n"
-    "`plimsoll serve` keeps a trace of every request.";
+    "Show traces of requests: the plan, the usage that the upstream reports, and the difference.\n"
+    "`plimsoll serve` stores a trace of every request.";
 
 constexpr const char* examples =
     "Examples:\n"
-    "  plimsoll inspect                      the latest traces, a line each\n"
-    "  plimsoll inspect --last               the latest one drawn: plan, usage, drift, time, passages\n"
-    "  plimsoll inspect 4k2m9x1c             one of them, by its id or as much of it as is clear; answers\n"
-    "                                        carry it in the header X-Plimsoll-Trace\n"
-    "  plimsoll inspect --session support-7  those of one session\n"
+    "  plimsoll inspect                      list the latest traces\n"
+    "  plimsoll inspect --last               the latest in full: plan, usage, drift, time, passages\n"
+    "  plimsoll inspect 4k2m9x1c             one trace, by its id or a unique part of it; the id is in\n"
+    "                                        the answer's header X-Plimsoll-Trace\n"
+    "  plimsoll inspect --session support-7  traces of one session\n"
     "  plimsoll inspect --session support-7 --original\n"
-    "                                        what summaries of its history replaced, word for word\n"
-    "  plimsoll inspect --key ann            those of one key\n"
-    "  plimsoll inspect --follow             every trace as it comes, until Ctrl-C\n"
+    "                                        the original turns that summaries replaced\n"
+    "  plimsoll inspect --key ann            traces of one key\n"
+    "  plimsoll inspect --follow             new traces as they arrive, until Ctrl-C\n"
     "  plimsoll inspect --follow --json | jq 'select(.upstream_cut_tokens > 0)'\n"
     "\n"
-    "DRIFT is what the upstream read less what was planned; CUT says that it left out part of the prompt.\n"
-    "docs/inspect.md has the fields of the JSON.\n";
+    "DRIFT is the tokens read by the upstream minus the planned tokens. CUT: the upstream truncated the "
+    "prompt.\n"
+    "docs/inspect.md describes the JSON fields.\n";
 
 }  // namespace
 
@@ -165,24 +164,24 @@ void add_inspect_command(CLI::App& app, const Globals& globals, int& exit_code) 
   auto command = std::make_shared<InspectCommand>();
   CLI::App* sub = app.add_subcommand("inspect", about);
   sub->footer(examples);
-  CLI::Option* id = sub->add_option("ID", command->id, "One trace: its id, or its beginning or end");
+  CLI::Option* id = sub->add_option("ID", command->id, "One trace: its id, or the start or end of it");
   CLI::Option* last = sub->add_flag("--last", command->last, "The latest trace")->excludes(id);
-  CLI::Option* session = sub->add_option("--session", command->session, "Only those of this session")
+  CLI::Option* session = sub->add_option("--session", command->session, "Only traces of this session")
                              ->type_name("S")
                              ->excludes(id);
   sub->add_flag("--original", command->original,
-                "The turns that summaries of the session's history replaced, with the summaries")
+                "Show the turns that summaries of the session replaced, with the summaries")
       ->needs(session);
-  sub->add_option("--key", command->key, "Only those of this key")->type_name("NAME");
-  sub->add_flag("--follow", command->follow, "Each trace as it comes, until Ctrl-C")
+  sub->add_option("--key", command->key, "Only traces of this key")->type_name("NAME");
+  sub->add_flag("--follow", command->follow, "Show new traces as they arrive, until Ctrl-C")
       ->excludes(id)
       ->excludes(last);
   sub->add_option("--limit", command->limit,
-                  "How many to list (default: 20; with --follow, how many to begin with: 0)")
+                  "Traces to list (default: 20; with --follow: 0, earlier traces to start with)")
       ->type_name("N")
       ->check(CLI::Range(std::size_t{0}, std::size_t{1'000'000}));
-  sub->add_flag("--json", command->json, "As JSON: one object for one trace, one a line for more");
-  sub->add_option("--store", command->store, "File that holds them (default: the setting store_file)")
+  sub->add_flag("--json", command->json, "Print JSON: one object for one trace, one per line for several");
+  sub->add_option("--store", command->store, "Database file (default: the setting store_file)")
       ->type_name("PATH");
   sub->callback([command, &globals, &exit_code] {
     if (const auto done = run(globals, *command); !done) exit_code = complain(done.error());

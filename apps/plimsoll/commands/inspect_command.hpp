@@ -1,4 +1,4 @@
-// plimsoll inspect: what became of requests, from the traces that the gateway keeps.
+// plimsoll inspect: shows the traces of requests that the gateway stores.
 #pragma once
 
 #include <CLI/CLI.hpp>

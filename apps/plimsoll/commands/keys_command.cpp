@@ -38,7 +38,7 @@ Result<std::unique_ptr<KeyStore>> open_store(const Globals& globals, const KeysO
   return sqlite::open_keys(store_of(settings, options.store), {.create = create});
 }
 
-// As it stands in logs, reports and shells.
+// Checks that a name is safe in logs, reports and shells.
 Result<void> check_name(const std::string& name) {
   constexpr std::size_t longest = 64;
   constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.@";
@@ -46,7 +46,8 @@ Result<void> check_name(const std::string& name) {
       name.find_first_not_of(allowed) == std::string::npos)
     return {};
   return fail(Errc::bad_input,
-              "'{}' is no name for a key: up to {} letters, digits, '-', '_', '.' and '@', and no '-' first",
+              "'{}' is not a valid key name; use up to {} letters, digits, '-', '_', '.' and '@', not "
+              "starting with '-'",
               printable(name, longest), longest);
 }
 
@@ -66,20 +67,20 @@ std::string told_limits(const KeyLimits& limits) {
   const auto add = [&](std::int64_t limit, std::string_view what) {
     if (limit > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", base::with_thousands(limit), what);
   };
-  add(limits.requests_per_minute, "requests a minute");
-  add(limits.tokens_per_minute, "tokens a minute");
-  add(limits.tokens_per_day, "tokens a day");
+  add(limits.requests_per_minute, "requests per minute");
+  add(limits.tokens_per_minute, "tokens per minute");
+  add(limits.tokens_per_day, "tokens per day");
   return out.empty() ? "none" : out;
 }
 
-// The secret alone on standard output, so that a script can take it.
+// Prints only the secret on standard output, for scripts.
 Result<void> print_secret(const ApiKey& key, const std::string& secret, const KeysOptions& options) {
   if (options.json)
     return print_out(Json{{"name", key.name}, {"id", key.id}, {"secret", secret}}.dump() + "\n");
   fmt::print(
       stderr,
-      "The key '{}', which is shown this once; only its hash is kept. Limits: {}.\n"
-      "Clients send it as `Authorization: Bearer KEY`. A gateway that runs knows it within a second.\n",
+      "Key '{}'. It is shown only once; only its hash is stored. Limits: {}.\n"
+      "Clients send it as `Authorization: Bearer KEY`. A running gateway accepts it within a second.\n",
       key.name, told_limits(key.limits));
   return print_out(secret + "\n");
 }
@@ -95,7 +96,7 @@ Result<void> add(const Globals& globals, const KeysOptions& options) {
   key.created_ms = base::utc_ms();
   key.private_indexes = options.private_indexes;
   key.limits = limits_from(options, {});
-  TRY_VOID(store->add(key));  // on disk before anybody sees the secret
+  TRY_VOID(store->add(key));  // stored before the secret is printed
   return print_secret(key, secret, options);
 }
 
@@ -106,7 +107,7 @@ Result<void> renew(const Globals& globals, const KeysOptions& options) {
   return print_secret(key, secret, options);
 }
 
-// No store yet: no keys. A store that was named must be there.
+// Returns all keys; none if there is no store yet. A store named by the user must exist.
 Result<std::vector<ApiKey>> all_keys(const Globals& globals, const KeysOptions& options) {
   auto store = open_store(globals, options, /*create=*/false);
   if (store) return (*store)->keys();
@@ -130,7 +131,7 @@ Result<void> list(const Globals& globals, const KeysOptions& options) {
     return print_out(out.dump(2) + "\n");
   }
   if (keys.empty())
-    return print_out("no keys: whoever reaches the gateway may use it; `plimsoll keys add NAME` makes one\n");
+    return print_out("no keys: every client may use the gateway; `plimsoll keys add NAME` adds one\n");
   Table table{{"KEY", "REQUESTS/MIN", "TOKENS/MIN", "TOKENS/DAY", "INDEXES", "MADE", "STATE"},
               {false, true, true, true, false, false, false},
               {},
@@ -147,35 +148,34 @@ Result<void> list(const Globals& globals, const KeysOptions& options) {
 
 Result<void> limit(const Globals& globals, const KeysOptions& options) {
   if (!options.requests_per_minute && !options.tokens_per_minute && !options.tokens_per_day)
-    return fail(
-        Errc::bad_input,
-        "which limit? --requests-per-minute, --tokens-per-minute or --tokens-per-day; 0 takes one away");
+    return fail(Errc::bad_input,
+                "no limit given; use --requests-per-minute, --tokens-per-minute or --tokens-per-day; 0 "
+                "removes a limit");
   TRY(const auto store, open_store(globals, options, /*create=*/false));
   TRY(const auto keys, store->keys());
   KeyLimits limits;
   for (const ApiKey& key : keys)
     if (key.name == options.name) limits = key.limits;
   TRY(const ApiKey key, store->set_limits(options.name, limits_from(options, limits)));
-  return print_out(fmt::format("'{}' may use: {}\n", key.name,
-                               key.limits == KeyLimits{} ? "all it wants" : told_limits(key.limits)));
+  return print_out(fmt::format("Limits of '{}': {}\n", key.name,
+                               key.limits == KeyLimits{} ? "none" : told_limits(key.limits)));
 }
 
 Result<void> revoke(const Globals& globals, const KeysOptions& options) {
   TRY(const auto store, open_store(globals, options, /*create=*/false));
   TRY(const ApiKey key, store->revoke(options.name));
-  return print_out(
-      fmt::format("'{}' is revoked; a gateway that runs refuses it within a second\n", key.name));
+  return print_out(fmt::format("'{}' is revoked; a running gateway refuses it within a second\n", key.name));
 }
 
 constexpr const char* examples =
     "Examples:\n"
     "  plimsoll keys add ann --tokens-per-day 200000   prints the secret, once\n"
-    "  plimsoll keys add team-b --private-indexes      sees no index but its own\n"
+    "  plimsoll keys add team-b --private-indexes      sees only its own indexes\n"
     "  plimsoll keys limit ann --requests-per-minute 60\n"
-    "  plimsoll keys renew ann                         another secret; indexes, traces and usage stay\n"
+    "  plimsoll keys renew ann                         new secret; indexes, traces and usage stay\n"
     "  plimsoll keys revoke ann\n"
     "\n"
-    "With one key in the store every request to the gateway needs one, as `Authorization: Bearer KEY`.\n";
+    "As soon as the store has a key, every request needs one: `Authorization: Bearer KEY`.\n";
 
 using Work = Result<void> (*)(const Globals&, const KeysOptions&);
 
@@ -183,12 +183,12 @@ using Work = Result<void> (*)(const Globals&, const KeysOptions&);
 
 void add_keys_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<KeysOptions>();
-  CLI::App* keys = app.add_subcommand("keys", "Say who may use the gateway, and how much");
+  CLI::App* keys = app.add_subcommand("keys", "Manage API keys and their limits");
   keys->footer(examples);
   keys->require_subcommand(1);
   const auto sub = [&](const char* name, const char* about, Work work) {
     CLI::App* command = keys->add_subcommand(name, about);
-    command->add_option("--store", options->store, "File that holds them (default: the setting store_file)")
+    command->add_option("--store", options->store, "Database file (default: the setting store_file)")
         ->type_name("PATH");
     command->callback([options, work, &globals, &exit_code] {
       if (const auto done = work(globals, *options); !done) exit_code = complain(done.error());
@@ -196,29 +196,29 @@ void add_keys_command(CLI::App& app, const Globals& globals, int& exit_code) {
     return command;
   };
   const auto named = [&](CLI::App* command) {
-    command->add_option("NAME", options->name, "What it is called in lists, logs and reports")->required();
+    command->add_option("NAME", options->name, "Name of the key in lists, logs and reports")->required();
     return command;
   };
   const auto limited = [&](CLI::App* command) {
     const auto one = [&](const char* flag, std::optional<std::int64_t>& value, const char* what) {
       command->add_option(flag, value, what)->type_name("N")->check(CLI::Range(std::int64_t{0}, most));
     };
-    one("--requests-per-minute", options->requests_per_minute,
-        "Requests that it may send in a minute; 0: any");
+    one("--requests-per-minute", options->requests_per_minute, "Most requests per minute; 0: no limit");
     one("--tokens-per-minute", options->tokens_per_minute,
-        "Tokens that models may read and write for it; 0: any");
-    one("--tokens-per-day", options->tokens_per_day, "Likewise in a day, by UTC; 0: any");
+        "Most tokens per minute, input and output; 0: no limit");
+    one("--tokens-per-day", options->tokens_per_day,
+        "Most tokens per day (UTC), input and output; 0: no limit");
   };
-  CLI::App* adding = named(sub("add", "Make a key, and print its secret this once", add));
+  CLI::App* adding = named(sub("add", "Add a key and print its secret once", add));
   limited(adding);
   adding->add_flag("--private-indexes", options->private_indexes,
-                   "It sees no index but its own, and nobody else does");
-  adding->add_flag("--json", options->json, "Name, id and secret as JSON");
-  sub("list", "List all keys", list)->add_flag("--json", options->json, "As JSON");
-  limited(named(sub("limit", "Change what a key may use", limit)));
-  named(sub("renew", "Give a key another secret; the old one is refused", renew))
-      ->add_flag("--json", options->json, "Name, id and secret as JSON");
-  named(sub("revoke", "Refuse a key from now on", revoke));
+                   "The key sees only its own indexes, and no other key sees them");
+  adding->add_flag("--json", options->json, "Print name, id and secret as JSON");
+  sub("list", "List all keys", list)->add_flag("--json", options->json, "Print JSON");
+  limited(named(sub("limit", "Change the limits of a key", limit)));
+  named(sub("renew", "Give a key a new secret; the old one stops working", renew))
+      ->add_flag("--json", options->json, "Print name, id and secret as JSON");
+  named(sub("revoke", "Revoke a key", revoke));
 }
 
 }  // namespace plimsoll

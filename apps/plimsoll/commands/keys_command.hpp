@@ -1,4 +1,4 @@
-// plimsoll keys: who may use the gateway, and how much.
+// plimsoll keys: manages API keys and their limits.
 #pragma once
 
 #include <CLI/CLI.hpp>

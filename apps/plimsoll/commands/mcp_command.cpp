@@ -26,7 +26,8 @@ namespace plimsoll {
 namespace {
 
 constexpr const char* examples =
-    "Speaks the Model Context Protocol, a JSON-RPC message a line, until standard input ends. In an agent's\n"
+    "Serves the Model Context Protocol, one JSON-RPC message per line, until standard input ends. In an "
+    "agent's\n"
     "settings:\n"
     "  {\"mcpServers\": {\"plimsoll\": {\"command\": \"plimsoll\", \"args\": [\"mcp\", \"--root\", "
     "\"/path/to/project\"]}}}\n"
@@ -41,7 +42,7 @@ struct Options {
   std::string root = ".";
 };
 
-// Answers lines until standard input ends, or nobody listens any more.
+// Answers messages until standard input ends or standard output is closed.
 Result<void> serve(const gateway::McpServer& server) {
   gateway::McpSession session;
   std::optional<Error> unheard;
@@ -68,7 +69,7 @@ Result<void> serve(const gateway::McpServer& server) {
   return {};
 }
 
-// The indexes of the store, opened when somebody searches: a store that is made later is found too.
+// Opens the indexes at the first search, so a store created later is found.
 class LateIndexes {
  public:
   explicit LateIndexes(const base::Settings& settings) : settings_(settings) {}
@@ -89,7 +90,7 @@ class LateIndexes {
   std::unique_ptr<library::OpenIndexes> open_indexes_;
 };
 
-// Likewise memories, whose store is made with the first.
+// Opens memories on first use. The store is created with the first memory.
 class LateMemories {
  public:
   explicit LateMemories(const base::Settings& settings) : settings_(settings) {}
@@ -110,7 +111,7 @@ class LateMemories {
   std::unique_ptr<engine::Memories> memories_;
 };
 
-// And the model servers, asked when a model is named.
+// Asks the model servers when a model is named.
 class LateServers {
  public:
   LateServers(const base::Settings& settings, const ModelCatalogue& catalogue,
@@ -151,7 +152,7 @@ Result<void> run(const Globals& globals, const Options& options) {
        [&open_indexes] { return open_indexes.open(); }, [&memories] { return memories.open(); },
        [&servers](std::string_view model) { return servers.model(model); }, settings.base_min_trust},
       PLIMSOLL_VERSION);
-  (void)std::signal(SIGPIPE, SIG_IGN);  // a client that went away is an error to report, not a death
+  (void)std::signal(SIGPIPE, SIG_IGN);  // a closed client is an error, not a reason to die
   return serve(server);
 }
 
@@ -160,11 +161,11 @@ Result<void> run(const Globals& globals, const Options& options) {
 void add_mcp_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
-      app.add_subcommand("mcp", "Serve the tools for agents over MCP, on standard input and output");
+      app.add_subcommand("mcp", "Serve tools to agents over MCP on standard input and output");
   command->footer(examples);
   command
       ->add_option("--root", options->root,
-                   "Folder below which agents may name files (default: the current one)")
+                   "Folder whose files agents may read (default: the current folder)")
       ->type_name("DIR");
   command->callback([options, &globals, &exit_code] {
     if (const auto done = run(globals, *options); !done) exit_code = complain(done.error());

@@ -1,4 +1,4 @@
-// plimsoll mcp: the tools for agents, over standard input and output.
+// plimsoll mcp: serves tools to agents on standard input and output.
 #pragma once
 
 #include <CLI/CLI.hpp>

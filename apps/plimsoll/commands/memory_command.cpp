@@ -32,7 +32,7 @@ struct MemoryOptions {
   bool json = false;
 };
 
-// What the commands stand on.
+// Open stores that the commands use.
 struct Opened {
   base::Settings settings;
   std::unique_ptr<Documents> documents;
@@ -40,7 +40,7 @@ struct Opened {
   std::unique_ptr<engine::Memories> memories;
 };
 
-// What is kept for somebody who is not there would be found by nobody.
+// Checks that the owner exists: nobody could read the memories of an unknown owner.
 Result<void> check_owner(const Globals& globals, const MemoryOptions& options) {
   if (options.owner == local_owner) return {};
   TRY(const base::Settings settings, load_settings(globals));
@@ -48,7 +48,7 @@ Result<void> check_owner(const Globals& globals, const MemoryOptions& options) {
   TRY(const auto store, sqlite::open_keys(file, {.create = false}));
   TRY(const auto keys, store->keys());
   if (std::ranges::any_of(keys, [&](const ApiKey& key) { return key.id == options.owner; })) return {};
-  return fail(Errc::not_found, "no key has the id '{}'; `plimsoll keys list --json` has those that there are",
+  return fail(Errc::not_found, "unknown key id '{}'; `plimsoll keys list --json` lists all ids",
               printable(options.owner, 60));
 }
 
@@ -77,7 +77,7 @@ std::string day(std::int64_t ms) {
   return fmt::format("{:%Y-%m-%d}", fmt::gmtime(static_cast<std::time_t>(ms / 1'000)));
 }
 
-// The text last and as wide as the terminal allows: it is what people read.
+// The text comes last and gets the rest of the terminal's width.
 std::string table_of(const std::vector<Fact>& facts) {
   constexpr std::size_t longest = 100;
   Table table{{"ID", "TRUST", "IMPORTANCE", "SESSION", "SAID", "TEXT"},
@@ -104,7 +104,7 @@ Result<void> add(const Globals& globals, const MemoryOptions& options) {
   return tell_added(added);
 }
 
-// Where nothing was ever remembered there is nothing to find; a file that was named is to be there.
+// Opens the default store, which is created if needed. A file named by the user must exist.
 Result<std::unique_ptr<Opened>> open_to_read(const Globals& globals, const MemoryOptions& options) {
   return open(globals, options, /*create=*/options.store.empty());
 }
@@ -114,7 +114,7 @@ Result<void> list(const Globals& globals, const MemoryOptions& options) {
   TRY(const auto facts, opened->memories->list(scope_of(options), options.limit));
   if (options.json) return print_json(memory_json(facts));
   if (facts.empty())
-    return print_out("nothing is remembered; `plimsoll memory add \"Ann likes tea\"` does so\n");
+    return print_out("no memories yet; add one with `plimsoll memory add \"Ann likes tea\"`\n");
   return print_out(table_of(facts));
 }
 
@@ -124,15 +124,14 @@ Result<void> find(const Globals& globals, const MemoryOptions& options) {
       opened->memories->search(scope_of(options), options.text, options.limit, Deadline::after(patience)));
   if (options.json) return print_json(memory_json(found));
   for (const std::string& note : found.notes) fmt::print(stderr, "{}\n", note);
-  if (found.facts.empty()) return print_out("nothing of it is remembered\n");
+  if (found.facts.empty()) return print_out("no memory found\n");
   std::vector<Fact> facts;
   for (const RecalledFact& one : found.facts) facts.push_back(one.fact);
   return print_out(table_of(facts));
 }
 
 Result<void> feedback(const Globals& globals, const MemoryOptions& options) {
-  if (options.helpful == options.wrong)
-    return fail(Errc::bad_input, "did it help? Say --helpful or --not-helpful");
+  if (options.helpful == options.wrong) return fail(Errc::bad_input, "give --helpful or --not-helpful");
   TRY(const auto opened, open(globals, options, /*create=*/false));
   TRY_VOID(opened->memories->feedback(options.owner, options.text, options.helpful));
   TRY(const auto shown, opened->memories->show(options.owner, options.text));
@@ -143,15 +142,15 @@ Result<void> feedback(const Globals& globals, const MemoryOptions& options) {
 
 Result<void> forget(const Globals& globals, const MemoryOptions& options) {
   if (options.text.empty() == options.session.empty())
-    return fail(Errc::bad_input, "which? Give the ID of a memory, or --session and a name");
+    return fail(Errc::bad_input, "give the ID of a memory, or --session NAME");
   TRY(const auto opened, open(globals, options, /*create=*/false));
   TRY(const auto gone, options.session.empty()
                            ? opened->memories->forget(options.owner, options.text)
                            : opened->memories->forget_session(options.owner, options.session));
   if (options.json) return print_json(memory_json(gone));
   if (!gone.purged)
-    fmt::print(stderr, "somebody reads the store: the bytes leave its log with the next that is forgotten\n");
-  return print_out(fmt::format("forgotten: {}, and their words in {}\n",
+    fmt::print(stderr, "another process reads the store: the bytes leave its log at the next deletion\n");
+  return print_out(fmt::format("forgotten: {}, and their text in {}\n",
                                gone.facts == 1 ? "1 memory" : fmt::format("{} memories", gone.facts),
                                several(static_cast<std::uint64_t>(gone.traces), "trace")));
 }
@@ -161,13 +160,13 @@ constexpr const char* examples =
     "  plimsoll memory add \"Ann is allergic to nuts\" --importance 0.9\n"
     "  plimsoll memory add \"This ticket is about the pump\" --session ticket-7   for that conversation "
     "alone\n"
-    "  plimsoll memory search \"what may Ann eat?\"       by words and by meaning\n"
+    "  plimsoll memory search \"what may Ann eat?\"       keyword and vector search\n"
     "  plimsoll memory feedback mem_... --helpful        trust + 0.05; --not-helpful: - 0.10\n"
-    "  plimsoll memory forget mem_...                    for good, also in traces\n"
+    "  plimsoll memory forget mem_...                    permanently, also from traces\n"
     "\n"
-    "They come into chats through the gateway where a request says {\"plimsoll\": {\"memory\": true}}, or "
-    "always with\n"
-    "the setting recall_memories. docs/memory.md tells which, and when.\n";
+    "Memories are added to chats through the gateway if a request has {\"plimsoll\": {\"memory\": true}}, "
+    "or\n"
+    "always with the setting recall_memories. docs/memory.md explains which, and when.\n";
 
 using Work = Result<void> (*)(const Globals&, const MemoryOptions&);
 
@@ -181,19 +180,19 @@ Result<void> tell_added(const engine::AddedFact& added) {
 
 void add_memory_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<MemoryOptions>();
-  CLI::App* memory = app.add_subcommand("memory", "Remember facts, find them, judge them, forget them");
+  CLI::App* memory = app.add_subcommand("memory", "Store, search, rate and delete facts");
   memory->footer(examples);
   memory->require_subcommand(1);
   const auto sub = [&](const char* name, const char* about, Work work) {
     CLI::App* command = memory->add_subcommand(name, about);
-    command->add_option("--store", options->store, "File that holds them (default: the setting store_file)")
+    command->add_option("--store", options->store, "Database file (default: the setting store_file)")
         ->type_name("PATH");
     command
         ->add_option("--owner", options->owner,
-                     "Whose: the id of a key, as `plimsoll keys list --json` has it (default: local, whoever "
-                     "has no key)")
+                     "Owner: the id of a key, from `plimsoll keys list --json` (default: local, for clients "
+                     "without a key)")
         ->type_name("ID");
-    command->add_flag("--json", options->json, "As JSON");
+    command->add_flag("--json", options->json, "Print JSON");
     command->callback([options, work, &globals, &exit_code] {
       if (const auto done = work(globals, *options); !done) exit_code = complain(done.error());
     });
@@ -203,30 +202,31 @@ void add_memory_command(CLI::App& app, const Globals& globals, int& exit_code) {
     command->add_option("--session", options->session, about)->type_name("NAME");
   };
   const auto limited = [&](CLI::App* command) {
-    command->add_option("--limit", options->limit, "Most memories (default: 20)")
+    command->add_option("--limit", options->limit, "Most memories to show (default: 20)")
         ->type_name("N")
         ->check(CLI::Range(std::size_t{1}, std::size_t{100'000}));
   };
-  CLI::App* adding = sub("add", "Remember something; the same words again renew it", add);
-  adding->add_option("TEXT", options->text, "What is to be remembered, in one sentence")->required();
-  in_session(adding, "Only for the conversation of that name (default: for all)");
+  CLI::App* adding = sub("add", "Store a fact; the same text again renews it", add);
+  adding->add_option("TEXT", options->text, "The fact, in one sentence")->required();
+  in_session(adding, "Only for this conversation (default: for all)");
   adding->add_option("--importance", options->importance, "0 to 1 (default: 0.7)")
       ->check(CLI::Range(0.0, 1.0));
   adding->add_option("--trust", options->trust, "0 to 1 (default: 0.5)")->check(CLI::Range(0.0, 1.0));
-  CLI::App* listing = sub("list", "What is remembered, the newest first", list);
-  in_session(listing, "Only of that conversation");
+  CLI::App* listing = sub("list", "List memories, newest first", list);
+  in_session(listing, "Only memories of this conversation");
   limited(listing);
-  CLI::App* searching = sub("search", "What of it has to do with a query, the best first", find);
-  searching->add_option("QUERY", options->text, "What is looked for")->required();
-  in_session(searching, "Only of that conversation");
+  CLI::App* searching = sub("search", "Search memories, best first", find);
+  searching->add_option("QUERY", options->text, "The query")->required();
+  in_session(searching, "Only memories of this conversation");
   limited(searching);
-  CLI::App* judging = sub("feedback", "Say whether a memory helped", feedback);
-  judging->add_option("ID", options->text, "Its id")->required();
-  judging->add_flag("--helpful", options->helpful, "It was right and of use");
-  judging->add_flag("--not-helpful", options->wrong, "It was not");
-  CLI::App* forgetting = sub("forget", "Delete a memory, or all of a conversation, also from traces", forget);
-  forgetting->add_option("ID", options->text, "Its id");
-  in_session(forgetting, "All memories of that conversation");
+  CLI::App* judging = sub("feedback", "Rate a memory as helpful or not", feedback);
+  judging->add_option("ID", options->text, "Id of the memory")->required();
+  judging->add_flag("--helpful", options->helpful, "It was correct and useful");
+  judging->add_flag("--not-helpful", options->wrong, "It was wrong or useless");
+  CLI::App* forgetting =
+      sub("forget", "Delete a memory, or all memories of a conversation, also from traces", forget);
+  forgetting->add_option("ID", options->text, "Id of the memory");
+  in_session(forgetting, "Delete all memories of this conversation");
 }
 
 }  // namespace plimsoll

@@ -1,4 +1,4 @@
-// `plimsoll memory`: what is remembered.
+// `plimsoll memory`: stores, searches, rates and deletes facts.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,7 +10,7 @@ namespace plimsoll {
 
 void add_memory_command(CLI::App& app, const Globals& globals, int& exit_code);
 
-// Says in the terminal what was kept, and how it will be found.
+// Prints what was stored and its id.
 Result<void> tell_added(const engine::AddedFact& added);
 
 }  // namespace plimsoll

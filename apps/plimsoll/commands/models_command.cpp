@@ -30,7 +30,7 @@ struct ModelsOptions {
   bool json = false;
 };
 
-// One line on stderr that says what is waited for; only people see it, and it goes when the answer is there.
+// Shows on a terminal what the program waits for; the line is cleared afterwards.
 class Waiting {
  public:
   explicit Waiting(std::string_view what) : shown_(::isatty(STDERR_FILENO) != 0) { say(what); }
@@ -58,7 +58,7 @@ bool contains(const ModelCard& card, std::string_view part) {
   return has(card.name) || std::ranges::any_of(card.aliases, has);
 }
 
-// The name that somebody who typed `name` most likely meant.
+// Returns the known name that is nearest to `name`.
 std::optional<std::string_view> nearest_name(const ModelCatalogue& catalogue, std::string_view name) {
   std::vector<std::string_view> names;
   for (const ModelCard& card : catalogue.models()) {
@@ -68,7 +68,7 @@ std::optional<std::string_view> nearest_name(const ModelCatalogue& catalogue, st
   return base::nearest(name, names);
 }
 
-// Those whose name has the text in it; where none has, the one that the text would be taken for.
+// Returns the models whose name contains the text; if none does, the best match for it.
 Result<std::vector<const ModelCard*>> chosen_cards(const ModelCatalogue& catalogue,
                                                    const std::vector<std::string>& names) {
   std::vector<const ModelCard*> cards;
@@ -84,8 +84,8 @@ Result<std::vector<const ModelCard*>> chosen_cards(const ModelCatalogue& catalog
     if (!match) {
       const auto near = nearest_name(catalogue, part);
       return fail(
-          Errc::unknown_model, "no model of the catalogue is called '{}' or has that in its name; {}", name,
-          near ? fmt::format("did you mean '{}'?", *near) : "`plimsoll models --catalogue` lists them");
+          Errc::unknown_model, "no model name in the catalogue contains '{}'; {}", name,
+          near ? fmt::format("did you mean '{}'?", *near) : "`plimsoll models --catalogue` lists all models");
     }
     if (std::ranges::find(cards, match->card) == cards.end()) cards.push_back(match->card);
   }
@@ -105,8 +105,8 @@ EarlierRuns earlier_runs(const ModelsOptions& options) {
   return options.refresh ? EarlierRuns::forgotten : EarlierRuns::believed;
 }
 
-// What the servers of the settings list, as the gateway would; with names, those that have one of them in
-// theirs. Nothing: there is no server, none answered, or none lists such a model.
+// Lists the models of the configured servers as the gateway does, filtered by parts of names if given. Empty:
+// no server is configured, none answered, or no model matches.
 Result<std::vector<ServerModels>> configured_models(const base::Settings& settings,
                                                     const ModelCatalogue& catalogue,
                                                     const ModelsOptions& options) {
@@ -151,7 +151,7 @@ Result<void> show_served(const base::Settings& settings, const ModelCatalogue& c
                                 : served_table(models, catalogue, terminal_of_stdout()));
 }
 
-// What was learned, from the store and from the file of windows. A gateway that runs on the same store
+// Deletes learned values from the store and from the file of windows. A gateway that runs on the same store
 // notices.
 Result<void> forget_learned(const base::Settings& settings, const ModelsOptions& options) {
   TRY(const std::size_t windows, forget_windows(options.names));
@@ -164,10 +164,10 @@ Result<void> forget_learned(const base::Settings& settings, const ModelsOptions&
       drift += found;
     }
   }
-  return print_out(
-      fmt::format("Forgot {} and {} of drift. A gateway that runs on {} notices within seconds.\n",
-                  several(windows, "window"), several(static_cast<std::uint64_t>(drift), "record"),
-                  settings.store_file.string()));
+  return print_out(fmt::format("Forgot {} and {} of drift. A running gateway on {} notices within seconds.\n",
+                               several(windows, "window"),
+                               several(static_cast<std::uint64_t>(drift), "record"),
+                               settings.store_file.string()));
 }
 
 Result<void> run(const Globals& globals, const ModelsOptions& options) {
@@ -179,7 +179,7 @@ Result<void> run(const Globals& globals, const ModelsOptions& options) {
   if (!options.names.empty() && std::ranges::all_of(options.names, is_gguf)) {
     for (const std::string& name : options.names)
       if (std::error_code unknown; !std::filesystem::is_regular_file(name, unknown))
-        return fail(Errc::not_found, "there is no file '{}'", name);
+        return fail(Errc::not_found, "no such file: '{}'", name);
     return show_served(settings, catalogue, options, nullptr);
   }
   if (!options.catalogue) {
@@ -193,44 +193,45 @@ Result<void> run(const Globals& globals, const ModelsOptions& options) {
 
 constexpr const char* examples =
     "Examples:\n"
-    "  plimsoll models                                 what the configured servers serve; without any, the\n"
+    "  plimsoll models                                 models of the configured servers; without any, the\n"
     "                                                  catalogue\n"
-    "  plimsoll models qwen3                           those with qwen3 in their names\n"
-    "  plimsoll models --catalogue                     what is known by name, whatever is served\n"
-    "  plimsoll models --kind ollama                   what the Ollama of this machine really serves\n"
-    "  plimsoll models --upstream http://gpu-box:8000  what any server serves; its kind is found out\n"
+    "  plimsoll models qwen3                           models whose name contains qwen3\n"
+    "  plimsoll models --catalogue                     the built-in catalogue; no server is asked\n"
+    "  plimsoll models --kind ollama                   models and windows of the local Ollama\n"
+    "  plimsoll models --upstream http://gpu-box:8000  models of any server; its kind is detected\n"
     "  plimsoll models llama3.2:3b --kind ollama       one model\n"
-    "  plimsoll models ./model.gguf                    what a file was made for\n"
-    "  plimsoll models --forget llama3.2:3b            as if no server had ever answered for it\n";
+    "  plimsoll models ./model.gguf                    the window stored in a GGUF file\n"
+    "  plimsoll models --forget llama3.2:3b            forget what was learned about this model\n";
 
 }  // namespace
 
 void add_models_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<ModelsOptions>();
-  CLI::App* command = app.add_subcommand(
-      "models", "Show windows: of the models known by name, or as a server really serves them");
+  CLI::App* command =
+      app.add_subcommand("models", "List models and their windows, from servers or from the catalogue");
   command->footer(examples);
-  command->add_option("NAME", options->names,
-                      "Parts of names; with --upstream or --kind, models of that server; or .gguf files");
-  command->add_option("--upstream", options->upstream, "Address of a server of models")->type_name("URL");
+  command->add_option(
+      "NAME", options->names,
+      "Parts of model names; with --upstream or --kind, models of that server; or .gguf files");
+  command->add_option("--upstream", options->upstream, "URL of a model server")->type_name("URL");
   command
       ->add_option("--kind", options->kind,
                    "ollama, llama.cpp, vllm, kaito, openrouter, lmstudio, tgi, gemini, anthropic or openai "
-                   "(default: found out)")
+                   "(default: detected)")
       ->type_name("KIND");
-  command->add_flag("--catalogue", options->catalogue, "Show the catalogue, and ask no server");
-  command->add_flag("--refresh", options->refresh, "Forget what earlier runs found, and ask again");
+  command->add_flag("--catalogue", options->catalogue, "Show the catalogue; ask no server");
+  command->add_flag("--refresh", options->refresh, "Ignore cached windows and ask the servers again");
   command->add_flag(
       "--forget", options->forget,
-      "Forget what replies have taught of windows and drift: of the models named exactly, or of all");
+      "Forget learned windows and drift of the models with exactly these names, or of all models");
   command
       ->add_option(
           "--timeout", options->timeout,
-          "Seconds that the questions for one model may take (default: window_timeout_seconds); a list may "
-          "take six times that")
+          "Time limit in seconds for one model (default: window_timeout_seconds); a list may take six "
+          "times as long")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.01, 600.0));
-  command->add_flag("--json", options->json, "As JSON");
+  command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &globals, &exit_code] {
     if (const auto done = run(globals, *options); !done) exit_code = complain(done.error());
   });

@@ -1,4 +1,4 @@
-// plimsoll models: the catalogue, or what a server really serves.
+// plimsoll models: lists models and windows of servers or of the catalogue.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -38,7 +38,7 @@ bool asks_server(const PlanCommand& command) {
   return !command.upstream.empty() || !command.kind.empty();
 }
 
-// What stands above the catalogue: the flag, the setting, or the server's word.
+// Returns the window that overrides the catalogue: from the flag, the setting or the server.
 Result<std::optional<Window>> window_of(const PlanCommand& command, const base::Settings& settings,
                                         const ModelCatalogue& catalogue, const std::string& model) {
   if (command.window > 0)
@@ -73,7 +73,8 @@ Result<std::string> model_of(const PlanCommand& command, const std::string& body
                                 ? json["model"].get<std::string>()
                                 : "";
   if (!named.empty()) return named;
-  return fail(Errc::bad_input, "the request names no model; name one with --model, as in --model gpt-4o");
+  return fail(Errc::bad_input,
+              "the request names no model; give one with --model, for example --model gpt-4o");
 }
 
 Result<int> run(const Globals& globals, const PlanCommand& command) {
@@ -94,7 +95,7 @@ Result<int> run(const Globals& globals, const PlanCommand& command) {
     }
   }
   TRY(const Plan plan, plan_request(body, model, options, models));
-  if (command.emit && !plan.fits) {  // nothing on standard output that could be taken for a request
+  if (command.emit && !plan.fits) {  // standard output must not look like a request
     fmt::print(stderr, "{}", plan_report(plan, {}));
     return does_not_fit;
   }
@@ -105,8 +106,8 @@ Result<int> run(const Globals& globals, const PlanCommand& command) {
 }
 
 constexpr const char* about =
-    "Plan a chat request: who gets how much of the window, what is left out and why.\n"
-    "Nothing is sent. Exit status: 0 it fits, 3 it does not, 2 something given is wrong.";
+    "Plan a chat request: how the window is divided, what is left out, and why.\n"
+    "Nothing is sent. Exit status: 0 it fits, 3 it does not fit, 2 wrong usage.";
 
 constexpr const char* examples =
     "Examples:\n"
@@ -120,12 +121,12 @@ constexpr const char* examples =
     "The request is the body of an OpenAI chat completion. Its field \"plimsoll\" may hold \"policy\",\n"
     "\"thinking\" (tokens), \"passages\" [{id, text, score}] and \"memories\" [{id, text, importance}].\n"
     "\n"
-    "Policies: balanced   the answer gives way first, down to 500; then facts, turns and passages alike\n"
-    "          history    turns stay as long as they can\n"
-    "          documents  passages stay as long as they can\n"
-    "          answer     the answer stays as long as it was asked for\n"
-    "          strict     no turn, fact or passage is left out: the request fails instead\n"
-    "          document-chat  passages are bounded by rule B1 (MAX_TOP_K, CONTEXT_SAFETY_MARGIN, ...)\n";
+    "Policies: balanced   shortens the answer first, down to 500; then facts, turns and passages alike\n"
+    "          history    keeps turns as long as possible\n"
+    "          documents  keeps passages as long as possible\n"
+    "          answer     keeps the full length of the answer\n"
+    "          strict     drops no turn, fact or passage; the request fails instead\n"
+    "          document-chat  limits passages by rule B1 (MAX_TOP_K, CONTEXT_SAFETY_MARGIN, ...)\n";
 
 }  // namespace
 
@@ -134,23 +135,23 @@ void add_plan_command(CLI::App& app, const Globals& globals, int& exit_code) {
   CLI::App* sub = app.add_subcommand("plan", about);
   sub->footer(examples);
   sub->add_option("REQUEST", command->request, "File with the request; -: standard input")->required();
-  sub->add_option("--model", command->model, "The model (default: the one that the request names)");
-  sub->add_option("--window", command->window, "Its window in tokens, above all else that is known")
+  sub->add_option("--model", command->model, "The model (default: the model of the request)");
+  sub->add_option("--window", command->window, "The model's window in tokens; overrides all other sources")
       ->check(CLI::Range(Tokens{1}, budget::most_tokens));
-  sub->add_option("--upstream", command->upstream, "Ask this server for the window that it serves")
+  sub->add_option("--upstream", command->upstream, "Ask this server for the model's window")
       ->type_name("URL");
-  sub->add_option("--kind", command->kind, "What kind of server that is (default: found out)");
-  sub->add_option("--max-tokens", command->max_tokens, "Longest answer, above what the request says")
+  sub->add_option("--kind", command->kind, "Kind of that server (default: detected)");
+  sub->add_option("--max-tokens", command->max_tokens, "Most tokens of the answer; overrides the request")
       ->check(CLI::Range(Tokens{1}, budget::most_tokens));
   const auto names = policy_names();
-  sub->add_option("--policy", command->policy, "Who gives way to whom (default: the request's, or balanced)")
+  sub->add_option("--policy", command->policy,
+                  "Which parts are cut first (default: the request's policy, or balanced)")
       ->check(CLI::IsMember(std::vector<std::string>(names.begin(), names.end())));
-  sub->add_option("--fallback", command->fallback,
-                  "Models to move to where this one is too small, best first")
+  sub->add_option("--fallback", command->fallback, "Fallback models if the window is too small, best first")
       ->delimiter(',')
       ->type_name("MODEL,...");
-  CLI::Option* json = sub->add_flag("--json", command->json, "The whole plan as JSON");
-  sub->add_flag("--emit", command->emit, "The request as it would be sent, and nothing else")->excludes(json);
+  CLI::Option* json = sub->add_flag("--json", command->json, "Print the whole plan as JSON");
+  sub->add_flag("--emit", command->emit, "Print only the request as it would be sent")->excludes(json);
   sub->callback([command, &globals, &exit_code] {
     const auto code = run(globals, *command);
     exit_code = code ? *code : complain(code.error());

@@ -1,4 +1,4 @@
-// plimsoll plan: what a chat request would get of the window, without sending it.
+// plimsoll plan: shows how a chat request would use the window, without sending it.
 #pragma once
 
 #include <CLI/CLI.hpp>

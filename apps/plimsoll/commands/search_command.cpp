@@ -33,7 +33,7 @@ struct SearchCommandOptions {
   bool json = false;
 };
 
-// The tokenizer that the budget is counted with: the one named, the model's, or the index's own.
+// Returns the tokenizer for the budget: the one given, the model's, or the index's.
 Result<Tokenizer> tokenizer_for(const base::Settings& settings, Documents& documents, const IndexInfo& index,
                                 const SearchCommandOptions& options, std::vector<std::string>& notes) {
   if (!options.tokenizer.empty()) return documents.tokenizers().open(options.tokenizer);
@@ -54,8 +54,7 @@ Result<void> run(const Globals& globals, const SearchCommandOptions& options) {
   TRY(const base::Settings settings, load_settings(globals));
   const auto order = passage_order_named(options.order);
   if (!order)
-    return fail(Errc::bad_input,
-                "no order is called '{}'; there are document, best-first, best-last, both-ends",
+    return fail(Errc::bad_input, "unknown order '{}'; use document, best-first, best-last or both-ends",
                 options.order);
   TRY(auto documents, Documents::open(settings, /*create=*/false));
   TRY(auto searchable, documents->open_index(options.index));
@@ -95,45 +94,44 @@ Result<void> run(const Globals& globals, const SearchCommandOptions& options) {
 constexpr const char* examples =
     "Examples:\n"
     "  plimsoll search manual \"how is the margin chosen?\" --budget 500\n"
-    "  plimsoll search manual \"margin\" --budget 500 --model llama3.1:8b   counted as that model counts\n"
+    "  plimsoll search manual \"margin\" --budget 500 --model llama3.1:8b   counted with the model's "
+    "tokenizer\n"
     "  plimsoll search code \"where are keys checked?\" --filter type=text/x-python\n"
-    "  plimsoll search manual \"margin\" --budget 2000 --context            the text alone, for a prompt\n";
+    "  plimsoll search manual \"margin\" --budget 2000 --context            only the text, for a prompt\n";
 
 }  // namespace
 
 void add_search_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<SearchCommandOptions>();
-  CLI::App* command = app.add_subcommand(
-      "search", "Find the passages that say most about a query, within a budget of tokens");
+  CLI::App* command =
+      app.add_subcommand("search", "Find the best passages for a query, within a token budget");
   command->footer(examples);
   command->add_option("NAME", options->index, "The index")->required();
-  command->add_option("QUERY", options->words, "What is looked for, in one word or several")->required();
+  command->add_option("QUERY", options->words, "The query, one or more words")->required();
   command
       ->add_option("--budget", options->budget,
-                   "Tokens that all passages may take, with what stands around them (default: 1000)")
+                   "Most tokens for all passages with their labels (default: 1000)")
       ->type_name("TOKENS")
       ->check(CLI::Range(Tokens{1}, Tokens{100'000'000}));
   auto* tokenizer =
-      command->add_option("--tokenizer", options->tokenizer, "Count with this one (default: the index's)")
+      command->add_option("--tokenizer", options->tokenizer, "Tokenizer to count with (default: the index's)")
           ->type_name("T");
-  command->add_option("--model", options->model, "Count as this model does")
+  command->add_option("--model", options->model, "Count with this model's tokenizer")
       ->type_name("M")
       ->excludes(tokenizer);
   command->add_option("--top-k", options->top_k, "Most passages")
       ->type_name("K")
       ->check(CLI::Range(std::size_t{1}, std::size_t{10'000}));
-  command
-      ->add_option("--filter", options->filters, "Only documents whose metadata has this; may be given again")
+  command->add_option("--filter", options->filters, "Only documents with this metadata; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command
       ->add_option("--order", options->order,
-                   "document, best-first, best-last or both-ends (default: document)")
+                   "Order of passages: document, best-first, best-last or both-ends (default: document)")
       ->type_name("ORDER");
-  command->add_flag("--no-labels", options->no_labels, "Passages without numbers and names before them");
-  command->add_flag("--context", options->context,
-                    "Print the text that goes into a prompt, and nothing else");
-  command->add_flag("--json", options->json, "As JSON");
+  command->add_flag("--no-labels", options->no_labels, "Leave out the number and name before each passage");
+  command->add_flag("--context", options->context, "Print only the text for a prompt");
+  command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &globals, &exit_code] {
     if (const auto done = run(globals, *options); !done) exit_code = complain(done.error());
   });

@@ -1,4 +1,4 @@
-// `plimsoll search`: passages of an index that answer a query, within a budget of tokens.
+// `plimsoll search`: finds passages of an index for a query, within a token budget.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -24,22 +24,20 @@ namespace plimsoll {
 namespace {
 
 constexpr const char* examples =
-    "Any client of OpenAI's API works by changing its base URL to http://127.0.0.1:8000/v1. Each request is\n"
-    "counted and planned before it goes to its model; nothing is cut without a word.\n"
+    "Any client of OpenAI's API works with the base URL http://127.0.0.1:8000/v1. Each request is\n"
+    "counted and planned before it is sent to its model; nothing is cut silently.\n"
     "\n"
     "Examples:\n"
-    "  plimsoll serve                                  an Ollama on this machine, else the embedded model\n"
+    "  plimsoll serve                                  a local Ollama, else the embedded model\n"
     "  plimsoll serve --upstream embedded --model-file qwen2.5-3b.gguf\n"
-    "                                                  a model inside this process, with no server beside "
-    "it\n"
-    "  plimsoll serve --upstream http://gpu:8000/v1    a vLLM, llama.cpp or any OpenAI-style server\n"
+    "                                                  a model inside this process, without a server\n"
+    "  plimsoll serve --upstream http://gpu:8000/v1    vLLM, llama.cpp or any OpenAI-compatible server\n"
     "  plimsoll serve --upstream local=http://localhost:11434 --upstream openai=https://api.openai.com/v1\n"
-    "                                                  several; the second one's key is OPENAI_API_KEY\n"
-    "  plimsoll keys add ann                           from then on requests need a key; then --listen may "
-    "be\n"
-    "                                                  an address that others reach\n"
-    "  curl http://127.0.0.1:8000/v1/models            what they serve, with real windows\n"
-    "  plimsoll inspect --last                         what became of the last request\n";
+    "                                                  two servers; the key of the second is OPENAI_API_KEY\n"
+    "  plimsoll keys add ann                           require API keys; then --listen may be an address\n"
+    "                                                  that other machines can reach\n"
+    "  curl http://127.0.0.1:8000/v1/models            all models with their windows\n"
+    "  plimsoll inspect --last                         plan and usage of the last request\n";
 
 struct Options {
   std::string listen;
@@ -50,7 +48,7 @@ struct Options {
   bool open = false;
 };
 
-// `program`: how other commands find the same settings and store, "plimsoll --set store_file=/x.db".
+// `program`: the command line for the same settings and store, "plimsoll --set store_file=/x.db".
 std::string greeting(ServedGateway& gateway, const base::Settings& settings, const std::string& address,
                      const std::string& program) {
   std::string text;
@@ -65,7 +63,7 @@ std::string greeting(ServedGateway& gateway, const base::Settings& settings, con
   }
   if (models->empty())
     text +=
-        "  upstream  none: no Ollama answers here, and there is no embedded model; name a server with "
+        "  upstream  none: no local Ollama answers, and there is no embedded model; give a server with "
         "--upstream URL\n";
   text += fmt::format("  store     {}\n\n", settings.store_file.string());
   std::string model = "MODEL";
@@ -74,13 +72,13 @@ std::string greeting(ServedGateway& gateway, const base::Settings& settings, con
   text += fmt::format(
       "Try, from another terminal:\n"
       "  curl {0}/v1/chat/completions -H 'Content-Type: application/json'{2} \\\n"
-      "    -d '{{\"model\": \"{1}\", \"messages\": [{{\"role\": \"user\", \"content\": \"Ahoy!\"}}]}}'\n"
+      "    -d '{{\"model\": \"{1}\", \"messages\": [{{\"role\": \"user\", \"content\": \"Hello!\"}}]}}'\n"
       "  {3} inspect --last\n",
       address, printable(model), key, program);
   return text;
 }
 
-// How another terminal, in any folder, calls the program for the same settings and store.
+// Returns the command line for the same settings and store, from any folder.
 std::string program_for_hints(Globals globals) {
   std::error_code error;
   if (!globals.config_file.empty())
@@ -88,7 +86,7 @@ std::string program_for_hints(Globals globals) {
   constexpr std::string_view store = "store_file=", model = "embedded_model_file=";
   std::string file;
   for (const std::string& one : globals.set)
-    if (one.starts_with(store)) file = one.substr(store.size());  // the last one counts
+    if (one.starts_with(store)) file = one.substr(store.size());  // the last one wins
   std::erase_if(globals.set,
                 [&](const std::string& one) { return one.starts_with(store) || one.starts_with(model); });
   if (!file.empty())
@@ -96,14 +94,14 @@ std::string program_for_hints(Globals globals) {
   return "plimsoll" + as_arguments(globals);
 }
 
-// Asks servers for their models again and again: those that did not answer soon, all of them seldom. On a
-// thread of its own: a server that swallows packets holds up nobody.
+// Asks servers for their models periodically: often those that did not answer, rarely all of them. Runs on
+// its own thread, so a server that drops packets blocks nothing.
 class ModelWatch {
  public:
   explicit ModelWatch(ServedGateway& gateway) : gateway_(gateway), thread_([this] { run(); }) {}
   ModelWatch(const ModelWatch&) = delete;
   ModelWatch& operator=(const ModelWatch&) = delete;
-  // Waits for the question under way.
+  // Waits for the running request.
   ~ModelWatch() {
     {
       const std::lock_guard lock(mutex_);
@@ -133,20 +131,20 @@ class ModelWatch {
   }
 
   ServedGateway& gateway_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable wake_;
   bool stopping_ = false;
-  std::thread thread_;  // last: everything else is there when it starts
+  std::thread thread_;  // last: starts after all other members exist
 };
 
-// A gateway with the settings it was made by.
+// A gateway with its settings.
 struct Watch {
   std::unique_ptr<const base::Settings> settings;
   std::unique_ptr<ServedGateway> gateway;
   std::unique_ptr<ModelWatch> models{};
 };
 
-// Marks what ran when the last server ended, unless another serves the store still.
+// Marks jobs that were running when the last server ended, unless another server still uses the store.
 Result<void> take_store(const base::Settings& settings, ServedGateway& gateway,
                         std::optional<ServeLock>& lock) {
   TRY(ServeLock taken, ServeLock::take(settings.store_file));
@@ -156,8 +154,8 @@ Result<void> take_store(const base::Settings& settings, ServedGateway& gateway,
   return {};
 }
 
-// By the settings as they are now. `before`: the gateway that listens until now, or null; who follows one
-// knows all models before it is asked for any.
+// Starts a gateway with the current settings. `before`: the gateway to replace, or null; a replacement lists
+// all models before it accepts requests.
 Result<Watch> begin(const Globals& globals, const Options& options, const ListenAddress& listen,
                     ServedGateway* before, std::optional<ServeLock>& lock) {
   Watch watch;
@@ -173,7 +171,7 @@ Result<Watch> begin(const Globals& globals, const Options& options, const Listen
   return watch;
 }
 
-// Until somebody wants an end, or other settings: the signal that said so.
+// Waits for a signal to stop or to reload the settings, and returns it.
 int wait_for_a_signal(ServedGateway& gateway, const sigset_t& signals) {
   while (true) {
     const timespec second{1, 0};
@@ -182,8 +180,7 @@ int wait_for_a_signal(ServedGateway& gateway, const sigset_t& signals) {
   }
 }
 
-// Gateways that another has followed: each answers what it has begun, and ends its uploads and evaluations,
-// for no longer than that.
+// Replaced gateways. Each lives until it has finished its open requests, uploads and evaluations.
 class Retired {
  public:
   Retired() = default;
@@ -193,11 +190,11 @@ class Retired {
     ending_ = true;
     for (std::thread& thread : threads_) thread.join();
   }
-  // Comes back when it takes no more connections.
+  // Returns when the gateway accepts no more connections.
   void add(Watch watch) {
     auto held = std::make_shared<Watch>(std::move(watch));
     const gateway::HttpServer& server = held->gateway->server();
-    const std::shared_ptr<Watch> stays = held;  // while it is looked at below
+    const std::shared_ptr<Watch> stays = held;  // keeps it alive for the use below
     threads_.emplace_back([this, held]() mutable {
       (void)held->gateway->server().drain();
       const auto end = std::chrono::steady_clock::now() + longest;
@@ -216,13 +213,13 @@ class Retired {
   std::vector<std::thread> threads_;
 };
 
-// A second gateway on the same port, made by the settings as they are now; the first ends what it has begun.
-// Where the new settings will not do, the first stays as it is.
+// Starts a second gateway on the same port with the current settings; the first finishes its open requests.
+// If the new settings are invalid, the first one stays.
 void take_over(Watch& watch, Retired& retired, std::optional<ServeLock>& lock, const Globals& globals,
                const Options& options, const ListenAddress& listen) {
   auto next = begin(globals, options, listen, watch.gateway.get(), lock);
   if (!next) {
-    log::error("settings were not read again: all stays as it was", {{"why", next.error().what}});
+    log::error("settings not reloaded; the old ones stay in use", {{"why", next.error().what}});
     return;
   }
   std::swap(watch, *next);
@@ -231,11 +228,11 @@ void take_over(Watch& watch, Retired& retired, std::optional<ServeLock>& lock, c
   log::info("settings read again", {{"upstreams", watch.gateway->upstreams().members().size()}});
 }
 
-// The process ends then, whatever blocks: what was acknowledged is on disk.
+// Ends the process after `time` even if something blocks; acknowledged data is on disk.
 void end_within(std::chrono::seconds time) {
   std::thread([time] {
     std::this_thread::sleep_for(time);
-    log::warning("ended while work was under way; what it had not stored is lost");
+    log::warning("stopped while work was running; unsaved work is lost");
     std::_Exit(0);
   }).detach();
 }
@@ -268,7 +265,7 @@ Result<void> run(const Globals& globals, const Options& options) {
   Retired retired;
   while (wait_for_a_signal(*watch.gateway, signals) == SIGHUP)
     take_over(watch, retired, lock, with_store, options, listen);
-  log::info("ending", {{"connections", watch.gateway->server().connections()}});
+  log::info("shutting down", {{"connections", watch.gateway->server().connections()}});
   constexpr std::chrono::seconds with_drain{40}, after_drain{5};
   end_within(with_drain);
   (void)watch.gateway->server().drain();
@@ -281,14 +278,14 @@ Result<void> run(const Globals& globals, const Options& options) {
 
 void add_serve_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("serve", "Run the gateway between any OpenAI client and its models");
+  CLI::App* command = app.add_subcommand("serve", "Run the gateway between clients and model servers");
   command->footer(examples);
-  command->add_option("--listen", options->listen, "Where to listen (default: 127.0.0.1:8000)")
+  command->add_option("--listen", options->listen, "Address and port to listen on (default: 127.0.0.1:8000)")
       ->type_name("HOST:PORT");
   command
       ->add_option_function<std::uint16_t>(
           "--port", [options](std::uint16_t port) { options->listen = std::to_string(port); },
-          "Port to listen on, on this machine alone")
+          "Port to listen on, on loopback only")
       ->type_name("PORT")
       ->excludes("--listen");
   command->add_option("--upstream", options->upstreams, "Model server; may be repeated")
@@ -298,9 +295,10 @@ void add_serve_command(CLI::App& app, const Globals& globals, int& exit_code) {
       ->add_option("--model-file", options->model_file,
                    "Weights of the embedded model (default: SmolLM2 135M)")
       ->type_name("FILE.gguf");
-  command->add_flag("--open", options->open, "Listen beyond this machine also where there are no keys");
-  command->add_option("--config", options->config, "Settings file, as before the command")->type_name("FILE");
-  command->add_option("--store", options->store, "File that holds documents and traces")->type_name("PATH");
+  command->add_flag("--open", options->open, "Listen on other addresses than loopback even without API keys");
+  command->add_option("--config", options->config, "Settings file")->type_name("FILE");
+  command->add_option("--store", options->store, "Database file (default: the setting store_file)")
+      ->type_name("PATH");
   command->callback([options, &globals, &exit_code] {
     if (const auto done = run(globals, *options); !done) exit_code = complain(done.error());
   });

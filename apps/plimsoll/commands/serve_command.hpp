@@ -1,4 +1,4 @@
-// plimsoll serve: the gateway.
+// plimsoll serve: runs the gateway.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -23,14 +23,14 @@ namespace {
 
 constexpr const char* examples =
     "Examples:\n"
-    "  plimsoll strategy \"What is the draught of the Cutty Sark?\" --files logs/*.txt\n"
+    "  plimsoll strategy \"Which requests failed on Monday?\" --files logs/*.txt\n"
     "  plimsoll strategy \"Summarize this\" --files report.md --model llama3.2:3b --used 1500\n"
-    "  plimsoll strategy \"Compare the two hulls\" --hint large --window 32768 --tools "
+    "  plimsoll strategy \"Compare the two contracts\" --hint large --window 32768 --tools "
     "read_file,web_search\n"
     "  plimsoll strategy \"Fix the build\" --chars 250000 --json\n"
     "\n"
     "STUFF pastes everything, HYBRID pastes what matters and retrieves the rest, RAG retrieves passages,\n"
-    "RAG+GRAPH walks an index of entities first. Files are counted with the model's own tokenizer\n"
+    "RAG+GRAPH searches an index of entities first. Files are counted with the model's own tokenizer\n"
     "(o200k_base without a model); without files, --chars or --hint, 64,000 tokens are assumed.\n";
 
 constexpr const char* default_tokenizer = "o200k_base";
@@ -47,13 +47,13 @@ struct Options {
   bool json = false;
 };
 
-// A check for CLI11 that says what would do.
+// Returns a CLI11 check whose message says what is allowed.
 std::function<std::string(const std::string&)> at_least(std::int64_t least) {
   return [least](const std::string& text) -> std::string {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error == std::errc{} && end == text.data() + text.size() && number >= least) return {};
-    return fmt::format("'{}' is not a whole number from {} on", text, least);
+    return fmt::format("'{}' is not a whole number of {} or more", text, least);
   };
 }
 
@@ -62,7 +62,7 @@ Result<void> find_window(const base::Settings& settings, const Options& options,
   found.window_source = "default";
   if (!options.model.empty()) {
     TRY(const ModelCatalogue catalogue, known_models(settings));
-    const bool decided = options.window > 0 || settings.llm_context_window;  // nobody has to be asked
+    const bool decided = options.window > 0 || settings.llm_context_window;  // no server needs to be asked
     const TokenizerLibrary library = library_of(settings);
     if (!decided) {
       TRY(const auto servers, ConfiguredServers::open(settings, catalogue, library));
@@ -75,15 +75,14 @@ Result<void> find_window(const base::Settings& settings, const Options& options,
     }
     const auto match = catalogue.find(options.model);
     if (!match)
-      return fail(
-          Errc::unknown_model,
-          "the catalogue has no model '{}'; leave --model out and give --window, or add the model to a "
-          "models_file",
-          options.model);
+      return fail(Errc::unknown_model,
+                  "the catalogue has no model '{}'; give --window instead of --model, or add the model to a "
+                  "models_file",
+                  options.model);
     found.model = match->card->name;
     ask.model_context_length = match->card->window;
     found.window_source =
-        match->kind == MatchKind::partial ? "catalogue, of the nearest relative" : "catalogue";
+        match->kind == MatchKind::partial ? "catalogue, nearest related model" : "catalogue";
   }
   if (settings.llm_context_window) {
     ask.model_context_length = *settings.llm_context_window;
@@ -96,7 +95,7 @@ Result<void> find_window(const base::Settings& settings, const Options& options,
   return {};
 }
 
-// By its size where it cannot be counted.
+// Estimates a file that cannot be counted from its size.
 std::optional<WeighedFile> estimated_file(const std::string& path) {
   std::error_code error;
   const auto bytes = std::filesystem::file_size(path, error);
@@ -154,7 +153,7 @@ Result<void> run(const Globals& globals, const Options& options) {
   const std::string query = fmt::format("{}", fmt::join(options.words, " "));
   if (base::trim(query).empty())
     return fail(Errc::bad_input,
-                "the query is empty; say what is to be done: plimsoll strategy \"Summarize this\"");
+                "the query is empty; describe the task: plimsoll strategy \"Summarize this\"");
   TRY(const base::Settings settings, load_settings(globals));
   StrategyFindings found;
   StrategyAsk ask;
@@ -165,7 +164,7 @@ Result<void> run(const Globals& globals, const Options& options) {
   if (!options.hint.empty()) {
     ask.content_size_hint = content_size_named(options.hint);
     if (!ask.content_size_hint)
-      return fail(Errc::bad_input, "no size is called '{}'; there are {}", options.hint,
+      return fail(Errc::bad_input, "unknown size '{}'; use one of {}", options.hint,
                   fmt::join(content_sizes(), ", "));
   }
   TRY_VOID(find_window(settings, options, found, ask));
@@ -184,34 +183,33 @@ Result<void> run(const Globals& globals, const Options& options) {
 void add_strategy_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
-      app.add_subcommand("strategy", "Advise whether to paste content, to mix, or to retrieve from it");
+      app.add_subcommand("strategy", "Advise whether to paste content, retrieve from it, or do both");
   command->footer(examples);
-  command->add_option("QUERY", options->words, "What is to be done, in words; before --files")->required();
-  command
-      ->add_option("--files", options->files, "Files that it is about; counted, and missing ones are skipped")
+  command->add_option("QUERY", options->words, "The task in words; give it before --files")->required();
+  command->add_option("--files", options->files, "Files with the content; missing files are skipped")
       ->type_name("FILE");
   command
       ->add_option("--hint", options->hint,
-                   "How much content there is where no file is at hand: tiny (2,000 tokens), small (8,000), "
+                   "Size of the content if there are no files: tiny (2,000 tokens), small (8,000), "
                    "medium (32,000), large (100,000), huge (500,000), massive (2,000,000)")
       ->type_name("SIZE");
-  command->add_option("--chars", options->chars, "How many characters the content has")
+  command->add_option("--chars", options->chars, "Size of the content in characters")
       ->type_name("N")
       ->check(at_least(1));
-  command->add_option("--window", options->window, "The model's window (default: the model's, else 128,000)")
+  command->add_option("--window", options->window, "Window in tokens (default: the model's, else 128,000)")
       ->type_name("TOKENS")
       ->check(at_least(1));
-  command->add_option("--used", options->used, "Tokens that are in the window already")
+  command->add_option("--used", options->used, "Tokens already in the window")
       ->type_name("TOKENS")
       ->check(at_least(0));
   command
       ->add_option("--tools", options->tools,
-                   "Tools that can be used: read_file, web_extract, web_search, session_search, memory")
+                   "Available tools: read_file, web_extract, web_search, session_search, memory")
       ->type_name("A,B")
       ->delimiter(',');
   command->add_option("--model", options->model, "Model, for its window and its tokenizer")
       ->type_name("NAME");
-  command->add_flag("--json", options->json, "As JSON");
+  command->add_flag("--json", options->json, "Print JSON");
   command->callback([options, &globals, &exit_code] {
     if (const auto done = run(globals, *options); !done) exit_code = complain(done.error());
   });

@@ -1,4 +1,4 @@
-// plimsoll strategy: whether to paste, to mix or to retrieve, for a query and what it is about.
+// plimsoll strategy: advises whether to paste content, retrieve from it, or do both.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -21,7 +21,7 @@ struct Options {
   bool json = false;
 };
 
-// Says on stderr what is being done; a terminal sees one line that changes.
+// Reports progress on stderr; on a terminal, one line that changes.
 void report(bool interactive, std::size_t done, std::size_t all, std::string_view what) {
   if (interactive)
     fmt::print(stderr, "\r\033[K[{}/{}] {}", done, all, what);
@@ -38,7 +38,7 @@ Result<void> compile_all(const TokenizerLibrary& library) {
     if (!std::filesystem::exists(sources[i].definition)) {
       ++missing;
       report(false, i + 1, sources.size(),
-             fmt::format("{}: not fetched, run `tools/setup assets`", sources[i].name));
+             fmt::format("{}: not downloaded; run `tools/setup assets`", sources[i].name));
       continue;
     }
     if (interactive) report(true, i + 1, sources.size(), sources[i].name);
@@ -52,7 +52,7 @@ Result<void> compile_all(const TokenizerLibrary& library) {
              fmt::format("{} compiled in {:.1f} s", sources[i].name, took.count()));
   }
   if (interactive) fmt::print(stderr, "\r\033[K");
-  fmt::print(stderr, "tokenizers: {} compiled, {} ready before, {} not fetched\n", made,
+  fmt::print(stderr, "tokenizers: {} compiled, {} already compiled, {} not downloaded\n", made,
              sources.size() - made - missing, missing);
   return {};
 }
@@ -93,7 +93,7 @@ Result<void> list(const TokenizerLibrary& library, bool json) {
   }
   if (json) return print_out(all.dump(2) + "\n");
   return print_out(draw(table, terminal_of_stdout()) +
-                   "\nA definition of your own works too: --tokenizer-file with a tokenizer.json, .tiktoken, "
+                   "\nOther tokenizers work too: use --tokenizer-file with a tokenizer.json, .tiktoken, "
                    "SentencePiece .model, tekken.json or .gguf.\n");
 }
 
@@ -117,8 +117,8 @@ void add_tokenizers_command(CLI::App& app, const Globals& globals, int& exit_cod
       "  plimsoll tokenizers                           names, sources, licences\n"
       "  plimsoll count README.md --tokenizer qwen3    count with one of them\n");
   command->add_flag("--compile", options->compile,
-                    "Compile every definition that set-up fetched and that is not compiled yet");
-  command->add_flag("--json", options->json, "As a JSON list");
+                    "Compile all downloaded definitions that are not compiled yet");
+  command->add_flag("--json", options->json, "Print a JSON list");
   command->callback([options, &globals, &exit_code] {
     if (const auto done = run(globals, *options); !done) exit_code = complain(done.error());
   });

@@ -1,4 +1,4 @@
-// plimsoll tokenizers: every tokenizer with its source and licence; compiles what set-up fetched.
+// plimsoll tokenizers: lists tokenizers with source and licence; compiles downloaded definitions.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,7 +10,7 @@ namespace plimsoll {
 
 void add_tokenizers_command(CLI::App& app, const Globals& globals, int& exit_code);
 
-// The library that the settings name.
+// Returns the tokenizer library of the settings.
 TokenizerLibrary library_of(const base::Settings& settings);
 
 }  // namespace plimsoll

@@ -46,7 +46,8 @@ Result<std::int64_t> read_day(const std::string& text) {
   const char* end = ::strptime(text.c_str(), "%Y-%m-%d", &parts);
   const std::int64_t day = end == nullptr ? 0 : ::timegm(&parts) / day_seconds;
   if (end == nullptr || *end != '\0' || shown_day(day) != text)
-    return fail(Errc::bad_input, "'{}' is no day; write it as 2026-11-16, today or yesterday", text);
+    return fail(Errc::bad_input, "'{}' is not a day; use a date such as 2026-11-16, today or yesterday",
+                text);
   return day;
 }
 
@@ -77,7 +78,7 @@ class Names {
       std::from_chars(sum.group.data(), sum.group.data() + sum.group.size(), day);
       return shown_day(day);
     }
-    return sum.group.empty() ? "(none answered)" : sum.group;
+    return sum.group.empty() ? "(no answer)" : sum.group;
   }
 
  private:
@@ -122,7 +123,7 @@ std::string report(const std::vector<Line>& lines, const std::string& by, const 
                    : ""});
   };
   for (const Line& line : lines) row(line, with_thousands(line.requests));
-  // A request is in several sections: their sum would say nothing.
+  // A request is in several sections, so their sum has no meaning.
   if (table.total) row(all, by == "section" ? "" : with_thousands(all.requests));
   return draw(table, terminal);
 }
@@ -149,7 +150,7 @@ std::string report_json(const std::vector<Line>& lines, const UsageWish& wish, c
 Result<std::string> owner_named(const std::vector<ApiKey>& keys, const std::string& name) {
   for (const ApiKey& key : keys)
     if (key.name == name) return key.id;
-  return fail(Errc::not_found, "no key is called '{}'; `plimsoll keys list` has them all", name);
+  return fail(Errc::not_found, "unknown key '{}'; `plimsoll keys list` lists all keys", name);
 }
 
 Result<void> run(const Globals& globals, const UsageOptions& options) {
@@ -177,17 +178,17 @@ Result<void> run(const Globals& globals, const UsageOptions& options) {
   if (options.json) return print_out(report_json(lines, wish, by));
   if (lines.empty())
     return print_out(
-        fmt::format("nothing was used from {} to {}\n", shown_day(wish.first_day), shown_day(wish.last_day)));
+        fmt::format("no usage from {} to {}\n", shown_day(wish.first_day), shown_day(wish.last_day)));
   return print_out(report(lines, by, terminal_of_stdout()));
 }
 
 constexpr const char* examples =
-    "READ is what models were sent, WRITTEN what they answered and thought, as far as servers say it. Days "
-    "are UTC's.\n"
+    "READ counts the tokens sent to models, WRITTEN the tokens of answers and thinking, as reported by the\n"
+    "servers. Days are in UTC.\n"
     "\n"
     "Examples:\n"
     "  plimsoll usage                              the last 30 days, by key\n"
-    "  plimsoll usage --day today --by section     which part of the prompts costs what\n"
+    "  plimsoll usage --day today --by section     tokens of each part of the prompts\n"
     "  plimsoll usage --days 7 --key ann --by model\n"
     "  plimsoll usage --by day --json\n";
 
@@ -195,20 +196,19 @@ constexpr const char* examples =
 
 void add_usage_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<UsageOptions>();
-  CLI::App* command = app.add_subcommand("usage", "Show the tokens that went through the gateway");
+  CLI::App* command = app.add_subcommand("usage", "Show token usage");
   command->footer(examples);
   CLI::Option* day =
       command->add_option("--day", options->day, "One day: 2026-11-16, today, yesterday")->type_name("D");
-  command->add_option("--days", options->days, "The last so many days, today included (default: 30)")
+  command->add_option("--days", options->days, "The last N days, including today (default: 30)")
       ->type_name("N")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{36'500}))
       ->excludes(day);
-  command->add_option("--key", options->key, "Only that of one key")->type_name("NAME");
-  command
-      ->add_option("--by", options->by, "What to add up by (default: key, or model where there are no keys)")
+  command->add_option("--key", options->key, "Only this key")->type_name("NAME");
+  command->add_option("--by", options->by, "Group by (default: key, or model if there are no keys)")
       ->check(CLI::IsMember({"key", "model", "section", "day"}));
-  command->add_flag("--json", options->json, "As JSON, with the sections of each line");
-  command->add_option("--store", options->store, "File that holds it (default: the setting store_file)")
+  command->add_flag("--json", options->json, "Print JSON, with the sections of each line");
+  command->add_option("--store", options->store, "Database file (default: the setting store_file)")
       ->type_name("PATH");
   command->callback([options, &globals, &exit_code] {
     if (const auto done = run(globals, *options); !done) exit_code = complain(done.error());

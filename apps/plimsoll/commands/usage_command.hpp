@@ -1,4 +1,4 @@
-// plimsoll usage: what the gateway's clients have used.
+// plimsoll usage: shows the token usage of the gateway's clients.
 #pragma once
 
 #include <CLI/CLI.hpp>

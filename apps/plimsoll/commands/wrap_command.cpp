@@ -27,18 +27,16 @@ namespace {
 using base::with_thousands;
 
 constexpr const char* examples =
-    "The gateway listens on a free port of this machine for as long as the program runs. The program finds "
-    "it by\n"
-    "OPENAI_BASE_URL, ANTHROPIC_BASE_URL and OLLAMA_HOST, and agents that would guess at the window are told "
-    "the real\n"
-    "one. At the end it says what was planned, left out and used; `plimsoll inspect` has each request.\n"
+    "The gateway listens on a free local port while the program runs. The program finds it through\n"
+    "OPENAI_BASE_URL, ANTHROPIC_BASE_URL and OLLAMA_HOST; agents also get the real window of the model.\n"
+    "At the end a table shows what was used and left out; `plimsoll inspect` shows each request.\n"
     "\n"
     "Examples:\n"
     "  plimsoll wrap python agent.py                   whatever client it uses, its models are asked through "
     "plimsoll\n"
-    "  plimsoll wrap --model qwen3:8b goose session    the window of this model is told to the agent\n"
+    "  plimsoll wrap --model qwen3:8b goose session    pass this model and its window to the agent\n"
     "  plimsoll wrap --upstream http://gpu:8000/v1 aider --model openai/qwen3\n"
-    "  plimsoll wrap env                               only show the variables\n";
+    "  plimsoll wrap env                               show the environment variables\n";
 
 struct Options {
   std::vector<std::string> upstreams, command;
@@ -63,7 +61,7 @@ std::vector<Window> served_windows(ServedGateway& gateway) {
   return out;
 }
 
-// As aider's file of models' data has it; other programs that ask LiteLLM read the same.
+// Returns model metadata in the format of LiteLLM, which aider and others read.
 std::string metadata_of(const std::vector<Window>& windows) {
   nlohmann::ordered_json all = nlohmann::ordered_json::object();
   for (const Window& window : windows)
@@ -74,7 +72,7 @@ std::string metadata_of(const std::vector<Window>& windows) {
   return all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-// Where the user has set one of these, it stays.
+// Keeps a variable that the user has set.
 void add_if_unset(Variables& variables, const char* name, std::string value) {
   if (std::getenv(name) == nullptr) variables[name] = std::move(value);
 }
@@ -83,7 +81,7 @@ void add_addresses(Variables& variables, const std::string& address) {
   for (const char* name : {"OPENAI_BASE_URL", "OPENAI_API_BASE"}) variables[name] = address + "/v1";
   variables["ANTHROPIC_BASE_URL"] = address;
   variables["OLLAMA_HOST"] = address;
-  // These clients refuse to start without a key, though none is asked for here.
+  // These clients refuse to start without a key, even if the gateway needs none.
   for (const char* name : {"OPENAI_API_KEY", "ANTHROPIC_API_KEY"})
     add_if_unset(variables, name, "none-needed");
 }
@@ -99,18 +97,18 @@ void add_window(Variables& variables, Tokens window) {
     add_if_unset(variables, name, std::to_string(window));
 }
 
-// The model whose window is told: the one that was named, or the only one that there is.
+// Returns the window to pass on: that of the named model, or of the only model.
 Result<const Window*> told_window(const std::vector<Window>& windows, const std::string& model) {
   if (model.empty()) return windows.size() == 1 ? &windows[0] : nullptr;
   for (const Window& window : windows)
     if (window.model == model) return &window;
   std::string names;
   for (const Window& window : windows) names += (names.empty() ? "" : ", ") + window.model;
-  return fail(Errc::unknown_model, "no upstream has a model '{}'; there are: {}", model,
+  return fail(Errc::unknown_model, "no upstream has the model '{}'; available: {}", model,
               names.empty() ? "none" : names);
 }
 
-// ---- What became of its requests ----
+// ---- Summary of its requests ----
 
 struct Sum {
   std::int64_t requests = 0, refused = 0, left_out = 0, summaries = 0;
@@ -142,7 +140,7 @@ std::string report(const std::map<std::string, Sum>& sums, const Terminal& termi
   return draw(table, terminal);
 }
 
-// Those that were kept after `after`, an id.
+// Adds up the traces after the id `after`.
 Result<std::map<std::string, Sum>> sums_since(TraceStore& traces, std::string after) {
   constexpr std::size_t at_once = 500;
   std::map<std::string, Sum> sums;
@@ -158,7 +156,7 @@ Result<std::map<std::string, Sum>> sums_since(TraceStore& traces, std::string af
 Result<int> run(const Globals& globals, const Options& options) {
   Globals with = globals;
   if (!options.store.empty()) with.set.push_back("store_file=" + options.store);
-  // What is not said otherwise is kept out of the program's own screen.
+  // Keeps log lines out of the program's output, unless the user sets a level.
   with.set.insert(with.set.begin(), "log_level=error");
   TRY(const base::Settings settings, load_settings(with));
   (void)std::signal(SIGPIPE, SIG_IGN);
@@ -166,7 +164,7 @@ Result<int> run(const Globals& globals, const Options& options) {
   TRY(const auto gateway, ServedGateway::open(settings, std::move(members)));
   if (gateway->has_keys() && options.key.empty())
     return fail(Errc::bad_input,
-                "this store asks for keys: give one with --key KEY; `plimsoll keys add NAME` makes one");
+                "this store requires an API key: give one with --key KEY; `plimsoll keys add NAME` adds one");
   TRY(ServeLock lock, ServeLock::take(settings.store_file));
   if (lock.is_alone()) TRY_VOID(gateway->chat().interrupt_runs());
   TRY_VOID(lock.share());
@@ -193,8 +191,8 @@ Result<int> run(const Globals& globals, const Options& options) {
   (void)gateway->server().drain();
   if (gateway->engine().traces != nullptr) gateway->engine().traces->flush();
   TRY(const auto sums, sums_since(gateway->traces(), newest.empty() ? "" : newest.front().id));
-  const std::string text = sums.empty() ? "plimsoll: no request came through the gateway\n"
-                                        : "\n" + report(sums, terminal_of_stdout());
+  const std::string text =
+      sums.empty() ? "plimsoll: the gateway got no requests\n" : "\n" + report(sums, terminal_of_stdout());
   fmt::print(stderr, "{}", text);
   return status;
 }
@@ -203,24 +201,24 @@ Result<int> run(const Globals& globals, const Options& options) {
 
 void add_wrap_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("wrap", "Run a program whose models are asked through a gateway of its own");
+  CLI::App* command = app.add_subcommand("wrap", "Run a program with its own gateway in front of its models");
   command->footer(examples);
   command->prefix_command();
   command->add_option("--upstream", options->upstreams, "Model server; may be repeated")
       ->type_name("[NAME=]URL|embedded")
       ->allow_extra_args(false);
-  command->add_option("--model", options->model, "Tell the program this model and its window")
+  command->add_option("--model", options->model, "Pass this model and its window to the program")
       ->type_name("NAME");
-  command->add_option("--key", options->key, "Key of this gateway, where the store asks for one")
+  command->add_option("--key", options->key, "API key for this gateway, if the store requires one")
       ->type_name("KEY");
-  command->add_option("--store", options->store, "Store of documents and traces")->type_name("FILE");
+  command->add_option("--store", options->store, "Database file (default: the setting store_file)")
+      ->type_name("FILE");
   command->callback([command, options, &globals, &exit_code] {
     options->command = command->remaining();
     if (!options->command.empty() && options->command.front() == "--")
       options->command.erase(options->command.begin());
     if (options->command.empty()) {
-      exit_code = complain(Error{Errc::bad_input, "name the program to run: plimsoll wrap COMMAND..."});
+      exit_code = complain(Error{Errc::bad_input, "give the program to run: plimsoll wrap COMMAND..."});
       return;
     }
     const auto status = run(globals, *options);

@@ -1,4 +1,4 @@
-// plimsoll wrap: another program, with the gateway before its models.
+// plimsoll wrap: runs another program with the gateway in front of its models.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// Ctrl-C as a wish: long work asks whether it is wanted to stop. A second Ctrl-C ends the program as usual.
+// Ctrl-C sets a flag that long work polls. A second Ctrl-C ends the program as usual.
 #pragma once
 
 namespace plimsoll {

@@ -27,7 +27,7 @@ LineReader::LineReader(std::filesystem::path history)
   if (!is_terminal_) return;
   using_history();
   stifle_history(most_lines);
-  read_history(history_.c_str());  // the first time there is none
+  read_history(history_.c_str());  // fails the first time, when there is no file
 }
 
 LineReader::~LineReader() {

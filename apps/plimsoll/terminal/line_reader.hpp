@@ -1,4 +1,4 @@
-// Lines that a person types, with editing and history on a terminal; as they come from a pipe.
+// Reads lines of input, with editing and history on a terminal.
 #pragma once
 
 #include <filesystem>
@@ -9,14 +9,14 @@ namespace plimsoll {
 
 class LineReader {
  public:
-  // `history`: where typed lines are kept for the next time, readable by their owner alone. Only used on a
-  // terminal. One at a time: the library behind it has one state for the whole program.
+  // `history`: file for typed lines, readable by its owner only. Used only on a terminal. Only one reader may
+  // exist at a time: the library has one global state.
   explicit LineReader(std::filesystem::path history);
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
   ~LineReader();
 
-  // The next line without its end. None: there are no more.
+  // Returns the next line without its newline; none at the end of input.
   std::optional<std::string> next(const char* prompt);
 
  private:

@@ -1,5 +1,4 @@
-// A line on stderr that shows how far something is, its rate and the time left. Only people see it: nothing
-// is drawn where stderr is no terminal.
+// A line on stderr with progress, rate and time left. Nothing is drawn if stderr is not a terminal.
 #pragma once
 
 #include <chrono>
@@ -11,14 +10,13 @@ namespace plimsoll {
 
 class ProgressBar {
  public:
-  // `total` in the same unit as `done` below: bytes, questions. 0: not known. `unit`: what items are, in the
-  // singular: "file".
+  // `total`: in the same unit as `done` below, such as bytes; 0: not known. `unit`: name of one item, "file".
   ProgressBar(std::uint64_t total, std::string unit, bool quiet = false);
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
-  ~ProgressBar();  // the line goes
+  ~ProgressBar();  // clears the line
 
-  // Draws at most ten times a second. `items`: counted for the rate; `what`: the one under way.
+  // Draws at most ten times a second. `items`: counted for the rate; `what`: the current item.
   void show(std::uint64_t done, std::uint64_t items, std::string_view what);
 
  private:

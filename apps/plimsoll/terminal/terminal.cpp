@@ -27,7 +27,7 @@ std::string padded(const std::string& cell, std::size_t width, bool right) {
   return right ? space + cell : cell + space;
 }
 
-// The end of a path says more than its front.
+// Shortens a cell from the left: the end of a path is more useful than its start.
 std::string shortened(const std::string& cell, std::size_t width) {
   std::string_view rest = cell;
   while (display_width(rest) + 1 > width && !rest.empty()) {

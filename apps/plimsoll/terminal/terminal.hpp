@@ -1,4 +1,4 @@
-// What standard output is, and how to draw on it.
+// Properties of standard output, and functions to draw on it.
 #pragma once
 
 #include <cstddef>
@@ -12,46 +12,46 @@
 namespace plimsoll {
 
 struct Terminal {
-  std::size_t columns = 0;  // 0: a pipe or file, which has no width
+  std::size_t columns = 0;  // 0: a pipe or file
   bool colour = false;      // a terminal that shows colours, and NO_COLOR is not set
 };
 Terminal terminal_of_stdout();
 
-// All of it, or io_failed.
+// Writes the whole text, or fails with io_failed.
 Result<void> print_out(std::string_view text);
 
-// Rows of cells as an aligned table with a header. Columns named in `right` are numbers.
+// An aligned table with a header. Columns marked in `right` are right-aligned.
 struct Table {
   std::vector<std::string> header;
   std::vector<bool> right;
   std::vector<std::vector<std::string>> rows;
-  bool total = false;  // the last row stands under a rule
+  bool total = false;  // a line is drawn above the last row
 };
-// Wider than the terminal: the first column is cut, from the left, with an ellipsis.
+// If the table is too wide, the first column is shortened from the left, with an ellipsis.
 std::string draw(const Table& table, const Terminal& terminal);
 
-// A share of one as a bar of `width` cells, to an eighth of a cell; more than one fills it and ends in '!'.
+// Draws a share as a bar of `width` cells, to an eighth of a cell; a share above 1 fills it and ends in '!'.
 std::string bar(double share, std::size_t width);
 
-// Columns that a drawing takes: the terminal's within reason, 80 where there is none.
+// Returns the width for drawings: the terminal's within limits, 80 without a terminal.
 std::size_t drawing_width(const Terminal& terminal);
 
 std::string bold(const Terminal& terminal, std::string_view text);
 
-// Words from left to right, broken before the edge; lines after the first stand under the first word.
+// Wraps text at `width`; lines after the first are indented.
 std::string wrap(const std::string& text, std::size_t width, std::size_t indent);
 
-// What comes from outside, safe to print: control characters and those that turn the line around become
-// U+FFFD, and beyond `most` characters there is an ellipsis.
+// Makes outside text safe to print: control and bidi characters become U+FFFD, and text beyond `most`
+// characters becomes an ellipsis.
 std::string printable(std::string_view text, std::size_t most = 200);
 
-// As a shell takes it for one word.
+// Quotes text as one shell word.
 std::string as_argument(std::string_view text);
 
 // "1 chunk", "2,000 chunks".
 std::string several(std::uint64_t count, std::string_view noun);
 
-// Cells that a text takes: characters, wide ones twice, marks not at all.
+// Returns the width in cells: wide characters count twice, combining marks not at all.
 std::size_t display_width(std::string_view text);
 
 }  // namespace plimsoll
