@@ -48,7 +48,7 @@ class Asking(unittest.TestCase):
                            "--explain")
         self.assertIn("Bertil", said.split("Sources")[0])
         self.assertIn("[1] log.md", said)
-        self.assertRegex(said, r"\ntogether +\d+ +\d[\d,]*\n", "the least that it needs, and what it took")
+        self.assertRegex(said, r"\ntotal +\d+ +\d[\d,]*\n", "the least that it needs, and what it took")
         self.assertRegex(said, r"\nPassages\n  log\.md, (lines \d+ to \d+, )?\d+ tokens, similarity 0\.\d\d: (?!.*meaning)")
         brief = self.run_it("ask", "ship", "What is the cook of the Aurora called?", *self.EMBEDDED, "--max-tokens", "24")
         self.assertTrue(said.startswith(brief.split("\n\nSources")[0]))
@@ -63,7 +63,7 @@ class Asking(unittest.TestCase):
 
     def test_an_answer_without_documents_says_so(self):
         told = self.run_it("ask", "ship", "zzyzx qwpt 83812", *self.EMBEDDED, "--max-tokens", "4", "--budget", "0")
-        self.assertIn("WARNING: this answer was made without documents.", told)
+        self.assertIn("WARNING: this answer does not use your documents.", told)
         told = self.run_it("ask", "ship", "zzyzx qwpt 83812", *self.EMBEDDED, "--max-tokens", "4", "--budget", "0", "--explain")
         self.assertEqual(told.count("without documents"), 1, told)
 
@@ -141,10 +141,10 @@ class Asking(unittest.TestCase):
     def test_an_unknown_model_names_those_that_there_are(self):
         for command in (["ask", "Hm?"], ["chat"]):
             told = self.run_it(*command, *self.EMBEDDED, "--model", "nosuch", status=2)
-            self.assertIn("no upstream has a model 'nosuch'; there are: smollm2:135m", told)
+            self.assertIn("no upstream has the model 'nosuch'; available: smollm2:135m", told)
             self.assertNotIn("GET /v1", told)
         silent = ("--upstream", "a=http://127.0.0.1:9/v1", "--upstream", "b=http://127.0.0.1:10/v1")
-        self.assertIn("no upstream has a model 'nosuch', and none lists its models", self.run_it("ask", "Hm?", *silent, "--model", "nosuch", status=2))
+        self.assertIn("no upstream has the model 'nosuch', and none lists its models", self.run_it("ask", "Hm?", *silent, "--model", "nosuch", status=2))
         self.assertIn("(did you mean 'smollm2:135m'?)", self.run_it("ask", "Hm?", *self.EMBEDDED, "--model", "smolm2:135m", status=2))
 
     def test_the_help_of_mcp_lists_every_tool(self):

@@ -238,7 +238,7 @@ class Refusals(InAFolder):
     def test_without_a_model_it_says_what_it_counts_with(self):
         status, out, err = run("count", text="hello world")
         self.assertEqual((status, err), (0, ""))
-        self.assertIn("o200k_base, exact: the default; name a model with --model", out)
+        self.assertIn("o200k_base, exact: the default; choose with --model", out)
 
     def test_a_file_that_is_no_definition(self):
         self.refuses(["--tokenizer-file", self.file("x.json", "{}")], "x.json", text="x")

@@ -66,7 +66,7 @@ class Doctor(unittest.TestCase):
     def test_a_machine_with_nothing_yet(self):
         found = self.found()
         self.assertEqual(found["store"]["status"], "ok")
-        self.assertIn("not there yet", found["store"]["found"])
+        self.assertIn("does not exist yet", found["store"]["found"])
         self.assertEqual(found["upstream gpu"]["status"], "ok")
         self.assertEqual(found["window of gpu/my-model"]["status"], "warning")
         self.assertIn("4,096 tokens by default", found["window of gpu/my-model"]["found"])
@@ -137,7 +137,7 @@ class Doctor(unittest.TestCase):
     def test_people_read_a_list(self):
         text = self.run_it("doctor")
         self.assertIn("warning  window of gpu/my-model  4,096 tokens", text)
-        self.assertIn("-> give its context_length", text)
+        self.assertIn("-> add its context_length", text)
 
 
 if __name__ == "__main__":

@@ -288,7 +288,7 @@ class Index(InAFolder):
 
     def test_what_is_not_there_is_named_and_the_rest_goes_in(self):
         said = self.run_it("index", "add", "ship", "docs", "nowhere.md", status=1)
-        self.assertIn("left out  nowhere.md: there is no such file or folder", said)
+        self.assertIn("left out  nowhere.md: no such file or folder", said)
         self.assertIn("1 added", said)
         self.assertIn("nowhere.md", self.run_it("index", "add", "other", "nowhere.md", status=2))
         self.assertEqual([one["name"] for one in self.as_json("index", "list")], ["ship"])
@@ -302,11 +302,11 @@ class Index(InAFolder):
     def test_an_index_keeps_to_how_it_was_made(self):
         self.run_it("index", "add", "ship", "docs", "--no-embedder", "--chunk-tokens", 100)
         for other in (["--embedder", "all-minilm-l6-v2"], ["--chunk-tokens", 150], ["--tokenizer", "qwen3"]):
-            self.assertIn("make a new index", self.run_it("index", "add", "ship", "docs", *other, status=2))
+            self.assertIn("create a new index", self.run_it("index", "add", "ship", "docs", *other, status=2))
         found = self.search("grain")
         self.assertTrue(any("by words alone" in note for note in found["notes"]))
         self.assertIn("Odessa", found["context"])
-        self.assertIn("no embedder is called", self.run_it("index", "add", "new", "docs", "--embedder", "nobody", status=2))
+        self.assertIn("unknown embedder", self.run_it("index", "add", "new", "docs", "--embedder", "nobody", status=2))
 
     def test_without_the_embedder_search_goes_by_words_and_says_so(self):
         report = json.loads(self.run_it("--set", f"assets_dir={self.folder}", "index", "add", "ship", "docs", "--json"))

@@ -409,7 +409,7 @@ class Keys(unittest.TestCase):
             self.assertIn(word, said)
         said, listens = self.serve(gateway, "--open")
         self.assertTrue(listens, said)
-        self.assertIn("anybody who reaches the port", said)
+        self.assertIn("every client that reaches the port", said)
         add_key(gateway, "ann")
         said, listens = self.serve(gateway)
         self.assertTrue(listens, said)

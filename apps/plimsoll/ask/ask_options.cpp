@@ -8,29 +8,28 @@ namespace plimsoll {
 using Json = nlohmann::ordered_json;
 
 void add_ask_options(CLI::App& command, AskOptions& options) {
-  command.add_option("--model", options.model, "Which model (default: the first that there is)")
-      ->type_name("M");
-  command.add_option("--upstream", options.upstreams, "Model server, as `plimsoll serve` takes it")
+  command.add_option("--model", options.model, "Model (default: the first available)")->type_name("M");
+  command.add_option("--upstream", options.upstreams, "Model server, as for `plimsoll serve`")
       ->type_name("[NAME=]URL|embedded")
       ->allow_extra_args(false);
   command
       .add_option("--model-file", options.model_file, "Weights of the embedded model (default: SmolLM2 135M)")
       ->type_name("FILE.gguf");
-  command.add_option("--system", options.system, "What the model is told first")->type_name("TEXT");
+  command.add_option("--system", options.system, "System prompt")->type_name("TEXT");
   command
-      .add_option("--window", options.window, "Tokens that the embedded model holds (default: at most 8,192)")
+      .add_option("--window", options.window,
+                  "Window of the embedded model in tokens (default: at most 8,192)")
       ->type_name("TOKENS")
       ->check(CLI::Range(Tokens{1'024}, Tokens{100'000'000}));
-  command.add_option("--max-tokens", options.max_tokens, "Most tokens of an answer")
+  command.add_option("--max-tokens", options.max_tokens, "Most tokens of the answer")
       ->type_name("TOKENS")
       ->check(CLI::Range(Tokens{1}, Tokens{1'000'000}));
-  command
-      .add_option("--budget", options.budget, "Most tokens of passages (default: what holds the evidence)")
+  command.add_option("--budget", options.budget, "Most tokens of passages (default: as much as is relevant)")
       ->type_name("TOKENS")
       ->check(CLI::Range(Tokens{0}, Tokens{100'000'000}));
   command.add_flag("--memory", options.memory,
-                   "Let what is remembered come along (`plimsoll memory`), as far as it fits");
-  command.add_option("--temperature", options.temperature, "0 for the likeliest words (default), up to 2")
+                   "Include stored memories (`plimsoll memory`) as far as they fit");
+  command.add_option("--temperature", options.temperature, "Sampling temperature from 0 (default) to 2")
       ->check(CLI::Range(0.0, 2.0));
 }
 
@@ -64,7 +63,7 @@ Json request_for(const AskOptions& options, bool small) {
   if (!options.index.empty()) request["index_name"] = options.index;
   if (options.max_tokens) request["max_tokens"] = *options.max_tokens;
   if (options.memory) request["plimsoll"]["memory"] = true;
-  if (small) request["repeat_penalty"] = 1.1;  // or it says the same again and again
+  if (small) request["repeat_penalty"] = 1.1;  // small models repeat themselves without it
   if (options.budget) request["plimsoll"]["budget"] = *options.budget;
   return request;
 }
@@ -79,7 +78,7 @@ std::string documents_note(const Spoken& spoken) {
   if (!spoken.nothing_near.empty())
     return fmt::format("\nWARNING: {}\n", printable(spoken.nothing_near, 500));
   if (spoken.without_documents.empty()) return {};
-  return fmt::format("\nWARNING: this answer was made without documents. {}\n",
+  return fmt::format("\nWARNING: this answer does not use your documents. {}\n",
                      printable(spoken.without_documents));
 }
 

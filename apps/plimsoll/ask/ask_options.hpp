@@ -1,4 +1,4 @@
-// What `plimsoll ask` and `plimsoll chat` have in common: whom they ask, and how.
+// Options that `plimsoll ask` and `plimsoll chat` share.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 namespace plimsoll {
 
 struct AskOptions {
-  std::string index;  // whose documents are looked into; empty: none
+  std::string index;  // index to search; empty: none
   std::string model;
   std::vector<std::string> upstreams;
   std::string model_file;
@@ -24,30 +24,30 @@ struct AskOptions {
   std::optional<Tokens> max_tokens;
   std::optional<Tokens> budget;
   double temperature = 0;
-  bool memory = false;  // what is remembered comes along
+  bool memory = false;  // include stored memories
 };
 
 void add_ask_options(CLI::App& command, AskOptions& options);
 
-// What was said on the command line, to be said again: " manual --memory", or nothing.
+// Returns the options for a command line: " manual --memory", or "".
 std::string as_arguments(const AskOptions& options);
 
-// The settings with what the options say above them.
+// Loads the settings, overridden by the options.
 Result<base::Settings> settings_for(Globals globals, const AskOptions& options);
 
-// The request but for its messages. `small`: the model is, and repeats itself unless it is told not to.
+// Returns the request without messages. `small`: the model needs a repeat penalty.
 nlohmann::ordered_json request_for(const AskOptions& options, bool small);
-// What the model is told first.
+// Returns the system message, if there is one.
 nlohmann::ordered_json opening_messages(const AskOptions& options);
 
-// Stands below an answer that ended for its length alone.
+// Shown below an answer that reached its length limit.
 inline constexpr std::string_view cut_off_note = "(cut off at its length; --max-tokens allows more)\n";
 
-// A line that says so where an index was named and the answer has no passage of it, or none that is near the
-// question; else empty.
+// Returns a warning if an index was named but the answer has no passage from it, or none near the question;
+// else "".
 std::string documents_note(const Spoken& spoken);
 
-// "[1] docs/budget.md > Margin", one a line; empty where there are none.
+// "[1] docs/budget.md > Margin", one per line; "" if there are none.
 std::string sources_text(const std::vector<Source>& sources);
 
 }  // namespace plimsoll

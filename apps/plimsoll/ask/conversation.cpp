@@ -22,10 +22,9 @@ namespace {
 namespace asio = boost::asio;
 using Json = nlohmann::ordered_json;
 
-constexpr std::chrono::minutes patience{
-    30};  // a small machine reads slowly; Ctrl-C is there for who is in a hurry
+constexpr std::chrono::minutes patience{30};  // small machines are slow; the user can press Ctrl-C
 
-// Takes the engine's answer, as events or as one error.
+// Receives the engine's answer as events or as one error.
 class WordSink final : public engine::AnswerSink {
  public:
   explicit WordSink(const std::function<void(std::string_view)>& words) : words_(words) {}
@@ -91,7 +90,7 @@ class WordSink final : public engine::AnswerSink {
   Spoken spoken_;
 };
 
-// Looks now and then whether somebody wants an end.
+// Polls for Ctrl-C.
 Awaitable<void> watch(const Interrupt& interrupt, asio::cancellation_signal& stop, const bool& over) {
   asio::steady_timer timer(co_await asio::this_coro::executor);
   while (!over) {
@@ -114,13 +113,13 @@ struct Conversation::State {
   State& operator=(const State&) = delete;
   ~State() { workers.join(); }
 
-  // Runs it to its end, or until Ctrl-C.
+  // Runs the work to its end, or until Ctrl-C.
   template <typename T>
   Result<T> run(Awaitable<Result<T>> work) {
     const Interrupt interrupt;
     asio::cancellation_signal stop;
     bool over = false;
-    Result<T> outcome = fail(Errc::upstream_failed, "there is no answer");
+    Result<T> outcome = fail(Errc::upstream_failed, "no answer");
     asio::io_context& loop = thread->loop();
     asio::co_spawn(
         loop, std::move(work),
@@ -130,7 +129,7 @@ struct Conversation::State {
         }));
     asio::co_spawn(loop, watch(interrupt, stop, over), [](const std::exception_ptr&) {});
     while (!over) loop.run_one();                 // NOLINT(bugprone-infinite-loop): the handler above ends it
-    loop.run_for(std::chrono::milliseconds(60));  // the watch sees that it is over
+    loop.run_for(std::chrono::milliseconds(60));  // lets the watch notice the end
     return outcome;
   }
 };
@@ -144,10 +143,10 @@ Result<std::unique_ptr<Conversation>> Conversation::open(const base::Settings& s
   TRY(auto members, gateway_upstreams(settings, upstreams));
   if (members.empty())
     return fail(Errc::not_found,
-                "there is no model to ask: no Ollama answers here, and the embedded model is not set up. Run "
-                "`tools/setup assets`, or name a server with --upstream URL");
+                "no model available: no local Ollama answers, and the embedded model is not installed. Run "
+                "`tools/setup assets`, or give a server with --upstream URL");
   TRY(state->gateway, ServedGateway::open(settings, std::move(members)));
-  // Small indexes have questions that are near nothing in words. The nearest passage goes along, and a
+  // In a small index a question may be near no passage. Then the nearest one is sent, with a
   // warning.
   state->gateway->engine().rules.consult.keeps_best = true;
   state->gateway->upstreams().refresh(state->gateway->for_a_list());
@@ -159,7 +158,7 @@ Result<std::unique_ptr<Conversation>> Conversation::open(const base::Settings& s
 Result<Spoken> Conversation::say(Json request, const std::function<void(std::string_view)>& words,
                                  std::function<void(std::string_view)> step) {
   request["stream"] = true;
-  request["plimsoll"]["explain"] = true;  // so that the trace can be drawn
+  request["plimsoll"]["explain"] = true;  // needed to draw the trace
   engine::Ask ask;
   ask.body = base::json_text(request);
   ask.in_full = true;
@@ -184,7 +183,7 @@ Result<void> Conversation::check_index(const std::string& name) {
 
 Result<void> Conversation::check_model(const std::string& name) const {
   const models::Upstreams& upstreams = state_->gateway->upstreams();
-  if (name.empty() || name.find('+') != std::string::npos) return {};  // after + is an index
+  if (name.empty() || name.find('+') != std::string::npos) return {};  // "model+index"
   const auto found = upstreams.find(name);
   if (found || found.error().code != Errc::unknown_model) return {};
   constexpr std::size_t shown = 10;
@@ -192,12 +191,12 @@ Result<void> Conversation::check_model(const std::string& name) const {
   for (const models::UpstreamList& member : *upstreams.models())
     for (const models::ListedModel& model : member.models) names.push_back(model.name);
   if (names.empty())
-    return fail(Errc::unknown_model, "no upstream has a model '{}', and none lists its models", name);
+    return fail(Errc::unknown_model, "no upstream has the model '{}', and none lists its models", name);
   const std::vector<std::string_view> known(names.begin(), names.end());
   const auto near = base::nearest(name, known);
   const std::size_t more = names.size() - std::min(names.size(), shown);
   names.resize(names.size() - more);
-  return fail(Errc::unknown_model, "no upstream has a model '{}'{}; there are: {}{}", name,
+  return fail(Errc::unknown_model, "no upstream has the model '{}'{}; available: {}{}", name,
               near ? fmt::format(" (did you mean '{}'?)", *near) : "", fmt::join(names, ", "),
               more > 0 ? fmt::format(" and {} more, which `plimsoll models` lists", more) : "");
 }

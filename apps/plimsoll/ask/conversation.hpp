@@ -1,5 +1,5 @@
-// Talking to a model from the terminal, through the same engine as the gateway: the same counting, planning,
-// documents and traces, with no server between.
+// Talks to a model from the terminal through the same engine as the gateway, with the same counting,
+// planning, documents and traces, but without a server.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@
 namespace plimsoll {
 
 struct Source {
-  std::size_t number = 0;  // as the prompt has it
+  std::size_t number = 0;  // as in the prompt
   std::string document;
   std::string path;  // of the section, or empty
   std::string text;
@@ -28,37 +28,37 @@ struct Source {
 struct Spoken {
   std::string text;
   std::string finish_reason;
-  std::vector<Source> sources;    // of the passages that went along, in their order
-  std::string without_documents;  // why, where an index was named and no passage of it went along
-  std::string nothing_near;       // a sentence, where passages went along that are not near the question
+  std::vector<Source> sources;    // of the passages in the prompt, in their order
+  std::string without_documents;  // reason, if an index was named but no passage of it was sent
+  std::string nothing_near;       // warning, if the passages are not near the question
   Trace trace;
 };
 
 class Conversation {
  public:
-  // `upstreams`: as `plimsoll serve` takes them; none: an Ollama on this machine, else the embedded model.
-  // The settings outlive it.
+  // `upstreams`: as for `plimsoll serve`; none: a local Ollama, else the embedded model.
+  // The settings must outlive it.
   static Result<std::unique_ptr<Conversation>> open(const base::Settings& settings,
                                                     const std::vector<std::string>& upstreams);
   Conversation(const Conversation&) = delete;
   Conversation& operator=(const Conversation&) = delete;
   ~Conversation();
 
-  // A chat request without `stream`, which is set. `words` is told each piece of the answer as it comes.
-  // Ctrl-C ends it as an error. `step` is told what else takes time before it.
+  // Sends a chat request; sets `stream` itself. `words` gets each piece of the answer as it arrives, `step`
+  // the steps before it that take time. Ctrl-C ends the call with an error.
   Result<Spoken> say(nlohmann::ordered_json request, const std::function<void(std::string_view)>& words,
                      std::function<void(std::string_view)> step = {});
-  // not_found where there is no such index; the error names those that there are.
+  // Fails with not_found if there is no such index; the error lists the known ones.
   Result<void> check_index(const std::string& name);
-  // unknown_model where no upstream would take a request for it; the error names those that there are.
+  // Fails with unknown_model if no upstream accepts the model; the error lists the known ones.
   Result<void> check_model(const std::string& name) const;
-  // Whether the embedded model is all there is.
+  // Returns whether the embedded model is the only upstream.
   bool is_embedded() const;
-  // The model that a request with this name goes to, as its server calls it; empty: none would take it.
+  // Returns the server's name of the model for a request with this name; empty: no server accepts it.
   std::string model_named(const std::string& name) const;
-  // Remembers a fact, for all conversations.
+  // Stores a fact for all conversations.
   Result<engine::AddedFact> remember(const std::string& text);
-  // The plan that it would go by.
+  // Returns the plan for a request without sending it.
   Result<Plan> plan(const nlohmann::ordered_json& request);
 
  private:

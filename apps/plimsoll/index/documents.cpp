@@ -54,11 +54,11 @@ Result<std::unique_ptr<Embedder>> Documents::remote_embedder(const std::string& 
   const std::string kind = name.substr(0, colon);
   const bool ollama = kind == "ollama";
   if (colon == std::string::npos || colon + 1 == name.size() || (!ollama && kind != "openai")) {
-    return fail(Errc::not_found, "no embedder is called '{}'; there are {}, ollama:MODEL and openai:MODEL",
-                name, builtin_embedder);
+    return fail(Errc::not_found, "unknown embedder '{}'; use {}, ollama:MODEL or openai:MODEL", name,
+                builtin_embedder);
   }
   if (!ollama && settings_.llm_inference_url.empty())
-    return fail(Errc::bad_setting, "the embedder '{}' needs an address: set llm_inference_url", name);
+    return fail(Errc::bad_setting, "the embedder '{}' needs a server: set llm_inference_url", name);
   TRY(const auto server, upstream_for(settings_, {}, kind));
   return embed_http::make_embedder(
       http_,
@@ -78,7 +78,7 @@ Result<std::vector<Embedder*>> Documents::embedders_of(const IndexInfo& info) {
     if (found->info() != wanted) {
       return fail(
           Errc::bad_input,
-          "index '{}' was made with vectors of {} dimensions by '{}', which now gives {}: make a new index",
+          "index '{}' has vectors of {} dimensions from '{}', which now returns {}: create a new index",
           info.name, wanted.dimensions, wanted.name, found->info().dimensions);
     }
     out.push_back(found);
@@ -111,7 +111,7 @@ Result<void> Documents::snapshot(const IndexInfo& info) {
 
 void Documents::compact(std::vector<std::string>& notes) {
   if (const auto done = store_->compact(); !done)
-    notes.push_back(fmt::format("the store was not made smaller: {}", done.error().what));
+    notes.push_back(fmt::format("the store was not compacted: {}", done.error().what));
 }
 
 Result<std::vector<std::string>> Documents::verify(const IndexInfo& info) {

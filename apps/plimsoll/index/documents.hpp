@@ -1,5 +1,4 @@
-// What commands need to work with documents: the store, the embedders, and indexes that are open for
-// searching.
+// Gives commands access to documents: the store, the embedders and open indexes.
 #pragma once
 
 #include <map>
@@ -20,13 +19,13 @@
 
 namespace plimsoll {
 
-// Whose rows they are where no key has made them.
+// Owner of rows that were created without a key.
 inline constexpr std::string_view local_owner = "local";
 inline constexpr std::string_view builtin_embedder = "all-minilm-l6-v2";
 
 class Documents {
  public:
-  // `create`: whether a store that is not there is made. Settings outlive it.
+  // `create`: create the store if it does not exist. The settings must outlive it.
   static Result<std::unique_ptr<Documents>> open(const base::Settings& settings, bool create);
   Documents(const Documents&) = delete;
   Documents& operator=(const Documents&) = delete;
@@ -34,14 +33,14 @@ class Documents {
   Store& store() { return *store_; }
   const TokenizerLibrary& tokenizers() const { return tokenizers_; }
 
-  // Made at its first use and kept: "all-minilm-l6-v2", "ollama:MODEL", "openai:MODEL".
+  // Returns an embedder, which is created on first use: "all-minilm-l6-v2", "ollama:MODEL", "openai:MODEL".
   Result<Embedder*> embedder(const std::string& name);
-  // Is told of every embedding from then on. Before the first embedder is made.
+  // Sets a callback for every embedding. Call it before the first embedder is created.
   void watch_embeddings(EmbeddingWatch watch) { watch_ = std::move(watch); }
-  // Of an index, in its order. refused: one of them is not at hand, or is not what the index was made with.
+  // Returns the embedders of an index, in its order. refused: one is not available or has changed.
   Result<std::vector<Embedder*>> embedders_of(const IndexInfo& info);
 
-  // Ready to be searched. An embedder that is not at hand is null, and why stands in `notes`.
+  // Ready to be searched. An embedder that is not available is null; `notes` has the reason.
   struct Searchable {
     std::unique_ptr<Index> index;
     library::OpenIndex open;
@@ -49,15 +48,15 @@ class Documents {
   };
   Result<Searchable> open_index(std::string_view name, std::string_view owner = local_owner);
 
-  // Brings what is derived from an index up to date and writes it down, so that the next search starts at
+  // Updates the search data of an index and saves it, so the next search starts at
   // once.
   Result<void> snapshot(const IndexInfo& info);
-  // Gives back the disk space of what was removed. A failure is a note: the store is whole without it.
+  // Frees the disk space of removed rows. A failure only adds a note: the store stays consistent.
   void compact(std::vector<std::string>& notes);
-  // Every fault of the store and of what is derived from it.
+  // Lists all faults of the store and of the search data.
   Result<std::vector<std::string>> verify(const IndexInfo& info);
 
-  // Where what is derived from an index lies; `folder_of` an index that is gone may be removed.
+  // Returns the folder of an index's search data. If the index is removed, the folder may be deleted.
   std::filesystem::path folder_of(const IndexInfo& info) const;
 
  private:
@@ -72,7 +71,7 @@ class Documents {
   retrieve::ChunkCache chunks_{*store_};
   adapters::CurlClient http_;
   EmbeddingWatch watch_;
-  std::mutex making_;  // of embedders: requests come on several threads
+  std::mutex making_;  // guards embedders_: requests run on several threads
   std::map<std::string, std::unique_ptr<Embedder>> embedders_;
 };
 

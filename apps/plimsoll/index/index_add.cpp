@@ -27,7 +27,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A chunk is about a thirty-second of a small model's window, so that ten of them and an answer fit (C5).
+// Returns about 1/32 of a small model's window, so that ten chunks and an answer fit (C5).
 Tokens chunk_tokens_for(Tokens window) {
   return std::clamp<Tokens>(window / 32, 100, 400);
 }
@@ -35,12 +35,11 @@ Tokens chunk_tokens_for(Tokens window) {
 Result<const ModelCard*> card_of(const ModelCatalogue& catalogue, const std::string& model) {
   const auto match = catalogue.find(model);
   if (match) return match->card;
-  return fail(Errc::unknown_model, "no model is called '{}'; `plimsoll models` lists those that are known",
-              model);
+  return fail(Errc::unknown_model, "unknown model '{}'; `plimsoll models` lists all models", model);
 }
 
-// What a new index is made with. An embedder of the settings that is not at hand leaves an index that is
-// searched by words alone, and a note; one that was asked for must be there.
+// Returns the settings of a new index. If an embedder of the settings is not available, the index has none
+// and a note says so; an embedder from the command line must be available.
 Result<IndexSettings> settings_for(const base::Settings& settings, Documents& documents,
                                    const IndexAddOptions& options, std::vector<std::string>& notes) {
   IndexSettings out;
@@ -64,7 +63,7 @@ Result<IndexSettings> settings_for(const base::Settings& settings, Documents& do
   return out;
 }
 
-// An index that is there stays as it was made: asking for something else is an error, not a mix.
+// Refuses options that differ from the settings of an existing index.
 Result<void> check_unchanged(const base::Settings& settings, const IndexInfo& index,
                              const IndexAddOptions& options) {
   if (!options.model.empty()) {
@@ -72,15 +71,15 @@ Result<void> check_unchanged(const base::Settings& settings, const IndexInfo& in
     TRY(const ModelCard* card, card_of(catalogue, options.model));
     const std::string& tokenizer = card->tokenizer;
     if (options.tokenizer.empty() && !tokenizer.empty() && tokenizer != index.settings.tokenizer)
-      return fail(Errc::bad_input, "index '{}' counts with {}, and {} with {}: make a new index for it",
+      return fail(Errc::bad_input, "index '{}' counts with {}, but {} uses {}: create a new index for it",
                   index.name, index.settings.tokenizer, options.model, tokenizer);
   }
   if (!options.tokenizer.empty() && options.tokenizer != index.settings.tokenizer) {
-    return fail(Errc::bad_input, "index '{}' counts with {}: make a new index to count with {}", index.name,
+    return fail(Errc::bad_input, "index '{}' counts with {}: create a new index to count with {}", index.name,
                 index.settings.tokenizer, options.tokenizer);
   }
   if (options.chunk_tokens > 0 && options.chunk_tokens != index.settings.chunk_tokens) {
-    return fail(Errc::bad_input, "index '{}' has chunks of {} tokens: make a new index for others",
+    return fail(Errc::bad_input, "index '{}' has chunks of {} tokens: create a new index for another size",
                 index.name, index.settings.chunk_tokens);
   }
   std::vector<std::string> names;
@@ -88,10 +87,9 @@ Result<void> check_unchanged(const base::Settings& settings, const IndexInfo& in
   const bool other =
       options.no_embedder ? !names.empty() : !options.embedders.empty() && options.embedders != names;
   if (other) {
-    return fail(
-        Errc::bad_input,
-        "index '{}' was made with {}: vectors of other embedders do not go with them; make a new index",
-        index.name, names.empty() ? "no embedder" : fmt::format("{}", fmt::join(names, ", ")));
+    return fail(Errc::bad_input,
+                "index '{}' uses {}: vectors of other embedders are not compatible; create a new index",
+                index.name, names.empty() ? "no embedder" : fmt::format("{}", fmt::join(names, ", ")));
   }
   return {};
 }
@@ -114,7 +112,7 @@ struct Outcome {
   double seconds = 0;
 };
 
-// One line: how many files were skipped, by kind, the most frequent first.
+// Returns one line with the number of skipped files by kind, the most frequent first.
 std::string skipped_text(const std::vector<ingest::Problem>& skipped, bool verbose) {
   if (skipped.empty()) return {};
   std::map<std::string, std::size_t> counts;
@@ -134,7 +132,7 @@ std::string skipped_text(const std::vector<ingest::Problem>& skipped, bool verbo
 std::string stopped_text(const ingest::IngestCounts& counts) {
   const std::size_t stored = counts.added + counts.updated;
   if (stored == 0) return "stopped before the first document was stored; the same command starts over\n";
-  return fmt::format("stopped; the {} stored so far {} kept, and the same command continues from here\n",
+  return fmt::format("stopped; the {} stored so far {} kept, and the same command continues there\n",
                      several(stored, "document"), stored == 1 ? "is" : "are");
 }
 

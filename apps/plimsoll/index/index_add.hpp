@@ -1,4 +1,4 @@
-// `plimsoll index add`: files and folders into an index, with a bar while it goes on.
+// `plimsoll index add`: adds files and folders to an index, with a progress bar.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ struct IndexAddOptions {
   std::vector<std::string> paths;
   std::string tokenizer;
   std::string model;
-  std::vector<std::string> embedders;  // as given; empty: the setting's
+  std::vector<std::string> embedders;  // as given; empty: from the setting
   bool no_embedder = false;
-  Tokens chunk_tokens = 0;  // 0: the model's, or the setting's
+  Tokens chunk_tokens = 0;  // 0: from the model or the setting
   std::vector<std::string> metadata;
   std::vector<std::string> include, exclude;  // patterns as in .gitignore
   bool prune = false;
@@ -25,7 +25,7 @@ struct IndexAddOptions {
   bool quiet = false;
 };
 
-// The exit status: 0, or 1 where files could not be read that should have gone in.
+// Returns the exit status: 0, or 1 if some files could not be read.
 Result<int> index_add(const base::Settings& settings, const IndexAddOptions& options);
 
 }  // namespace plimsoll

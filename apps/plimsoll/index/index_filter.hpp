@@ -1,4 +1,4 @@
-// KEY=VALUE as the command line has it, for metadata and for filters on it.
+// Parses KEY=VALUE from the command line, for metadata and filters.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace plimsoll {
 
-// A value that is a JSON number, true, false or null is taken as that; everything else is a text. bad_input:
+// A value that is a JSON number, true, false or null keeps that type; everything else is text. bad_input:
 // no "=".
 Result<Metadata> read_filters(const std::vector<std::string>& assignments);
 

@@ -1,4 +1,4 @@
-// What a new index is made with.
+// Default settings of a new index.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace plimsoll {
 
-// Those of the settings. One that is not at hand leaves an index that is searched by words alone, and a note.
+// Returns the embedders of the settings. If one is not available: none, and a note that says so.
 Result<std::vector<EmbedderInfo>> usual_embedders(const base::Settings& settings, Documents& documents,
                                                   std::vector<std::string>& notes);
 

@@ -22,17 +22,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* file_name = "plimsoll-index.db";
-// Checksums of that file, one a line. While it is replaced there are two: the new one's and the old one's.
+// Checksums of that file, one per line. There are two while it is replaced: of the new and the old file.
 constexpr const char* sums_name = "plimsoll-index.sums";
-constexpr std::string_view loading_owner = "#loading";  // nobody's: such an index is never listed
+constexpr std::string_view loading_owner = "#loading";  // no real owner: such an index is never listed
 
-// One at a time: two of them may mean the same folder.
+// Serialises snapshots: two of them may use the same folder.
 std::mutex& turn() {
   static std::mutex mutex;
   return mutex;
 }
 
-// In steps that hold some megabytes at most, but for one large document.
+// Copies in steps of a few megabytes, or one large document.
 Result<void> copy_documents(Store& from, IndexId source, Store& to, IndexId target) {
   constexpr std::size_t most_heads = 256, most_bytes = 4'000'000;
   std::vector<DocumentWithVectors> batch;
@@ -48,7 +48,8 @@ Result<void> copy_documents(Store& from, IndexId source, Store& to, IndexId targ
     if (heads.empty()) return flush();
     for (const DocumentHead& head : heads) {
       auto document = from.document(head.id);
-      if (!document && document.error().code == Errc::not_found) continue;  // by another process, meanwhile
+      if (!document && document.error().code == Errc::not_found)
+        continue;  // removed by another process meanwhile
       if (!document) return tl::unexpected<Error>(document.error());
       bytes += document->document.text.size();
       batch.push_back(*std::move(document));
@@ -84,7 +85,7 @@ Result<void> write_sums(const fs::path& folder, const std::vector<std::string>& 
   return base::write_atomically(folder / sums_name, fmt::format("{}\n", fmt::join(sums, "\n")));
 }
 
-// Empty: a snapshot of before there were sums.
+// Reads the checksums; empty for a snapshot from a version without them.
 std::vector<std::string> sums_in(const fs::path& folder) {
   constexpr std::size_t longest = 1'000;
   const auto text = base::read_file(folder / sums_name, longest);
@@ -97,7 +98,7 @@ std::vector<std::string> sums_in(const fs::path& folder) {
   return sums;
 }
 
-// Takes the place of the old one. Whenever it ends, the sums name the file that is there.
+// Replaces the old snapshot. At every moment the checksums match the existing file.
 Result<void> put_in_place(const fs::path& growing, const fs::path& folder) {
   const fs::path file = folder / file_name;
   std::error_code error;
@@ -106,7 +107,7 @@ Result<void> put_in_place(const fs::path& growing, const fs::path& folder) {
   if (const auto old = fs::exists(file, error) ? sum_of(file) : Result<std::string>(sum); old)
     both.push_back(*old);
   TRY_VOID(write_sums(folder, both));
-  for (const char* ending : {"-wal", "-shm"}) {  // of who read the old one: they do not go with the new
+  for (const char* ending : {"-wal", "-shm"}) {  // left by readers of the old file; not valid for the new one
     fs::path old = file;
     old += ending;
     fs::remove(old, error);
@@ -116,18 +117,18 @@ Result<void> put_in_place(const fs::path& growing, const fs::path& folder) {
   return write_sums(folder, {sum});
 }
 
-// Before anything is replaced by it.
+// Checks a snapshot before it replaces anything.
 Result<void> check_snapshot(Store& snapshot, const IndexInfo& saved) {
   TRY(const auto faults, snapshot.verify(saved.id));
   if (faults.empty()) return {};
-  return fail(Errc::damaged, "the snapshot is damaged and was not loaded ({}); make it anew, or restore it",
+  return fail(Errc::damaged, "the snapshot is damaged and was not loaded ({}); save it again or restore it",
               faults.front());
 }
 
 Result<IndexInfo> only_index(Store& store, const fs::path& file) {
   TRY(auto all, store.indexes(local_owner));
   if (all.size() == 1) return std::move(all.front());
-  return fail(Errc::damaged, "{} holds {} indexes and not one", file.string(), all.size());
+  return fail(Errc::damaged, "{} has {} indexes instead of one", file.string(), all.size());
 }
 
 }  // namespace
@@ -137,7 +138,7 @@ Result<void> save_index(Store& store, const IndexInfo& info, const fs::path& fol
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
-    return fail(Errc::io_failed, "{}: the folder cannot be made ({})", folder.string(), error.message());
+    return fail(Errc::io_failed, "{}: cannot create the folder ({})", folder.string(), error.message());
   const fs::path growing = folder / fmt::format(".{}.{}", file_name, ::getpid());
   remove_store(growing);
   auto written = write_store(store, info, growing);
@@ -153,11 +154,11 @@ Result<void> load_index(Store& store, const fs::path& folder, std::string_view o
   if (const auto sum = sum_of(file); sum && !sums.empty() && std::ranges::find(sums, *sum) == sums.end())
     return fail(
         Errc::damaged,
-        "the snapshot is damaged and was not loaded ({} fails its checksum); make it anew, or restore it",
+        "the snapshot is damaged and was not loaded ({} fails its checksum); save it again or restore it",
         file_name);
   auto opened = sqlite::open_store(file, {.create = false});
   if (!opened && opened.error().code == Errc::not_found)
-    return fail(Errc::bad_input, "{} holds no snapshot of an index ({} is not there)", folder.string(),
+    return fail(Errc::bad_input, "{} has no snapshot of an index ({} does not exist)", folder.string(),
                 file_name);
   if (!opened) return tl::unexpected<Error>(opened.error());
   TRY(const IndexInfo saved, only_index(**opened, file));
@@ -169,14 +170,14 @@ Result<void> load_index(Store& store, const fs::path& folder, std::string_view o
   if (loaded) loaded = store.rename_index(made.id, owner, name);
   if (!loaded) (void)store.remove_index(made.id);
   opened->reset();
-  // One of an older program has been brought up to date by opening it.
+  // Opening a snapshot of an older version has upgraded it.
   if (const auto sum = sum_of(file); sum && !sums.empty() && std::ranges::find(sums, *sum) == sums.end())
     TRY_VOID(write_sums(folder, {*sum}));
   return loaded;
 }
 
 void remove_half_loaded(Store& store) {
-  constexpr std::int64_t hour_ms = 3'600'000;  // another process may be at it
+  constexpr std::int64_t hour_ms = 3'600'000;  // another process may still be loading
   const std::int64_t now = base::utc_ms();
   for (const IndexInfo& half : store.indexes(loading_owner).value_or(std::vector<IndexInfo>()))
     if (half.updated_ms < now - hour_ms) (void)store.remove_index(half.id);

@@ -1,4 +1,4 @@
-// An index by itself in a folder: a store that holds it alone, and that any Plimsoll can load.
+// Saves one index into a folder, as a store of its own that any Plimsoll can load.
 #pragma once
 
 #include <filesystem>
@@ -8,16 +8,16 @@
 
 namespace plimsoll {
 
-// The folder is made. What was there before gives way when the new one is whole.
+// Creates the folder. Replaces an earlier snapshot once the new one is complete.
 Result<void> save_index(Store& store, const IndexInfo& info, const std::filesystem::path& folder);
 
-// The index of the folder becomes that owner's, under that name, as one step; one that was there gives way.
-// bad_input where the folder holds no snapshot, damaged where it is not as it was saved: then nothing is
+// Loads the index for this owner and name atomically; replaces an index of that name. Fails with bad_input if
+// the folder has no snapshot, with damaged if its checksum is wrong; then nothing is
 // replaced.
 Result<void> load_index(Store& store, const std::filesystem::path& folder, std::string_view owner,
                         std::string_view name);
 
-// Of loads that were broken off.
+// Removes the rows of interrupted loads.
 void remove_half_loaded(Store& store);
 
 }  // namespace plimsoll

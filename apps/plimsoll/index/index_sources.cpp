@@ -12,8 +12,8 @@
 namespace plimsoll {
 namespace {
 
-// What the keys of documents below a path begin with: the path as it was given, or, where that leads up or is
-// absolute, its last part.
+// Returns the prefix of document keys below a path: the path as given or, if it is absolute or contains "..",
+// its last part.
 std::string key_root(const std::filesystem::path& given) {
   std::filesystem::path path = given.lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
@@ -22,8 +22,8 @@ std::string key_root(const std::filesystem::path& given) {
   return path.is_absolute() || text.starts_with("..") ? path.filename().generic_string() : text;
 }
 
-// The folder of a file with links resolved, and the name of the file as it is: a link to a file is a document
-// of its own.
+// Resolves links in the folder but not in the file name: a link to a file is a separate
+// document.
 Result<std::string> absolute_path(const std::filesystem::path& given, bool folder) {
   std::error_code error;
   const auto full = std::filesystem::absolute(given, error).lexically_normal();
@@ -49,12 +49,12 @@ Result<Sources> find_sources(const IndexAddOptions& options) {
   walk_options.include = options.include;
   walk_options.exclude = options.exclude;
   Sources out;
-  std::set<std::string> taken;  // paths: a file may be below two of those given
+  std::set<std::string> taken;  // a file may be below two of the given paths
   for (const std::string& given : options.paths) {
     std::error_code error;
     const bool folder = std::filesystem::is_directory(given, error);
     if (!std::filesystem::exists(given, error)) {
-      out.problems.push_back({given, "there is no such file or folder"});
+      out.problems.push_back({given, "no such file or folder"});
       continue;
     }
     TRY(const std::string full, absolute_path(given, folder));
@@ -81,10 +81,10 @@ Result<Sources> find_sources(const IndexAddOptions& options) {
 
 namespace {
 
-// Whether --prune removes a document whose file was not found below the given paths: if the file is gone, or
-// if an ignore file or a pattern now leaves it out. The latter only for documents that were added with one of
-// the same paths, as ignore files above another path may not have counted then. A file that could not be
-// looked at, such as one in a folder that may not be listed, is not known to be gone.
+// Returns whether --prune removes a document whose file was not found below the given paths: if the file was
+// deleted, or if an ignore file or a pattern now excludes it. The latter only for documents added with one of
+// the same paths: for another path, other ignore files may apply. A file that cannot be checked, for example
+// in a folder that may not be listed, is not pruned.
 bool is_pruned(const FileSource& file, const Sources& sources) {
   const auto below = [&](const Root& root) { return is_below(*file.path, root.path); };
   if (std::ranges::none_of(sources.roots, below)) return false;
@@ -115,10 +115,10 @@ Result<std::size_t> prune(Documents& documents, const IndexInfo& index, const So
       gone.push_back(one.key);
   }
   if (unknown > 0) {
-    notes.push_back(fmt::format(
-        "{} not found, but stored by a version that did not keep which folder they came from, and so not "
-        "removed; `plimsoll index remove {} DOCUMENT` removes them",
-        unknown == 1 ? "1 document was" : fmt::format("{} documents were", unknown), index.name));
+    notes.push_back(
+        fmt::format("{} not found, but not removed: an older version stored them without their folder; "
+                    "`plimsoll index remove {} DOCUMENT` removes them",
+                    unknown == 1 ? "1 document was" : fmt::format("{} documents were", unknown), index.name));
   }
   if (gone.empty()) return 0;
   TRY(const auto removed, documents.store().remove(index.id, gone));

@@ -1,4 +1,4 @@
-// The files that `index add` was given, and what is left in an index of files that are gone.
+// Finds the files for `index add`, and removes documents of deleted files.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace plimsoll {
 
 // A path that was given.
 struct Root {
-  std::string label;  // what the keys of its documents begin with; "" for the current folder
+  std::string label;  // prefix of its document keys; "" for the current folder
   std::string path;   // absolute, without links
 };
 
@@ -21,15 +21,15 @@ struct Sources {
   std::vector<ingest::SourceFile> files;
   std::vector<ingest::Problem> problems, skipped;
   std::vector<Root> roots;
-  std::vector<std::string> unseen;  // files and folders that could not be looked at; absolute
+  std::vector<std::string> unseen;  // files and folders that could not be checked; absolute
   std::uint64_t bytes = 0;
 };
 
-// All files below the paths that were given. io_failed: one of these cannot be resolved.
+// Returns all files below the given paths. io_failed: a path cannot be resolved.
 Result<Sources> find_sources(const IndexAddOptions& options);
 
-// Removes the documents of files below the given paths that are gone or left out now, and gives back their
-// disk space. How many were removed; `notes` says what was kept though its file was not found.
+// Removes documents of files below the given paths that are deleted or now excluded, and frees their disk
+// space. Returns their number; `notes` says what was kept although its file was not found.
 Result<std::size_t> prune(Documents& documents, const IndexInfo& index, const Sources& sources,
                           std::vector<std::string>& notes);
 

@@ -37,7 +37,7 @@ std::string text_at(const Json& object, const char* key) {
   return found->is_string() ? found->get<std::string>() : base::json_text(*found);
 }
 
-// Safe to print, its line ends kept.
+// Makes text safe to print; keeps line ends.
 std::string printable_lines(std::string_view text) {
   constexpr std::size_t all = std::size_t{1} << 30;
   std::string out;
@@ -55,9 +55,9 @@ std::string report_of(const KeptSummary& summary, const Terminal& terminal) {
                     fmt::format(", {}{}{}, for {} turns since the beginning\n", summary.how,
                                 summary.model.empty() ? "" : " by ", printable(summary.model), summary.turns);
   out += printable_lines(summary.text) + "\n\n";
-  out +=
-      bold(terminal, summary.parent.empty() ? "What it replaced" : "What it replaced beside the one before") +
-      "\n";
+  out += bold(terminal,
+              summary.parent.empty() ? "What it replaced" : "What it replaced besides the previous summary") +
+         "\n";
   for (const Json& one : originals_of(summary)) {
     if (!one.is_object() || !one.contains("message") || !one["message"].is_object()) continue;
     out +=
@@ -74,11 +74,10 @@ Result<std::string> session_originals(const std::filesystem::path& store, const 
   TRY(const auto sessions, sqlite::open_sessions(store));
   TRY(const auto summaries, sessions->summaries(owner, session, /*whole=*/true));
   if (summaries.empty())
-    return fail(
-        Errc::not_found,
-        "no summary is kept of the session '{}': its turns were all sent as they are, or it belongs to a "
-        "key (--key NAME)",
-        session);
+    return fail(Errc::not_found,
+                "no summary for session '{}': all its turns were sent unchanged, or it belongs to a key "
+                "(--key NAME)",
+                session);
   std::string out;
   for (const KeptSummary& summary : summaries)
     out += json ? line_of(summary) : report_of(summary, terminal_of_stdout());

@@ -1,4 +1,4 @@
-// What summaries of a session replaced (F5), for `plimsoll inspect --session S --original`.
+// Shows the turns that summaries of a session replaced (F5), for `plimsoll inspect --session S --original`.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 namespace plimsoll {
 
-// Each summary of the session, oldest first, with the messages that it put away: for people, or as one JSON
-// object a line. not_found where there is none.
+// Returns each summary of the session, oldest first, with the messages it replaced: as text, or as one JSON
+// object per line. Fails with not_found if there is none.
 Result<std::string> session_originals(const std::filesystem::path& store, const std::string& owner,
                                       const std::string& session, bool json);
 

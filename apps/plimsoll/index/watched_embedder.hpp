@@ -1,4 +1,4 @@
-// An embedder that tells how long it took.
+// An embedder that reports how long it took.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ using EmbeddingWatch =
 
 class WatchedEmbedder final : public Embedder {
  public:
-  // The watch may be empty, and outlives it.
+  // The watch may be empty and must outlive the embedder.
   WatchedEmbedder(std::unique_ptr<Embedder> embedder, bool remote, const EmbeddingWatch& watch)
       : embedder_(std::move(embedder)), remote_(remote), watch_(watch) {}
 

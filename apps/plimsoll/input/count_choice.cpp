@@ -20,9 +20,9 @@ Result<CountChoice> choose_by_model(const TokenizerLibrary& library, const base:
     const auto near = base::nearest(options.model, names);
     return fail(
         Errc::unknown_model,
-        "no tokenizer is known for the model '{}'; {}name one with --tokenizer, or add the model to a "
+        "no tokenizer is known for the model '{}'; {}give one with --tokenizer, or add the model to a "
         "models_file",
-        options.model, near ? fmt::format("did you mean '{}'? Else ", *near) : "");
+        options.model, near ? fmt::format("did you mean '{}'? Otherwise ", *near) : "");
   }
   const ModelCard& card = *match->card;
   TRY(auto tokenizer, library.open(card.tokenizer));
@@ -36,7 +36,7 @@ Result<CountChoice> choose_by_model(const TokenizerLibrary& library, const base:
                  .keep_rendered = false};
   if (match->kind == MatchKind::partial) {
     chosen.exactness = worse(chosen.exactness, Exactness::estimated);
-    chosen.why = fmt::format("'{}' is not in the catalogue; counted as its nearest relative {}",
+    chosen.why = fmt::format("'{}' is not in the catalogue; counted as the nearest related model, {}",
                              options.model, card.name);
   }
   return chosen;
@@ -55,7 +55,7 @@ Result<CountChoice> choose_tokenizer(const TokenizerLibrary& library, const base
                        {},
                        {},
                        Exactness::exact,
-                       "the default; name a model with --model, or --tokenizer"};
+                       "the default; choose with --model or --tokenizer"};
   }
   TRY(auto tokenizer, options.tokenizer.empty() ? library.open_file(options.tokenizer_file)
                                                 : library.open(options.tokenizer));

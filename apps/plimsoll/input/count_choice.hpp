@@ -1,4 +1,4 @@
-// What `plimsoll count` was asked for, and the tokenizer that follows from it.
+// Options of `plimsoll count`, and the tokenizer they select.
 #pragma once
 
 #include <string>
@@ -25,21 +25,21 @@ struct CountOptions {
   bool json = false, jsonl = false, show = false;
 };
 
-// The tokenizer to count with and what is known around it.
+// The selected tokenizer and model.
 struct CountChoice {
   Tokenizer tokenizer;
   Specials specials = Specials::plain;
   Tokens window = 0;  // 0: not known
-  std::string model;  // the catalogue's name, where one was asked for
+  std::string model;  // name in the catalogue, if a model was given
   ChatOptions chat;
   Exactness exactness = Exactness::exact;
-  std::string why;  // where it is not exact
+  std::string why;  // reason, if it is not exact
 };
 
 Result<CountChoice> choose_tokenizer(const TokenizerLibrary& library, const base::Settings& settings,
                                      const CountOptions& options);
 
-// "gpt-4o (o200k_base), exact", or why it is not.
+// "gpt-4o (o200k_base), exact", or the reason why not.
 std::string counted_with(const CountChoice& chosen, Exactness exactness, std::string_view why);
 
 // A bar and a percentage.

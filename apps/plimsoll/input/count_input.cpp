@@ -35,7 +35,7 @@ class Descriptor {
     struct stat status {};
     if (::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
       ::close(fd);
-      return fail(Errc::bad_input, "{} is a folder; name the files in it", path);
+      return fail(Errc::bad_input, "{} is a folder; give the files in it", path);
     }
     return Descriptor(fd, true);
   }
@@ -47,7 +47,7 @@ class Descriptor {
     if (ours_) ::close(fd_);
   }
 
-  // What could be read, up to the buffer's size; nothing at the end.
+  // Reads up to the buffer's size; empty at the end.
   Result<std::string_view> read(std::vector<char>& buffer, const std::string& path) const {
     for (;;) {
       const ssize_t got = ::read(fd_, buffer.data(), buffer.size());
@@ -64,7 +64,7 @@ class Descriptor {
   bool ours_;
 };
 
-// Characters and what is not UTF-8, over stretches that may cut a character.
+// Counts characters and invalid bytes; characters may be split between two blocks.
 class Utf8Survey {
  public:
   void add(std::string_view stretch, CountedInput& into) {
@@ -110,9 +110,9 @@ class Utf8Survey {
   std::string held_;
 };
 
-// "PDF", ".docx" or nothing, by the first bytes of a file.
+// Returns "PDF", ".docx" or "" from the first bytes of a file.
 std::string document_kind(const std::string& path) {
-  // A pipe is read only once, and so not looked into.
+  // A pipe can be read only once.
   std::error_code error;
   if (path == "-" || !std::filesystem::is_regular_file(path, error)) return {};
   std::ifstream file(path, std::ios::binary);
@@ -125,7 +125,7 @@ std::string document_kind(const std::string& path) {
   return type->format == ingest::Format::docx ? ".docx" : "";
 }
 
-// Nothing: it is an archive, and not a document.
+// None: a zip archive that is not a document.
 Result<std::optional<CountedInput>> count_document(const std::string& path, const std::string& kind,
                                                    const Tokenizer& tokenizer, Specials specials) {
   const ingest::ReadOptions options;
@@ -187,7 +187,7 @@ Result<void> each_line(std::size_t limit,
     }
     held += stretch;
     if (held.size() > limit)
-      return fail(Errc::bad_input, "line {} has more than {}", number + 1, base::human_bytes(limit));
+      return fail(Errc::bad_input, "line {} is longer than {}", number + 1, base::human_bytes(limit));
   }
   if (!held.empty()) TRY_VOID(line(held, ++number));
   return {};

@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using base::with_thousands;
 
-// What a request costs, part by part.
+// One part of a request and its tokens.
 struct ChatPart {
   std::string name, text;
   Tokens tokens;

@@ -1,4 +1,4 @@
-// plimsoll count --chat: what a whole request costs, part by part.
+// plimsoll count --chat: counts a whole request, part by part.
 #pragma once
 
 #include "input/count_choice.hpp"

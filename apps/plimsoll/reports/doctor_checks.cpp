@@ -27,14 +27,14 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t little_space = std::uintmax_t{1} << 30;
 constexpr std::uintmax_t no_space = std::uintmax_t{64} << 20;
-// Sockets of upstreams, the store's files and what the libraries open.
+// Sockets of upstreams, files of the store, and files that libraries open.
 constexpr std::uint64_t other_files = 128;
 
 std::string megabytes(std::uintmax_t bytes) {
   return base::with_thousands(static_cast<std::int64_t>(bytes >> 20)) + " MB";
 }
 
-// The folder itself, or the nearest above it that is there.
+// Returns the folder itself, or its nearest existing parent.
 fs::path nearest(fs::path folder) {
   std::error_code ignored;
   while (!folder.empty() && folder.has_parent_path() && folder != folder.parent_path() &&
@@ -46,28 +46,29 @@ fs::path nearest(fs::path folder) {
 Diagnosis folder_of(std::string what, const fs::path& folder, bool is_written) {
   const fs::path there = nearest(folder);
   if (is_written && ::access(there.c_str(), W_OK) != 0)
-    return {std::move(what), Health::bad, fmt::format("{} cannot be written", there.string()),
-            "give this user the right to, or name another folder in the settings"};
+    return {std::move(what), Health::bad, fmt::format("{} is not writable", there.string()),
+            "give this user write permission, or set another folder"};
   std::error_code error;
   const fs::space_info space = fs::space(there, error);
   if (error)
     return {std::move(what), Health::bad, fmt::format("{}: {}", there.string(), error.message()),
-            "mend the file system, or name another folder in the settings"};
+            "repair the file system, or set another folder"};
   std::string found = fmt::format("{} has {} free", there.string(), megabytes(space.available));
   if (space.available < no_space)
-    return {std::move(what), Health::bad, std::move(found), "make room: documents and traces need it"};
+    return {std::move(what), Health::bad, std::move(found), "free disk space for documents and traces"};
   if (space.available < little_space)
-    return {std::move(what), Health::doubtful, std::move(found), "make room before the next large index"};
+    return {std::move(what), Health::doubtful, std::move(found),
+            "free disk space before the next large index"};
   return {std::move(what), Health::good, std::move(found), ""};
 }
 
-// A trace of tomorrow: the clock was wrong then, or is wrong now.
+// If a trace is from the future, the clock was wrong then or is wrong now.
 Diagnosis clock_by(const base::Settings& settings) {
   constexpr std::int64_t first_of_2025 = 1'735'689'600'000, a_minute = 60'000;
   const std::int64_t now = base::utc_ms();
   if (now < first_of_2025)
-    return {"clock", Health::bad, "this machine's clock stands before 2025",
-            "set it: certificates of upstreams are refused by it, and traces would go at once"};
+    return {"clock", Health::bad, "the system clock is set before 2025",
+            "set the clock: with a wrong date TLS certificates fail and traces expire at once"};
   if (std::error_code error; !fs::exists(settings.store_file, error))
     return {"clock", Health::good, "plausible", ""};
   const auto traces = sqlite::open_traces(settings.store_file, {.create = false});
@@ -75,10 +76,10 @@ Diagnosis clock_by(const base::Settings& settings) {
     const auto newest = (*traces)->traces("", {.limit = 1});
     if (newest && !newest->empty() && newest->front().at_ms > now + a_minute)
       return {"clock", Health::doubtful,
-              fmt::format("the newest trace is of {} s from now", (newest->front().at_ms - now) / 1'000),
-              "set this machine's clock; one of the two times is wrong"};
+              fmt::format("the newest trace is {} s in the future", (newest->front().at_ms - now) / 1'000),
+              "set the system clock; it is wrong now or was wrong then"};
   }
-  return {"clock", Health::good, "no trace is of later than now", ""};
+  return {"clock", Health::good, "no trace is in the future", ""};
 }
 
 Diagnosis embedder_by(Documents& documents, const std::string& name) {
@@ -86,11 +87,11 @@ Diagnosis embedder_by(Documents& documents, const std::string& name) {
   const auto embedder = documents.embedder(name);
   if (!embedder)
     return {what, Health::bad, embedder.error().what,
-            "run set-up for the built-in one, or name another with the setting embedders"};
+            "run `tools/setup assets` for the built-in embedder, or set another in the setting embedders"};
   const std::vector<std::string_view> text{"How deep may she be loaded?"};
   const auto vectors = (*embedder)->embed(text, Deadline::after(std::chrono::seconds(30)));
   if (!vectors)
-    return {what, Health::bad, vectors.error().what, "see that its server answers and has the model"};
+    return {what, Health::bad, vectors.error().what, "check that its server answers and has the model"};
   return {what, Health::good, fmt::format("vectors of {} numbers", (*embedder)->info().dimensions), ""};
 }
 
@@ -110,21 +111,21 @@ Diagnosis index_by(Documents& documents, const IndexInfo& info) {
   return out;
 }
 
-// Sums of usage that a server's false report has spoilt.
+// Finds usage totals with impossible values from a server's wrong report.
 Diagnosis usage_by(const base::Settings& settings) {
   const auto rows = sqlite::find_false_usage(settings.store_file);
   if (!rows)
     return {"usage", Health::bad, rows.error().what,
-            "restore the file from a backup, or name another with the setting store_file"};
+            "restore the file from a backup, or set another file in store_file"};
   if (rows->empty()) return {"usage", Health::good, "every sum is plausible", ""};
   const sqlite::FalseUsage& first = rows->front();
   return {
       "usage", Health::doubtful,
-      fmt::format("{} with numbers that no server can have used; the first: {} tokens of {} on {:%Y-%m-%d}",
+      fmt::format("{} with impossible numbers; the first: {} tokens of {} on {:%Y-%m-%d}",
                   several(rows->size(), "row"), base::with_thousands(first.tokens), first.owner,
                   fmt::gmtime(static_cast<std::time_t>(first.day * 24 * 3600))),
-      fmt::format("a server reported a false usage. Each such row counts as 0 or as {} tokens; a budget that "
-                  "it used up is free again the next day",
+      fmt::format("a server reported a wrong usage. Each such row counts as 0 or as {} tokens; a budget that "
+                  "it used up is reset the next day",
                   base::with_thousands(most_used))};
 }
 
@@ -138,12 +139,12 @@ Diagnosis door_by(const base::Settings& settings) {
     if (const auto all = (*store)->keys()) keys = all->size();
   if (keys > 0)
     return {"listen", Health::good,
-            fmt::format("{}: whoever has one of {}", settings.listen, several(keys, "key")), ""};
+            fmt::format("{}: clients with one of {}", settings.listen, several(keys, "key")), ""};
   return {"listen", settings.open_to_all ? Health::doubtful : Health::bad,
           settings.listen + ": beyond this machine, and there are no keys",
           settings.open_to_all
-              ? "make a key with `plimsoll keys add NAME`, unless the network keeps strangers out"
-              : "make a key with `plimsoll keys add NAME`; `plimsoll serve` refuses without one"};
+              ? "add a key with `plimsoll keys add NAME`, unless the network is trusted"
+              : "add a key with `plimsoll keys add NAME`; `plimsoll serve` does not start without one"};
 }
 
 void add_windows(const std::string& server, const models::UpstreamList& found, Diagnoses& out) {
@@ -153,7 +154,7 @@ void add_windows(const std::string& server, const models::UpstreamList& found, D
     out.push_back({fmt::format("window of {}/{}", server, model.name), Health::doubtful,
                    fmt::format("{} tokens by {}, {} confidence", base::with_thousands(window.tokens),
                                name_of(window.source), name_of(window.confidence)),
-                   "give its context_length in the models_file, or set llm_context_window"});
+                   "add its context_length to the models_file, or set llm_context_window"});
   }
 }
 
@@ -180,11 +181,12 @@ Diagnoses check_files(const base::Settings& settings) {
 Diagnoses check_store(const base::Settings& settings) {
   if (std::error_code error; !fs::exists(settings.store_file, error))
     return {{"store", Health::good,
-             fmt::format("{} is not there yet: it is made at first use", settings.store_file.string()), ""}};
+             fmt::format("{} does not exist yet; it is created at first use", settings.store_file.string()),
+             ""}};
   const auto documents = Documents::open(settings, /*create=*/false);
   if (!documents)
     return {{"store", Health::bad, documents.error().what,
-             "restore the file from a backup, or name another with the setting store_file"}};
+             "restore the file from a backup, or set another file in store_file"}};
   const auto indexes = (*documents)->store().indexes(local_owner);
   if (!indexes) return {{"store", Health::bad, indexes.error().what, "restore the file from a backup"}};
   std::error_code unknown;
@@ -200,31 +202,32 @@ Diagnoses check_store(const base::Settings& settings) {
 
 Diagnoses check_embedders(const base::Settings& settings) {
   if (settings.embedders.empty())
-    return {{"embedders", Health::doubtful, "none: new indexes are searched by words alone",
-             "set embedders to have them searched by meaning too"}};
-  // With a store for the moment: the embedder is tried also where there is none yet, or it is damaged.
+    return {{"embedders", Health::doubtful, "none: new indexes have keyword search only",
+             "set embedders for vector search"}};
+  // Uses a temporary store, to test the embedder even if the real store is missing or damaged.
   const base::TemporaryFolder folder("doctor");
   if (folder.path().empty())
-    return {{"embedders", Health::bad, "no folder can be made for temporary files", "set TMPDIR"}};
+    return {{"embedders", Health::bad, "cannot create a temporary folder", "set TMPDIR"}};
   base::Settings with_own = settings;
   with_own.store_file = folder / "store.db";
   Diagnoses out;
   if (const auto documents = Documents::open(with_own, /*create=*/true))
     for (const std::string& name : settings.embedders) out.push_back(embedder_by(**documents, name));
   else
-    out.push_back({"embedders", Health::bad, documents.error().what, "set TMPDIR to where there is room"});
+    out.push_back(
+        {"embedders", Health::bad, documents.error().what, "set TMPDIR to a folder with free space"});
   return out;
 }
 
 Diagnoses check_upstreams(const base::Settings& settings, const std::vector<std::string>& named) {
   const auto catalogue = known_models(settings);
   if (!catalogue)
-    return {{"models_file", Health::bad, catalogue.error().what, "mend the file, or unset models_file"}};
+    return {{"models_file", Health::bad, catalogue.error().what, "correct the file, or unset models_file"}};
   auto members = gateway_upstreams(settings, named);
   if (!members) return {{"upstreams", Health::bad, members.error().what, "write [NAME=]URL"}};
   if (members->empty())
-    return {{"upstreams", Health::doubtful, "none: no Ollama answers on this machine",
-             "start one, or name a server with the setting upstreams"}};
+    return {{"upstreams", Health::doubtful, "none: no local Ollama answers",
+             "start Ollama, or set a server in upstreams"}};
   FoundWindows windows(settings, *catalogue, EarlierRuns::forgotten);
   models::Upstreams upstreams(*std::move(members), windows.finder());
   upstreams.refresh(windows.for_a_list());
@@ -239,10 +242,10 @@ Diagnoses check_upstreams(const base::Settings& settings, const std::vector<std:
     if (!found.problem.empty()) {
       one.health = Health::bad;
       one.found = fmt::format("{}: {}", member.server.shown, found.problem);
-      one.remedy = "see that the server runs, that the address is right, and that it takes the key";
+      one.remedy = "check that the server runs, that the URL is right, and that it accepts the key";
     } else if (found.models.empty()) {
       one.health = Health::doubtful;
-      one.remedy = "load a model there: for an Ollama, `ollama pull NAME`";
+      one.remedy = "load a model there; for Ollama: `ollama pull NAME`";
     }
     out.push_back(std::move(one));
     add_windows(member.name, found, out);
@@ -254,7 +257,7 @@ Diagnoses check_limits(const base::Settings& settings) {
   Diagnoses out;
   rlimit files{};
   (void)getrlimit(RLIMIT_NOFILE, &files);
-  // Each connection may have one to its upstream.
+  // Each client connection may need one to its upstream.
   const std::uint64_t wanted = 2 * static_cast<std::uint64_t>(settings.max_connections) + other_files;
   Diagnosis open{
       "open files", Health::good,

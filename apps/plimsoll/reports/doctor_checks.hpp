@@ -1,4 +1,4 @@
-// What `plimsoll doctor` looks at, one function a thing.
+// The checks of `plimsoll doctor`, one function each.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace plimsoll {
 
 enum class Health : std::uint8_t {
   good,
-  doubtful,  // it works, and somebody should know
+  doubtful,  // works, but needs attention
   bad,       // something will not work
 };
 std::string_view name_of(Health health);  // "ok", "warning", "bad"
@@ -20,8 +20,8 @@ std::string_view name_of(Health health);  // "ok", "warning", "bad"
 struct Diagnosis {
   std::string what;  // "store", "upstream ollama"
   Health health = Health::good;
-  std::string found;   // in a sentence, with its numbers
-  std::string remedy;  // what to do; empty where it is good
+  std::string found;   // one sentence with numbers
+  std::string remedy;  // how to fix it; empty if good
 };
 
 using Diagnoses = std::vector<Diagnosis>;

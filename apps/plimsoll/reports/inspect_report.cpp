@@ -34,7 +34,7 @@ std::string with_sign(Tokens number) {
   return number > 0 ? "+" + with_thousands(number) : with_thousands(number);
 }
 
-// Ids rise with time: what tells two apart stands at their ends.
+// Ids rise with time, so two ids differ at their ends.
 std::string shortened(const std::string& id) {
   return printable(id.size() <= short_id ? id : id.substr(id.size() - short_id));
 }
@@ -90,10 +90,9 @@ std::string head(const Trace& trace, const KeyNames& names, const Terminal& term
   if (!trace.finish_reason.empty()) line += fmt::format(" ({})", printable(trace.finish_reason));
   if (trace.stream) line += ", streamed";
   if (trace.model.empty() && trace.attempts.empty())
-    line += "; the request was sent nowhere";
+    line += "; the request was not sent";
   else
-    line += trace.changed ? "; the request was changed as the plan says"
-                          : "; the request went through as it came";
+    line += trace.changed ? "; the request was changed by the plan" : "; the request was forwarded unchanged";
   out += paragraph(line, terminal, 0);
   if (!names.empty()) out += fmt::format("key {}\n", key_of(trace, names));
   if (!trace.session.empty()) out += fmt::format("session {}\n", printable(trace.session));
@@ -106,9 +105,9 @@ std::string cut_warning(const Trace& trace, const Terminal& terminal) {
   if (trace.cut <= 0) return "";
   return "\n" + bold(terminal, "THE UPSTREAM CUT THE PROMPT") + "\n" +
          paragraph(
-             fmt::format("It read {} of the {} tokens that were sent: {} are missing from what the model "
-                         "saw, and it did not say so. Its window is smaller than the {} it was planned "
-                         "for: raise it on the server, or set llm_context_window to what it serves.",
+             fmt::format("It read {} of the {} tokens that were sent; {} tokens did not reach the model, "
+                         "without an error. Its window is smaller than the {} tokens of the plan: "
+                         "raise it on the server, or set llm_context_window to the real window.",
                          with_thousands(trace.input - trace.cut), with_thousands(trace.input),
                          with_thousands(trace.cut), with_thousands(trace.window)),
              terminal);
@@ -124,7 +123,7 @@ std::string usage_lines(const Trace& trace, const Terminal& terminal) {
   add("cached", trace.usage.cached);
   add("answer", trace.usage.answer, fmt::format(" (room for {})", with_thousands(trace.answer)));
   add("thinking", trace.usage.thinking);
-  if (line.empty()) line = "the upstream did not say";
+  if (line.empty()) line = "not reported by the upstream";
   if (trace.drift)
     line += *trace.drift == 0 ? "; plan and usage agree" : fmt::format("; drift {}", with_sign(*trace.drift));
   return "\n" + bold(terminal, "Usage") + "\n" + paragraph(line, terminal);
@@ -153,7 +152,7 @@ std::string attempt_lines(const Trace& trace, const Terminal& terminal) {
   return out;
 }
 
-// "docs/log.md, lines 3 to 9": where people find it. Bytes are for programs, in --json.
+// "docs/log.md, lines 3 to 9". Byte positions are in --json.
 std::string where(const TracePassage& passage) {
   std::string out = printable(passage.document);
   if (passage.page > 0) return out + fmt::format(", page {}", passage.page);
@@ -162,14 +161,14 @@ std::string where(const TracePassage& passage) {
   return out + fmt::format(", lines {} to {}", passage.first_line, passage.last_line);
 }
 
-// The cosine that the squared distance stands for; nothing where the passage was not compared.
+// Returns the cosine from the squared distance; "" if the passage was not compared.
 std::string similarity(const TracePassage& passage) {
-  constexpr double farthest = 4;  // opposite vectors; what a document that was not compared has
+  constexpr double farthest = 4;  // opposite vectors, or a passage that was not compared
   if (passage.distance >= farthest) return {};
   return fmt::format(", similarity {:.2f}", 1 - passage.distance / 2);
 }
 
-// ": words: keeps, invoices". Without "meaning 0.25" at its end, which is the similarity again.
+// ": words: keeps, invoices". Drops "meaning 0.25" at the end, which repeats the similarity.
 std::string why(const TracePassage& passage) {
   std::string_view reason = passage.reason;
   const std::size_t meaning = reason.rfind("meaning ");
@@ -193,7 +192,7 @@ std::string passage_lines(const Trace& trace, const Terminal& terminal) {
   return out;
 }
 
-// What is remembered and came along; the plan tells of what did not.
+// Lists the memories in the prompt; the plan lists those left out.
 std::string memory_lines(const Plan& plan, const Terminal& terminal) {
   std::string out;
   for (const PlannedPiece& piece : plan.pieces)
@@ -208,7 +207,7 @@ bool is_said(std::string_view warning, std::string_view said) {
   return !said.empty() && warning.ends_with(said);
 }
 
-// `shown`: those of the plan, which stand above.
+// `shown`: warnings of the plan, which are already printed above.
 std::string warning_lines(const Trace& trace, const std::vector<std::string>& shown, std::string_view said,
                           const Terminal& terminal) {
   std::string out;
@@ -250,7 +249,7 @@ std::string trace_report(const Trace& trace, const KeyNames& names, const Termin
     out += trace.window > 0 ? fmt::format("window {}, input {}, answer {}, margin {}\n",
                                           with_thousands(trace.window), with_thousands(trace.input),
                                           with_thousands(trace.answer), with_thousands(trace.margin))
-                            : "There is no plan of it.\n";
+                            : "There is no plan for it.\n";
   } else if (auto read = engine::read_plan(trace.plan)) {
     plan = *std::move(read);
     std::erase_if(plan.warnings, [&](const std::string& warning) { return is_said(warning, said); });
@@ -261,11 +260,12 @@ std::string trace_report(const Trace& trace, const KeyNames& names, const Termin
   out += cut_warning(trace, terminal) + usage_lines(trace, terminal) + timing_lines(trace, terminal);
   out += attempt_lines(trace, terminal) + passage_lines(trace, terminal) + memory_lines(plan, terminal) +
          warning_lines(trace, plan.warnings, said, terminal);
-  // As other programs name these four.
+  // Names used by other programs.
   out += fmt::format("\nmessageCount {}  memoryCount {}  inputTokenCount {}  adjustedMaxTokens {}\n",
                      plan.message_count, plan.memory_count, trace.input, trace.answer);
   if (!trace.prompt.empty())
-    out += fmt::format("The prompt was kept, {}: --json shows it.\n", base::human_bytes(trace.prompt.size()));
+    out +=
+        fmt::format("The prompt is stored ({}); --json shows it.\n", base::human_bytes(trace.prompt.size()));
   return out;
 }
 

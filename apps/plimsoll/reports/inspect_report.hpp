@@ -1,4 +1,4 @@
-// Traces for people: many as a table, one as its plan is drawn, with what came of it.
+// Prints traces: several as a table, one in full with its plan and result.
 #pragma once
 
 #include <map>
@@ -11,14 +11,14 @@
 
 namespace plimsoll {
 
-// By the owners that they are. Empty: there are no keys, and nothing is said of them.
+// Key names by owner id. Empty: there are no keys, and the column is left out.
 using KeyNames = std::map<std::string, std::string, std::less<>>;
 
-// One line each. Without a header the columns are as wide as with one, so that tables may follow each other.
+// Prints one line per trace. Column widths are the same without a header, so tables can follow each other.
 std::string trace_table(std::span<const Trace> traces, const KeyNames& names, const Terminal& terminal,
                         bool header);
 
-// Leaves out the warning that ends in `said`, which the reader has seen already.
+// Leaves out the warning that ends in `said`, which was already printed.
 std::string trace_report(const Trace& trace, const KeyNames& names, const Terminal& terminal,
                          std::string_view said = {});
 

@@ -25,7 +25,7 @@ Json or_null(Tokens tokens) {
   return tokens == 0 ? Json() : Json(tokens);
 }
 
-// What server and catalogue together know of a served model besides its window.
+// Facts about a served model besides its window, from server and catalogue.
 struct Known {
   Tokens maximum = 0;
   Tokens max_output = 0;

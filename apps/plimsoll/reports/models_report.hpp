@@ -1,4 +1,4 @@
-// How `plimsoll models` shows what it knows: tables for people, JSON for programs.
+// Output of `plimsoll models`: tables for people, JSON for programs.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace plimsoll {
 std::string catalogue_table(const std::vector<const ModelCard*>& cards, const Terminal& terminal);
 std::string catalogue_json(const std::vector<const ModelCard*>& cards);
 
-// Models where they are served; `upstream` is null for files.
+// Prints the models of a server; `upstream` is null for files.
 std::string served_table(const std::vector<models::ListedModel>& models, const ModelCatalogue& catalogue,
                          const Terminal& terminal);
 std::string served_json(const std::vector<models::ListedModel>& models, const ModelCatalogue& catalogue,

@@ -17,7 +17,7 @@ std::string where(const SelectedPassage& passage) {
   return out;
 }
 
-// "lines 3 to 9, "; empty where the file has no lines that people could look up, as in PDF and HTML.
+// "lines 3 to 9, "; empty for files without readable lines, such as PDF and HTML.
 std::string lines_of(const SelectedPassage& passage) {
   if (passage.first_line == 0) return {};
   const std::string first = base::with_thousands(static_cast<std::int64_t>(passage.first_line));
@@ -26,7 +26,7 @@ std::string lines_of(const SelectedPassage& passage) {
                      base::with_thousands(static_cast<std::int64_t>(passage.last_line)));
 }
 
-// Lines of the passage, each made safe by itself: its line ends stay.
+// Makes each line safe to print; keeps line ends.
 std::string shown(std::string_view text) {
   std::string out;
   while (!text.empty()) {

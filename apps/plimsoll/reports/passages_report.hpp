@@ -1,4 +1,4 @@
-// Chosen passages for people and for programs.
+// Prints search results for people and for programs.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace plimsoll {
 struct SearchReport {
   Selection selection;
   Tokens budget = 0;
-  std::size_t candidates = 0;  // chunks that were looked at
+  std::size_t candidates = 0;  // chunks that were considered
   double ms = 0;
   std::string tokenizer;
   std::vector<std::string> notes;

@@ -14,7 +14,7 @@ namespace {
 
 using base::with_thousands;
 
-// How a section looks: a colour of the 256, and a letter for where there are none.
+// How a section is drawn: one of 256 colours, or a letter without colours.
 struct Look {
   int colour;
   char letter;
@@ -78,13 +78,13 @@ std::string section_table(const Plan& plan, const Terminal& terminal) {
                           with_thousands(planned.grant), with_thousands(planned.used)});
   }
   const Tokens all = plan.input + plan.thinking + plan.answer + plan.margin;
-  // Plans of requests that were sent have no least window of their own.
+  // Plans of sent requests have no least window.
   table.rows.push_back(
-      {"together", "", with_thousands(plan.least > 0 ? plan.least : least), "", "", with_thousands(all)});
+      {"total", "", with_thousands(plan.least > 0 ? plan.least : least), "", "", with_thousands(all)});
   return draw(table, terminal);
 }
 
-// Pieces that were left out; neighbours with one reason share a line.
+// Lists the pieces left out; neighbours with the same reason share a line.
 std::string cut_list(const Plan& plan, const Terminal& terminal) {
   std::string out;
   const std::size_t width = drawing_width(terminal);
@@ -125,11 +125,11 @@ std::string price_list(const Plan& plan, const Terminal& terminal) {
     const bool more = price.change > 0;
     std::string what;
     if (!price.fits) {
-      what = "the request would not fit any more";
+      what = "the request would no longer fit";
     } else {
       if (!price.added.empty()) what = fmt::format("{} would go in", some_of(price.added));
       if (!price.gone.empty())
-        what += fmt::format("{}{} would stay behind", what.empty() ? "" : ", ", some_of(price.gone));
+        what += fmt::format("{}{} would be left out", what.empty() ? "" : ", ", some_of(price.gone));
       if (price.answer != 0)
         what += fmt::format("{}the answer would have {} tokens {}", what.empty() ? "" : ", ",
                             with_thousands(price.answer > 0 ? price.answer : -price.answer),
@@ -154,7 +154,7 @@ std::string summary_lines(const Plan& plan, const Terminal& terminal) {
   const PlannedSummary& summary = *plan.summary;
   const std::string by = summary.model.empty() ? "" : " by " + printable(summary.model);
   return bold(terminal, "Compressed") + "\n  " +
-         wrap(fmt::format("{}, {} turns, {} tokens: a summary of {} tokens stands for them ({}{}{}, {})",
+         wrap(fmt::format("{}, {} turns, {} tokens: replaced by a summary of {} tokens ({}{}{}, {})",
                           some_of(summary.replaces), summary.turns, with_thousands(summary.before),
                           with_thousands(summary.after), printable(summary.how), by,
                           summary.known ? ", made earlier" : "", printable(summary.id)),
@@ -186,7 +186,7 @@ std::string verdict(const Plan& plan, const Terminal& terminal) {
                        with_thousands(plan.margin), with_thousands(plan.left), plan.pressure * 100),
            width, 0) +
       "\n";
-  if (plan.strategy.content.tokens > 0)  // advice on documents, where there are any
+  if (plan.strategy.content.tokens > 0)  // only if there are documents
     out += wrap(fmt::format("Strategy {}: {}", name_of(plan.strategy.strategy), plan.strategy.reasoning),
                 width, 0) +
            "\n";
@@ -200,7 +200,7 @@ std::string window_bar(const Plan& plan, const Terminal& terminal) {
   std::vector<budget::Party> parties;
   std::vector<Tokens> cells;
   Tokens spare = static_cast<Tokens>(width);
-  // Every section that has a token has a cell; the rest of the line is shared out by tokens.
+  // Every section with a token gets a cell; the rest of the line is divided by tokens.
   const auto add = [&](Tokens tokens) {
     const Tokens own = tokens > 0 && spare > 0 ? 1 : 0;
     spare -= own;
@@ -243,7 +243,7 @@ std::string plan_report(const Plan& plan, const Terminal& terminal) {
   std::string warnings;
   for (const std::string& warning : plan.warnings)
     if (warning != plan.fallback.reason) warnings += "  " + wrap(printable(warning, 2000), width, 2) + "\n";
-  if (!warnings.empty()) out += "\n" + bold(terminal, "Mind") + "\n" + warnings;
+  if (!warnings.empty()) out += "\n" + bold(terminal, "Warnings") + "\n" + warnings;
   return out;
 }
 

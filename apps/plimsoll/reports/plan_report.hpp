@@ -1,4 +1,4 @@
-// A plan for people: the window drawn to scale, who got what, what was left out and why.
+// Prints a plan: the window drawn to scale, the grants, what was left out and why.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace plimsoll {
 
 std::string plan_report(const Plan& plan, const Terminal& terminal);
 
-// The window as one line of cells, each section in its colour, or by its letter where there are none.
+// Draws the window as one line of cells, each section in its colour, or with its letter without colours.
 std::string window_bar(const Plan& plan, const Terminal& terminal);
 
 }  // namespace plimsoll

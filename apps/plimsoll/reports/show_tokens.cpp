@@ -13,10 +13,10 @@ namespace plimsoll {
 namespace {
 
 constexpr std::uint64_t show_limit = std::uint64_t{16} << 20;
-// Backgrounds that text stays readable on, light and dark alike; neighbours never share one.
+// Background colours with readable text on light and dark terminals; neighbouring tokens differ.
 constexpr std::array<int, 5> backgrounds{24, 58, 22, 53, 94};
 
-// A token as a person can see it: line ends drawn, controls named, part of a character as its bytes.
+// Makes a token visible: line ends are drawn, controls named, parts of a character shown as bytes.
 std::string visible(std::string_view token) {
   std::string out;
   while (!token.empty()) {

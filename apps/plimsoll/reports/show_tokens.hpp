@@ -1,4 +1,4 @@
-// The text with its tokens made visible.
+// Shows a text with its token boundaries.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace plimsoll {
 
-// In colours on a terminal, between bars elsewhere. For texts people read: at most 16 MB.
+// Uses colours on a terminal, bars elsewhere. At most 16 MB of text.
 Result<void> show_tokens(const std::string& path, const Tokenizer& tokenizer, Specials specials);
 
 }  // namespace plimsoll

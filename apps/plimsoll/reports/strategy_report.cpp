@@ -18,7 +18,7 @@ using base::with_thousands;
 
 constexpr std::size_t label_cells = 10;
 
-// Lines of at most `columns` cells, broken at spaces; the second and later ones are indented. 0: one line.
+// Wraps text to `columns` cells at spaces and indents all lines but the first. 0: one line.
 std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent) {
   if (columns == 0) return std::string(text) + "\n";
   std::string out, line;
@@ -65,7 +65,7 @@ struct Part {
   const char* colour;
 };
 
-// The window to scale: what is used, what the content takes, what stays free, and the quarter kept back.
+// Returns the parts of the window: used, content, free, and the reserved quarter.
 std::array<Part, 4> parts_of(const StrategyDecision& decision) {
   const Tokens window = decision.model_context_length;
   const Tokens kept = window / 4;
@@ -74,7 +74,7 @@ std::array<Part, 4> parts_of(const StrategyDecision& decision) {
   return {{{"used", used, "█", "34"},
            {"content", content, "▓", decision.content.tokens > decision.available_budget ? "31" : "32"},
            {"free", decision.available_budget - content, "·", "2"},
-           {"kept for system, tools and answer", kept, "░", "33"}}};
+           {"reserved for system, tools and answer", kept, "░", "33"}}};
 }
 
 std::string window_bar(const StrategyDecision& decision, const Terminal& terminal) {
@@ -109,11 +109,11 @@ std::string content_line(const StrategyFindings& findings) {
   const ContentEstimate& content = findings.decision.content;
   std::string how;
   switch (content.source) {
-    case ContentSource::char_count: how = "estimated from the characters given, four to a token"; break;
+    case ContentSource::char_count: how = "estimated from the number of characters, four per token"; break;
     case ContentSource::counted:
       how = fmt::format("counted with {}, {}", findings.tokenizer, name_of(content.exactness));
       break;
-    case ContentSource::file_sizes: how = "estimated from the files' sizes, four bytes to a token"; break;
+    case ContentSource::file_sizes: how = "estimated from the file sizes, four bytes per token"; break;
     case ContentSource::hint: how = "estimated from the hint"; break;
     case ContentSource::assumed: how = "assumed: no size, file or hint was given"; break;
   }
@@ -125,9 +125,9 @@ std::string memory_line(const StrategyFindings& findings) {
   const Prefetch fetch = prefetch(findings.pressure, 5, findings.base_min_trust);
   const std::string pressure =
       fmt::format("pressure {:.1f}%, {}", findings.pressure.pressure() * 100, name_of(fetch.level));
-  if (fetch.skip) return pressure + ": fetch none beforehand";
-  if (!findings.prefetch_wanted) return pressure + ": fetch none, the query does not ask for any";
-  return fmt::format("{}: fetch up to {} facts with a trust of {:.1f} or more", pressure, fetch.limit,
+  if (fetch.skip) return pressure + ": prefetch no facts";
+  if (!findings.prefetch_wanted) return pressure + ": prefetch no facts, the query does not need any";
+  return fmt::format("{}: prefetch up to {} facts with a trust of {:.1f} or more", pressure, fetch.limit,
                      fetch.min_trust);
 }
 

@@ -1,4 +1,4 @@
-// What `plimsoll strategy` found out, and how people see it.
+// Results of `plimsoll strategy`, and how they are printed.
 #pragma once
 
 #include <string>
@@ -25,8 +25,8 @@ struct StrategyFindings {
   StrategyDecision decision;
   std::vector<WeighedFile> files;
   std::vector<SkippedFile> skipped;
-  std::string model;          // the catalogue's name; empty: none was named
-  std::string tokenizer;      // that files were counted with; empty: none was needed, or none could be opened
+  std::string model;          // name in the catalogue; empty: no model given
+  std::string tokenizer;      // used to count files; empty: not needed or not available
   std::string not_counted;    // why files were estimated
   std::string window_source;  // "given", "configured", "catalogue", "default"
   ContextBudget pressure;

@@ -1,5 +1,5 @@
-// The model servers of the settings, for commands and tools that ask what a model's window is: the same
-// servers, and the same answers, as the gateway's.
+// The configured model servers, for commands and tools that need a model's window. Uses the same servers and
+// gives the same answers as the gateway.
 #pragma once
 
 #include <memory>
@@ -13,12 +13,12 @@
 
 namespace plimsoll {
 
-// A model as one of the servers serves it. None: no server lists it, or its tokenizer is not there.
+// Finds a model on the servers. None: no server lists it, or its tokenizer is missing.
 std::optional<PlanModel> location(const models::UpstreamModels& models, std::string_view model);
 
 class ConfiguredServers {
  public:
-  // The servers are asked for their models at once. What the references lead to outlives it.
+  // Asks the servers for their models. The referenced objects must outlive it.
   static Result<std::unique_ptr<ConfiguredServers>> open(const base::Settings& settings,
                                                          const ModelCatalogue& catalogue,
                                                          const TokenizerLibrary& tokenizers);

@@ -11,7 +11,7 @@
 namespace plimsoll {
 namespace {
 
-// What set-up fetches; its tokenizer is compiled by name, so that 98 MB need not be read to know the file.
+// The downloaded model; its tokenizer is found by name, so the 98 MB file need not be read to identify it.
 constexpr std::string_view usual_name = "smollm2:135m", usual_tokenizer = "smollm2";
 constexpr std::string_view usual_file = "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
 constexpr Tokens fits_a_laptop = 8'192;
@@ -27,12 +27,12 @@ Tokens window_of(const base::Settings& settings, Tokens made_for) {
   return std::min({wanted, most, settings.llm_context_window.value_or(most)});
 }
 
-// The prompt of `/v1/completions` is a text, and nothing stands around it.
+// Encodes the prompt of `/v1/completions`: plain text without a chat template.
 Result<std::vector<TokenId>> encode_prompt(const Tokenizer& tokenizer, const std::string& body) {
   TRY(const auto request, count::parse_request(body));
   const auto prompt = request.find("prompt");
   if (prompt == request.end() || !prompt->is_string())
-    return fail(Errc::bad_input, "the embedded model takes one text as its prompt");
+    return fail(Errc::bad_input, "the embedded model accepts only one string as prompt");
   const TokenizerInfo& info = tokenizer.info();
   std::string text = info.adds_bos ? info.bos : std::string();
   text += prompt->get_ref<const std::string&>();
@@ -47,7 +47,7 @@ Result<models::ConfiguredUpstream> embedded_member(const base::Settings& setting
   const auto mapped = base::MappedFile::open(file);
   if (!mapped && settings.embedded_model_file.empty())
     return fail(Errc::not_found,
-                "the embedded model is not set up: {} is missing; `tools/setup assets` brings it",
+                "the embedded model is not installed: {} is missing; `tools/setup assets` downloads it",
                 file.string());
   if (!mapped) return tl::unexpected(mapped.error());
   TRY(const ModelLocation described, read_gguf_model(mapped->text()));
@@ -75,8 +75,8 @@ Result<models::ConfiguredUpstream> embedded_member(const base::Settings& setting
 }
 
 std::unique_ptr<llama::EmbeddedModel> run_embedded(const base::Settings& settings, const PlanModel& model) {
-  // Threads wait for each other by turning on the spot: more than there are real cores, two logical ones
-  // each, or on a machine that others use, and all of them crawl.
+  // The threads spin while they wait for each other. More threads than free physical cores (half of the
+  // logical ones) slow all of them down.
   const auto cores = static_cast<std::int64_t>(std::clamp(std::thread::hardware_concurrency() / 2, 1U, 16U));
   llama::Options options;
   options.runtime.file = file_of(settings);

@@ -1,4 +1,4 @@
-// The model inside this process: its file, what a plan needs to know of it, and what runs it.
+// The embedded model: its file, its properties for planning, and its runtime.
 #pragma once
 
 #include <memory>
@@ -10,14 +10,14 @@
 
 namespace plimsoll {
 
-// What it is called where upstreams are named.
+// Its name in lists of upstreams.
 inline constexpr std::string_view embedded_upstream = "embedded";
 
-// not_found: its file is not there, and what brings it.
+// Fails with not_found if its file is missing; the error says how to download it.
 Result<models::ConfiguredUpstream> embedded_member(const base::Settings& settings,
                                                    const TokenizerLibrary& tokenizers);
 
-// Runs the model of that member; nothing is loaded before it is asked.
+// Creates the runtime; the model is loaded at the first request.
 std::unique_ptr<llama::EmbeddedModel> run_embedded(const base::Settings& settings, const PlanModel& model);
 
 }  // namespace plimsoll

@@ -27,7 +27,7 @@ models::FinderRules rules_of(const base::Settings& settings, std::chrono::millis
   rules.otherwise = settings.default_context_window;
   rules.times.believed = std::chrono::seconds(settings.cache_ttl_seconds);
   rules.one_model = patience;
-  rules.each_ask = patience * 2 / 5;  // so that one question that hangs leaves time for others
+  rules.each_ask = patience * 2 / 5;  // one request that hangs leaves time for others
   return rules;
 }
 
@@ -43,7 +43,7 @@ Result<std::optional<ServerKind>> kind_named(std::string_view name) {
   if (const auto kind = server_kind_of(name)) return kind;
   std::string known;
   for (const ServerKind kind : all_server_kinds()) known += fmt::format(" {}", name_of(kind));
-  return fail(Errc::bad_input, "no kind of server is called '{}'; there are{}", name, known);
+  return fail(Errc::bad_input, "unknown kind of server '{}'; use one of{}", name, known);
 }
 
 std::filesystem::path windows_file() {
@@ -58,8 +58,7 @@ Result<std::optional<models::Upstream>> upstream_for(const base::Settings& setti
   if (url.empty() && !kind) return std::nullopt;
   if (url.empty())
     url = kind == ServerKind::ollama ? settings.ollama_llm_base_url : settings.llm_inference_url;
-  if (url.empty())
-    return fail(Errc::bad_input, "which server? Name it with --upstream, or set llm_inference_url");
+  if (url.empty()) return fail(Errc::bad_input, "no server given; use --upstream, or set llm_inference_url");
   const std::string origin = models::origin_of(url);
   if (!kind && !origin.empty() && origin == models::origin_of(settings.ollama_llm_base_url) &&
       origin != models::origin_of(settings.llm_inference_url))
@@ -98,7 +97,7 @@ void FoundWindows::load(bool confirm) {
   const std::int64_t now = unix_seconds();
   for (models::KeptWindow& kept : *windows) {
     const std::int64_t age = now - kept.found_at;
-    if (age < 0 || finder_.is_configured(kept.model)) continue;  // from the future; decided by the user
+    if (age < 0 || finder_.is_configured(kept.model)) continue;  // from the future, or set by the user
     kept.report.window.tried.insert(
         kept.report.window.tried.begin(),
         {"earlier run", fmt::format("asked {} s ago", base::with_thousands(age))});
@@ -111,7 +110,7 @@ void FoundWindows::load(bool confirm) {
   }
 }
 
-// Written only where this run found something, and only what a server said: that alone cost time.
+// Saves only windows that servers reported in this run: only those take time to find again.
 void FoundWindows::save() {
   const auto run = Deadline::Clock::now() - begin_;
   const std::int64_t now = unix_seconds();

@@ -1,5 +1,5 @@
-// The windows of models for commands: the finder with an HTTP client, the settings, and a file that remembers
-// between runs what servers said.
+// Finds windows of models for commands, with an HTTP client, the settings, and a file that caches
+// the servers' replies between runs.
 #pragma once
 
 #include <chrono>
@@ -17,19 +17,19 @@
 
 namespace plimsoll {
 
-// The server that a command is to ask. An address alone is enough; a kind alone means the server that the
-// settings name for it (ollama_llm_base_url, llm_inference_url); neither: none. The key of the settings goes
-// to the server of llm_inference_url and to no other.
+// Returns the server for a command. A URL alone is enough; a kind alone means the configured server of that
+// kind (ollama_llm_base_url, llm_inference_url); neither: none. The configured API key is sent only to
+// the server of llm_inference_url.
 Result<std::optional<models::Upstream>> upstream_for(const base::Settings& settings, std::string_view url,
                                                      std::string_view kind);
 
-// The file of authorities that SSL_CERT_FILE names, or empty for the system's own.
+// Returns the CA file named by SSL_CERT_FILE, or empty for the system's.
 std::string trusted_certificates();
 
-// What the file of earlier runs is good for.
+// How the windows of earlier runs are used.
 enum class EarlierRuns : std::uint8_t {
-  believed,   // for cache_ttl_seconds: a command that ends at once need not ask again
-  confirmed,  // the server is asked again at once; what the file says is used while it does not answer
+  believed,   // for cache_ttl_seconds; for short commands, which then need not ask
+  confirmed,  // the server is asked again; the file is used until it answers
   forgotten,
 };
 
@@ -37,7 +37,7 @@ class FoundWindows {
  public:
   using Seconds = std::chrono::duration<double>;
 
-  // The settings and the catalogue outlive it. What this run finds is in the file when it ends.
+  // The settings and the catalogue must outlive it. Its results are saved to the file when it ends.
   FoundWindows(const base::Settings& settings, const ModelCatalogue& catalogue, EarlierRuns earlier,
                std::optional<Seconds> timeout = {});
   FoundWindows(const FoundWindows&) = delete;
@@ -59,11 +59,11 @@ class FoundWindows {
   models::WindowFinder finder_;
 };
 
-// Removes models from the file that remembers what servers said; all of them where none is named. Gives how
-// many entries there were. A file that cannot be read is removed.
+// Removes models from the file of cached windows; all models if none is named. Returns the number of removed
+// entries. A file that cannot be read is deleted.
 Result<std::size_t> forget_windows(const std::vector<std::string>& models);
 
-// The window of one model, as rules D1 to D4 find it. An error only for an address or a kind that is none.
+// Finds the window of one model by rules D1 to D4. Fails only for an invalid URL or kind.
 Result<Window> find_window(const base::Settings& settings, const ModelCatalogue& catalogue,
                            const std::string& model, std::string_view upstream = {},
                            std::string_view kind = {}, bool refresh = false);

@@ -1,4 +1,4 @@
-// The catalogue of models with what the user added to it.
+// The model catalogue with the user's additions.
 #pragma once
 
 #include "base/settings/settings.hpp"
@@ -6,7 +6,7 @@
 
 namespace plimsoll {
 
-// The built-in one, extended by the file that the setting models_file names.
+// Returns the built-in catalogue, extended by the setting models_file.
 Result<ModelCatalogue> known_models(const base::Settings& settings);
 
 }  // namespace plimsoll

@@ -1,4 +1,4 @@
-// Indexes as the engine's open_indexes keeps them open.
+// An open index in the engine's open_indexes.
 #pragma once
 
 #include "index/documents.hpp"

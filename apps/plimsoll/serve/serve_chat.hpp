@@ -6,16 +6,16 @@
 
 namespace plimsoll {
 
-// All that is given outlives it.
+// All arguments must outlive it.
 class ServedChat {
  public:
   ServedChat(const base::Settings& settings, engine::Engine& engine, library::Collections& collections,
              std::unique_ptr<SessionStore> sessions, gateway::ThreadMaker maker, gateway::Gate& gate);
 
   gateway::ChatContext context();
-  // What ran when the last server ended is marked so. For one who knows that no other serves the store.
+  // Marks jobs that were running when the last server ended. Call only if no other server uses the store.
   Result<void> interrupt_runs() { return sessions_->interrupt_runs(); }
-  // Whether uploads or evaluations are under way.
+  // Returns whether uploads or evaluations are running.
   bool is_busy() const { return uploads_.are_under_way() || evaluations_.are_under_way(); }
 
  private:

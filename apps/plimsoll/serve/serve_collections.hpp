@@ -7,7 +7,7 @@
 
 namespace plimsoll {
 
-// All that is given outlives the result.
+// All arguments must outlive the result.
 library::CollectionTools collection_tools(const base::Settings& settings, Documents& documents,
                                           library::OpenIndexes& open_indexes);
 gateway::KaitoContext kaito_context(const base::Settings& settings, Documents& documents,

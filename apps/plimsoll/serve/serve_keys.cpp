@@ -8,7 +8,7 @@
 namespace plimsoll {
 namespace {
 
-// How late a key that was added or revoked is seen, at most.
+// Longest delay until an added or revoked key takes effect.
 constexpr std::chrono::milliseconds between_looks{1'000};
 
 }  // namespace
@@ -32,7 +32,7 @@ Result<std::unique_ptr<Doorkeeper>> Doorkeeper::open(const base::Settings& setti
                                                      const gateway::Gate* before) {
   const std::string& hook = settings.alert_webhook.reveal();
   if (!hook.empty() && !hook.starts_with("http://") && !hook.starts_with("https://"))
-    return fail(Errc::bad_setting, "alert_webhook is no address that starts with http:// or https://");
+    return fail(Errc::bad_setting, "alert_webhook must be a URL that starts with http:// or https://");
   TRY(auto keys, sqlite::open_keys(settings.store_file));
   std::unique_ptr<Doorkeeper> doorkeeper(new Doorkeeper(settings, std::move(keys), before));
   TRY_VOID(doorkeeper->gate_.refresh());
@@ -47,13 +47,14 @@ Result<void> check_listening(const ListenAddress& listen, bool has_keys, bool op
                              std::string_view program) {
   if (has_keys || is_loopback(listen.host)) return {};
   if (!open_to_all)
-    return fail(Errc::bad_input,
-                "{} is beyond this machine, and there are no keys: whoever reaches the port could use every "
-                "upstream. `{} keys add NAME` makes a key, and then every request needs one; --open (or "
-                "open_to_all = true) listens without",
-                listen.host, program);
+    return fail(
+        Errc::bad_input,
+        "{} is not a loopback address, and there are no API keys: every client that reaches the port could "
+        "use all upstreams. `{} keys add NAME` adds a key, which every request then needs; --open (or "
+        "open_to_all = true) listens without keys",
+        listen.host, program);
   log::warning(
-      "listening beyond this machine without keys: anybody who reaches the port may use every upstream",
+      "listening beyond loopback without API keys: every client that reaches the port may use all upstreams",
       {{"address", listen.host}});
   return {};
 }

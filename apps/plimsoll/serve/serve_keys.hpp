@@ -1,4 +1,4 @@
-// Who may use the gateway: keys, alerts, and where it may listen without any.
+// API keys and alerts of the gateway, and the check where it may listen without keys.
 #pragma once
 
 #include <memory>
@@ -13,15 +13,15 @@ namespace plimsoll {
 
 class Doorkeeper {
  public:
-  // With the keys of the store, which is made where there is none. Settings outlive it. `before`: the gate to
-  // the same store that this one follows; null: none.
+  // Opens the keys of the store, which is created if needed. The settings must outlive it. `before`: the gate
+  // of the same store that this one replaces; null: none.
   static Result<std::unique_ptr<Doorkeeper>> open(const base::Settings& settings,
                                                   const gateway::Gate* before = nullptr);
   Doorkeeper(const Doorkeeper&) = delete;
   Doorkeeper& operator=(const Doorkeeper&) = delete;
 
   gateway::Gate& gate() { return gate_; }
-  // From now on keys are seen to come and go, and who should be alerted is.
+  // Starts to watch for added and revoked keys and to send alerts.
   void watch();
 
  private:
@@ -29,12 +29,12 @@ class Doorkeeper {
 
   std::unique_ptr<KeyStore> keys_;
   adapters::CurlClient http_;
-  std::unique_ptr<gateway::AlertPost> alerts_;  // null: nobody is told but the log
+  std::unique_ptr<gateway::AlertPost> alerts_;  // null: alerts go only to the log
   gateway::Gate gate_;
 };
 
-// bad_input where anybody could use it and nobody has said that this is meant.
-// `program`: how other commands are called for the same store.
+// Fails with bad_input if every client could use the gateway and the user did not allow it.
+// `program`: the command line for the same store.
 Result<void> check_listening(const ListenAddress& listen, bool has_keys, bool open_to_all,
                              std::string_view program);
 

@@ -13,7 +13,7 @@ Result<ServeLock> ServeLock::take(const std::filesystem::path& store_file) {
   const std::string file = store_file.string() + ".serving";
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor < 0)
-    return fail(Errc::io_failed, "cannot open {}: {}; it has to be writable, as the store beside it is", file,
+    return fail(Errc::io_failed, "cannot open {}: {}; it must be writable, like the store next to it", file,
                 std::strerror(errno));
   const bool is_alone = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
   ServeLock lock(descriptor, is_alone);

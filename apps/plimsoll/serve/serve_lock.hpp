@@ -1,4 +1,4 @@
-// Who serves a store: each server holds a lock beside it for as long as it runs, also when it is killed.
+// Each server holds a lock file next to its store while it runs; the lock ends even if the server is killed.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@ class ServeLock {
   ServeLock& operator=(ServeLock&&) = delete;
   ~ServeLock();
 
-  // Whether no other server had the store when it was taken. Others wait until it is shared.
+  // Returns whether no other server used the store when the lock was taken. Others wait until it is shared.
   bool is_alone() const { return is_alone_; }
   Result<void> share();
 

@@ -22,7 +22,7 @@ std::chrono::milliseconds patience_of(const base::Settings& settings) {
       std::chrono::duration<double>(settings.memory_timeout_seconds));
 }
 
-// "NAME=URL"; its key is in NAME_API_KEY.
+// Parses "NAME=URL"; the key is in the variable NAME_API_KEY.
 Result<memory_http::Options> provider_in(std::string_view text) {
   constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
   const std::size_t equals = text.find('=');
@@ -31,11 +31,11 @@ Result<memory_http::Options> provider_in(std::string_view text) {
   if (equals == std::string_view::npos || options.name.empty() ||
       options.name.find_first_not_of(allowed) != std::string::npos)
     return fail(Errc::bad_setting,
-                "memory_providers: write NAME=URL, the name of letters, digits, '-', '_' and '.'");
+                "memory_providers: expected NAME=URL; a name has letters, digits, '-', '_' and '.'");
   options.url = text.substr(equals + 1);
   options.shown = models::origin_of(options.url);
   if (options.shown.empty())
-    return fail(Errc::bad_setting, "memory_providers: {} has no http or https address", options.name);
+    return fail(Errc::bad_setting, "memory_providers: {} has no http or https URL", options.name);
   std::string variable = base::to_upper_ascii(options.name) + "_API_KEY";
   for (char& c : variable)
     if (c == '-' || c == '.') c = '_';
@@ -49,7 +49,7 @@ Result<std::vector<memory_http::Options>> providers_of(const base::Settings& set
   for (const std::string& text : settings.memory_providers) {
     TRY(auto options, provider_in(text));
     if (!names.insert(options.name).second)
-      return fail(Errc::bad_setting, "memory_providers: two are called '{}'", options.name);
+      return fail(Errc::bad_setting, "memory_providers: the name '{}' is used twice", options.name);
     out.push_back(std::move(options));
   }
   return out;
@@ -70,7 +70,7 @@ ServedMemory::ServedMemory(const base::Settings& settings, Documents& documents,
   recall_.base_min_trust = settings.base_min_trust;
   recall_.filter.above_importance = settings.memory_min_importance;
   recall_.filter.oldest_ms = settings.memory_max_age_days * 24 * 3600 * 1000;
-  // Ours is at hand; its first question may have to wait for the embedder.
+  // Our own provider is local; its first query may wait for the embedder.
   recall_.providers.emplace_back(memory::make_own_provider(memories_.own()),
                                  patience_of(settings) + std::chrono::seconds(10));
 }
@@ -92,7 +92,7 @@ Result<std::unique_ptr<ServedMemory>> ServedMemory::open(const base::Settings& s
 ServedMemory::~ServedMemory() {
   const auto wait = std::chrono::milliseconds(1);
   while (*recall_.providers.front().unanswered > 0) std::this_thread::sleep_for(wait);
-  // The others have a deadline each, and nothing of ours in hand.
+  // The other providers have their own deadlines and use none of our objects.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   for (const memory::AskedProvider& other : recall_.providers)
     while (*other.unanswered > 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(wait);

@@ -1,4 +1,4 @@
-// Wires memories to the store, the embedder and the providers of the settings.
+// Connects memories to the store, the embedder and the configured providers.
 #pragma once
 
 #include <memory>
@@ -10,17 +10,17 @@
 
 namespace plimsoll {
 
-// The built-in embedder, made at its first use; null where new indexes have none either.
+// Returns the built-in embedder, created on first use; null if new indexes have no embedder either.
 memory::FindEmbedder memory_embedder(const base::Settings& settings, Documents& documents);
 
-// Settings and documents outlive it.
+// Settings and documents must outlive it.
 class ServedMemory {
  public:
-  // bad_input where the setting memory_providers is wrong.
+  // Fails with bad_setting if memory_providers is invalid.
   static Result<std::unique_ptr<ServedMemory>> open(const base::Settings& settings, Documents& documents);
   ServedMemory(const ServedMemory&) = delete;
   ServedMemory& operator=(const ServedMemory&) = delete;
-  // Waits until nobody searches the store any more.
+  // Waits until no search uses the store.
   ~ServedMemory();
 
   engine::Memories& memories() { return memories_; }

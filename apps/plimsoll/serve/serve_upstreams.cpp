@@ -28,7 +28,7 @@ std::string key_variable(std::string_view name) {
   return variable;
 }
 
-// What a server is called that nobody gave a name: its kind, where that is plain, else its host.
+// Returns the default name of a server: its kind if known, else its host.
 std::string usual_name(const models::Upstream& server) {
   const models::KindHint hint = models::hint_of(server.root);
   const auto kind = server.kind ? server.kind : hint.certain ? hint.certain : hint.likely;
@@ -48,10 +48,10 @@ Result<models::ConfiguredUpstream> member_of(const base::Settings& settings, std
       equals != std::string_view::npos && (scheme == std::string_view::npos || equals < scheme);
   if (named) member.name = text.substr(0, equals);
   if (named && !is_name(member.name))
-    return fail(Errc::bad_input, "'{}' is no name for an upstream: letters, digits, '-', '_' and '.'",
+    return fail(Errc::bad_input, "'{}' is not a valid upstream name; use letters, digits, '-', '_' and '.'",
                 member.name);
   TRY(auto server, upstream_for(settings, named ? text.substr(equals + 1) : text, {}));
-  if (!server) return fail(Errc::bad_input, "'{}' names no server; write [NAME=]URL", text);
+  if (!server) return fail(Errc::bad_input, "'{}' is not a server; expected [NAME=]URL", text);
   member.server = *std::move(server);
   if (named && member.server.key.empty()) {
     const base::Environment environment = base::current_environment();
@@ -73,7 +73,7 @@ bool answers(const std::string& url) {
 
 namespace {
 
-// The addresses of the servers, in the order in which they are asked.
+// Returns the URLs of the servers, in the order in which they are asked.
 std::vector<std::string> wanted_servers(const base::Settings& settings,
                                         const std::vector<std::string>& named) {
   std::vector<std::string> wanted = named.empty() ? settings.upstreams : named;
@@ -142,7 +142,8 @@ Result<ListenAddress> listen_address(std::string_view text) {
   }
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address.port);
   if (error != std::errc() || end != port.data() + port.size())
-    return fail(Errc::bad_input, "'{}' is no address to listen on; write HOST:PORT, as 127.0.0.1:8000", text);
+    return fail(Errc::bad_input,
+                "'{}' is not an address to listen on; expected HOST:PORT, such as 127.0.0.1:8000", text);
   return address;
 }
 

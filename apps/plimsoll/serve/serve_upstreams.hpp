@@ -1,4 +1,4 @@
-// Which servers of models the gateway talks to.
+// Finds the model servers of the gateway.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace plimsoll {
 
-// Those that are named, as [NAME=]URL; else those of the settings (upstreams; else llm_inference_url and
-// ollama_llm_base_url, one or both); else an Ollama, if one answers at its usual place; else the embedded
-// model. The key of a server that was given a name is NAME_API_KEY of the environment; the key of the
-// settings goes to the server of llm_inference_url.
+// Returns the given servers, as [NAME=]URL; else the configured ones (upstreams; else llm_inference_url and
+// ollama_llm_base_url, one or both); else an Ollama, if one answers at its default address; else the embedded
+// model. The API key of a named server is the environment variable NAME_API_KEY; llm_access_secret is
+// sent to the server of llm_inference_url.
 Result<std::vector<models::ConfiguredUpstream>> gateway_upstreams(const base::Settings& settings,
                                                                   const std::vector<std::string>& named);
 
-// The same without the embedded model: the servers that a command may ask. None where none is set and no
+// The same without the embedded model, for commands that ask servers. Empty if none is configured and no
 // Ollama answers.
 Result<std::vector<models::ConfiguredUpstream>> configured_members(
     const base::Settings& settings, const std::vector<std::string>& named = {});

@@ -36,7 +36,7 @@ std::size_t threads_of(std::int64_t wanted, std::size_t most) {
 engine::EngineRules rules_of(const base::Settings& settings) {
   engine::EngineRules rules;
   rules.plan = engine::plan_options(settings);
-  // Its default is RAGEngine's. Unless somebody asks for it, relevance decides instead.
+  // The default is RAGEngine's. If it is not set explicitly, relevance decides instead.
   if (settings.kaito_compat || settings.origin_of("rag_similarity_threshold") != "default")
     rules.consult.similarity_threshold = settings.rag_similarity_threshold;
   rules.consult.passages = settings.passage_tokens;
@@ -79,7 +79,7 @@ TraceLimits limits_of(const base::Settings& settings) {
   return {settings.trace_count, settings.trace_days * 24 * 3600 * 1000, settings.trace_bytes};
 }
 
-// What a server speaks is asked for each time: one that was silent when we started may turn out to be an
+// Determines the server's protocol for each request: a server that did not answer at start may be an
 // Ollama.
 class MemberLink final : public UpstreamLink {
  public:
@@ -97,7 +97,8 @@ class MemberLink final : public UpstreamLink {
   UpstreamLink& link() {
     const models::Upstream& server = upstreams_.members()[member_].server;
     const bool ollama = upstreams_.kind_of(member_) == ServerKind::ollama;
-    std::unique_ptr<UpstreamLink>& link = ollama ? ollama_ : openai_;  // requests may still use the other
+    std::unique_ptr<UpstreamLink>& link =
+        ollama ? ollama_ : openai_;  // running requests may still use the other
     if (!link && ollama) link = ollama::make_ollama(streams_, {.root = server.root, .key = server.key});
     if (!link) link = openai::make_upstream(streams_, {.root = server.root, .key = server.key});
     return *link;
@@ -126,14 +127,14 @@ std::string origin_of(const std::string& root) {
   return root.substr(0, begin) + root.substr(host, end - host);
 }
 
-// Addresses and paths that errors have for the log, and not for clients.
+// Hides URLs and paths in error messages from clients; the log still has them.
 void keep_addresses_private(const base::Settings& settings,
                             const std::vector<models::ConfiguredUpstream>& members) {
   base::keep_private(std::filesystem::absolute(settings.store_file).string(), "the store");
   if (settings.store_file.has_parent_path()) base::keep_private(settings.store_file.string(), "the store");
   std::size_t number = 0;
   for (const models::ConfiguredUpstream& member : members) {
-    // A server that nobody gave a name is called by its address.
+    // A server without a name is named after its address.
     ++number;
     const std::string origin = origin_of(member.server.root);
     const std::size_t host = origin.find("://");
@@ -143,7 +144,7 @@ void keep_addresses_private(const base::Settings& settings,
     const std::string shown = fmt::format("the upstream '{}'", name);
     base::keep_private(member.server.root, shown);
     base::keep_private(origin, shown);
-    for (const std::string_view usual : {":80", ":443"})  // which errors leave out
+    for (const std::string_view usual : {":80", ":443"})  // error messages omit default ports
       if (origin.ends_with(usual)) base::keep_private(origin.substr(0, origin.size() - usual.size()), shown);
     if (is_address) base::keep_private(member.name, name);
   }
@@ -201,7 +202,7 @@ Result<void> ServedGateway::listen(const ListenAddress& address, int listening) 
                    options, thread_maker(),
                    [this](gateway::ServerThread& thread, gateway::ClientRequest& request,
                           gateway::ClientReply& reply) { return api_.handle(thread, request, reply); }));
-  // Only who has the port: a command that answers by itself may stand beside a gateway that runs.
+  // Only with a port: a command without one may run next to a gateway on the same store.
   doorkeeper_->watch();
   return {};
 }
@@ -261,7 +262,7 @@ gateway::ThreadMaker ServedGateway::thread_maker() {
 gateway::ApiContext ServedGateway::context() {
   gateway::ToolContext tools{&catalogue_,
                              &documents_->tokenizers(),
-                             std::nullopt,  // who asks over HTTP names no files
+                             std::nullopt,  // HTTP clients must not name files
                              settings_.llm_context_window,
                              settings_.default_context_window,
                              engine::plan_options(settings_),

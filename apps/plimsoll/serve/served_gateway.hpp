@@ -1,4 +1,4 @@
-// The gateway of `plimsoll serve`: everything that answers requests, made by one set of settings.
+// The gateway of `plimsoll serve`: everything that answers requests, built from one set of settings.
 #pragma once
 
 #include <memory>
@@ -16,17 +16,17 @@
 
 namespace plimsoll {
 
-// In the order in which it stands on each other.
+// Members are in the order of their dependencies.
 class ServedGateway {
  public:
-  // The settings outlive it. `before`: the one that it follows, whose limits go on; null: none.
+  // The settings must outlive it. `before`: the gateway it replaces, whose limits it takes over; null: none.
   static Result<std::unique_ptr<ServedGateway>> open(const base::Settings& settings,
                                                      std::vector<models::ConfiguredUpstream> members,
                                                      ServedGateway* before = nullptr);
   ServedGateway(const ServedGateway&) = delete;
   ServedGateway& operator=(const ServedGateway&) = delete;
 
-  // `listening`: a socket of the one before it, or -1.
+  // `listening`: a socket of the replaced gateway, or -1.
   Result<void> listen(const ListenAddress& address, int listening);
 
   models::Upstreams& upstreams() { return upstreams_; }
@@ -34,12 +34,12 @@ class ServedGateway {
   engine::Engine& engine() { return engine_; }
   TraceStore& traces() { return *traces_; }
   engine::Memories& memories() { return memory_->memories(); }
-  // What a thread needs that asks models: the gateway's own, and those of commands that answer by themselves.
+  // Creates what a thread needs to call models, for the gateway and for commands without a server.
   gateway::ThreadMaker thread_maker();
   bool has_keys() const { return doorkeeper_->gate().needs_keys(); }
   Deadline for_a_list() const { return windows_.for_a_list(); }
   ServedChat& chat() { return chat_; }
-  // Forgets what `plimsoll models --forget` was told to since the last look. Blocks.
+  // Executes the orders of `plimsoll models --forget` since the last call. Blocks.
   void obey_forget_orders();
 
  private:
@@ -61,7 +61,7 @@ class ServedGateway {
   std::int64_t obeyed_ = 0;  // the number of the last order to forget
   FoundWindows windows_;
   models::Upstreams upstreams_;
-  std::unique_ptr<llama::EmbeddedModel> embedded_;  // null: the upstreams has none
+  std::unique_ptr<llama::EmbeddedModel> embedded_;  // null: not among the upstreams
   models::UpstreamModels models_;
   library::OpenIndexes open_indexes_;
   library::Collections collections_;
@@ -70,7 +70,7 @@ class ServedGateway {
   engine::Engine engine_;
   conversation::Summaries summaries_;
   ServedChat chat_;
-  std::unique_ptr<gateway::Extraction> extraction_;  // null: nothing is remembered by itself
+  std::unique_ptr<gateway::Extraction> extraction_;  // null: facts are not extracted automatically
   gateway::Api api_;
   std::unique_ptr<gateway::HttpServer> server_;  // last: its threads use all of the above
 };

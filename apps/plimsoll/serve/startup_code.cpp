@@ -9,7 +9,7 @@
 namespace plimsoll {
 namespace {
 
-// Code that nobody may write is as it stands in its file; all else of a library may have been changed since.
+// Only read-only code can be dropped: it is the same as in the file. Other pages may have been changed.
 int let_go_of_code(dl_phdr_info* library, std::size_t /*size*/, void* /*nothing*/) {
   const auto page = static_cast<ElfW(Addr)>(::sysconf(_SC_PAGESIZE));
   for (ElfW(Half) i = 0; i < library->dlpi_phnum; ++i) {

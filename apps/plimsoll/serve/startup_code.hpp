@@ -1,10 +1,10 @@
-// What a process that runs for weeks need not keep of its first second.
+// Frees memory that only the start of the process needed.
 #pragma once
 
 namespace plimsoll {
 
-// Lets go of the pages of program code that were read so far. They are the system's, which has them at hand:
-// what is used still comes back at its next use, and what only the start needed does not.
+// Drops the pages of program code that are mapped so far. Code that is still used is mapped again from the
+// page cache at its next use; code that only the start needed is not.
 void let_go_of_startup_code();
 
 }  // namespace plimsoll

@@ -45,7 +45,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return out;
 }
 
-// It begins with the signals as a shell would start it: this process has some blocked.
+// Resets the signal mask as a shell would: this process has some signals blocked.
 class Attributes {
  public:
   Attributes() {
@@ -78,10 +78,10 @@ Result<int> run_program(const std::vector<std::string>& command, const Variables
                                   pointers(environment).data());
   if (failed != 0)
     return fail(failed == ENOENT || failed == EACCES ? Errc::not_found : Errc::io_failed,
-                "'{}' cannot be run: {}", command[0], std::strerror(failed));
+                "cannot run '{}': {}", command[0], std::strerror(failed));
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return fail(Errc::io_failed, "'{}' cannot be waited for", command[0]);
+    if (errno != EINTR) return fail(Errc::io_failed, "cannot wait for '{}'", command[0]);
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

@@ -11,8 +11,8 @@ namespace plimsoll {
 
 using Variables = std::map<std::string, std::string>;
 
-// Its exit status, or 128 and the number of the signal that ended it, as shells have it. What the terminal
-// sends to both (Ctrl-C) is left to the program. not_found: there is no such program.
+// Returns its exit status, or 128 plus the number of the signal that ended it, as shells do. Signals that the
+// terminal sends to both (Ctrl-C) are left to the program. not_found: no such program.
 Result<int> run_program(const std::vector<std::string>& command, const Variables& variables);
 
 }  // namespace plimsoll
