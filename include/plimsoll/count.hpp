@@ -1,10 +1,10 @@
-// Counting tokens, exactly, with the tokenizer a model really uses.
+// Counts tokens exactly, with the model's own tokenizer.
 //
 //   auto tokenizer = Tokenizer::open("o200k_base.ptok");
 //   Tokens n = tokenizer->count("How deep may she be loaded?");
 //
-// A Tokenizer is immutable and cheap to copy; every member may be called from any thread. The file
-// it stands on is made once from a definition (`plimsoll tokenizers --compile`) and memory-mapped.
+// A Tokenizer is immutable, thread-safe and cheap to copy. Its file is compiled once from a
+// definition (`plimsoll tokenizers --compile`) and memory-mapped.
 #pragma once
 
 #include <filesystem>
@@ -19,8 +19,8 @@
 
 namespace plimsoll {
 
-// What a literal such as "<|endoftext|>" inside a text is: OpenAI's servers take it as plain text,
-// Ollama, llama.cpp and vLLM mostly parse it into the one special token.
+// How a literal such as "<|endoftext|>" in a text is read: OpenAI's servers treat it as plain text;
+// Ollama, llama.cpp and vLLM mostly parse it as one special token.
 enum class Specials : std::uint8_t { plain, parsed };
 
 struct TokenizerInfo {
@@ -28,10 +28,10 @@ struct TokenizerInfo {
   std::string kind;  // "byte-level BPE", "SentencePiece BPE", "unigram", "wordpiece"
   std::size_t vocabulary = 0;
   std::string source;         // package and file that the definition came from
-  std::string licence;        // as the package declares it
-  std::string upstream;       // the terms the vocabulary's own authors set
-  std::string chat_template;  // Jinja text that came with the definition, or empty
-  std::string bos;            // text of the token that opens a sequence, or empty
+  std::string licence;        // declared by the package
+  std::string upstream;       // terms of the vocabulary's authors
+  std::string chat_template;  // Jinja text from the definition, or empty
+  std::string bos;            // text of the BOS token, or empty
   std::string eos;
   bool adds_bos = false;        // whether a server puts bos before a plain prompt
   bool takes_any_bytes = true;  // invalid UTF-8 is counted by its bytes; false: as U+FFFD
@@ -45,24 +45,24 @@ class Tokenizer {
 
   Tokens count(std::string_view text, Specials specials = Specials::plain) const;
 
-  // min(count(text), limit + 1), without reading much further than the limit needs.
+  // Returns min(count(text), limit + 1) without reading much beyond the limit.
   Tokens count_up_to(std::string_view text, Tokens limit, Specials specials = Specials::plain) const;
 
   std::vector<TokenId> encode(std::string_view text, Specials specials = Specials::plain) const;
 
-  // Bytes of the tokens; not_found for an id that the vocabulary does not have.
+  // Returns the bytes of the tokens; not_found: an id is not in the vocabulary.
   Result<std::string> decode(std::span<const TokenId> ids) const;
 
-  // Bytes of the largest prefix that ends at a character and counts at most `limit` tokens. A literal
-  // that is taken as one token is not cut.
+  // Returns the size in bytes of the longest prefix that ends at a character boundary and has at most `limit`
+  // tokens. A literal that is parsed as one token is not split.
   std::size_t split_at(std::string_view text, Tokens limit, Specials specials = Specials::plain) const;
 
-  // Tokens per piece of one text, where piece i ends before byte ends[i] (ascending). A token belongs
-  // to the piece that its first byte lies in, so that the counts add up to count(text) exactly.
+  // Returns the tokens of each piece of a text, where piece i ends before byte ends[i] (ascending). A token
+  // belongs to the piece of its first byte, so the counts add up to count(text) exactly.
   std::vector<Tokens> count_pieces(std::string_view text, std::span<const std::size_t> ends,
                                    Specials specials = Specials::plain) const;
 
-  // Where each token ends, in bytes of the text; for showing them.
+  // Returns the end of each token as a byte position, for display.
   std::vector<std::size_t> token_ends(std::string_view text, Specials specials = Specials::plain) const;
 
   struct Impl;  // src/count
@@ -73,8 +73,8 @@ class Tokenizer {
   std::shared_ptr<const Impl> impl_;
 };
 
-// Counts a text that arrives in parts, as if it were one: appending costs about what was appended,
-// and memory stays bounded, also where the text is one endless word. Not for use by two threads at once.
+// Counts a text that arrives in parts as if it were one. Appending costs time for the new part only, and
+// memory stays bounded even for one endless word. Not thread-safe.
 class Counter {
  public:
   explicit Counter(Tokenizer tokenizer, Specials specials = Specials::plain);
@@ -84,11 +84,11 @@ class Counter {
 
   void append(std::string_view text);
 
-  // Tokens of everything appended so far; may be called between appends.
+  // Returns the tokens of everything appended so far; may be called between appends.
   Tokens total() const;
 
-  // False only where a pre-token of many megabytes would have had to be encoded anew from before what
-  // is kept of it, which no known vocabulary does.
+  // False only if a pre-token of many megabytes would need bytes that are no longer kept; no known
+  // vocabulary does this.
   bool exact() const;
 
  private:

@@ -1,5 +1,5 @@
-// A moment by which something must be done. Whoever may wait takes one, and passes it on to whatever it
-// waits for, so that the parts of a request share one patience.
+// The time by which something must be done. Every function that may wait takes a deadline and passes it on,
+// so all parts of a request share one time limit.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class Deadline {
   Clock::duration left() const { return std::max(moment_ - Clock::now(), Clock::duration::zero()); }
   bool passed() const { return Clock::now() >= moment_; }
 
-  // The earlier of the two.
+  // Returns the earlier deadline.
   friend constexpr Deadline sooner(Deadline a, Deadline b) { return a.moment_ < b.moment_ ? a : b; }
 
  private:

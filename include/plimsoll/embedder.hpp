@@ -1,4 +1,4 @@
-// The port to whatever turns text into vectors.
+// The port to embedders, which turn text into vectors.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,15 @@
 namespace plimsoll {
 
 struct EmbedderInfo {
-  std::string name;  // "all-minilm-l6-v2": what an index remembers; another name is another space
+  std::string
+      name;  // "all-minilm-l6-v2"; stored with an index: vectors of different names are not comparable
   std::uint32_t dimensions = 0;
-  Tokens max_tokens = 0;  // what it reads of one text; 0: not known
+  Tokens max_tokens = 0;  // most that it reads of one text; 0: not known
 
   bool operator==(const EmbedderInfo&) const = default;
 };
 
-// Any thread may call at any time; an implementation spreads the work itself.
+// Thread-safe. An implementation uses several threads itself.
 class Embedder {
  public:
   Embedder() = default;
@@ -32,12 +33,12 @@ class Embedder {
 
   virtual const EmbedderInfo& info() const = 0;
 
-  // One unit vector a text, in the order given, one after the other. Of a text beyond max_tokens, what fits.
+  // Returns one unit vector per text, concatenated in order. A text is truncated to max_tokens.
   virtual Result<std::vector<float>> embed(std::span<const std::string_view> texts, Deadline deadline) = 0;
 
   virtual Result<std::vector<float>> embed_query(std::string_view query, Deadline deadline) = 0;
 
-  // What it reads of the texts; none: that is not known here.
+  // Returns the tokens that it reads of the texts; none: not known.
   virtual std::optional<Tokens> count(std::span<const std::string_view> texts) const {
     (void)texts;
     return std::nullopt;

@@ -1,4 +1,4 @@
-// The port through which everything of ours talks HTTP.
+// The port for all outgoing HTTP requests.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace plimsoll {
 
 struct HttpHeader {
   std::string name;
-  std::string value;  // may be a key: no message and no log line ever holds it
+  std::string value;  // may be a secret: never part of messages and log lines
 };
 
 struct HttpRequest {
@@ -23,15 +23,15 @@ struct HttpRequest {
 
 struct HttpReply {
   int status = 0;
-  std::string location;  // where a redirect points, which is never followed by itself
+  std::string location;  // target of a redirect; redirects are not followed
   std::string body;
 };
 
-// Any thread may send at any time. An implementation promises
-// - to come back by the deadline, whatever the name server, the network and the other side do;
-// - to check certificates, always;
-// - to hold no more of a body than its limit;
-// - messages without keys, passwords and queries.
+// Thread-safe. An implementation
+// - returns by the deadline, whatever DNS, the network and the server do;
+// - always checks certificates;
+// - keeps no more of a body than its limit;
+// - leaves keys, passwords and query strings out of messages.
 class HttpClient {
  public:
   HttpClient() = default;
@@ -39,8 +39,8 @@ class HttpClient {
   HttpClient& operator=(const HttpClient&) = delete;
   virtual ~HttpClient() = default;
 
-  // A reply of any status is a value. bad_input: the address or a header cannot be sent; timed_out;
-  // unreachable; upstream_failed: the reply broke off, was too long or was no HTTP.
+  // A reply of any status is a value. bad_input: the URL or a header cannot be sent; timed_out;
+  // unreachable; upstream_failed: the reply was cut off, too long or not HTTP.
   virtual Result<HttpReply> send(const HttpRequest& request, Deadline deadline) = 0;
 };
 

@@ -1,4 +1,4 @@
-// The port through which replies come as they are made: one request out, its reply piece by piece.
+// The port for streamed replies: sends one request, reads its reply piece by piece.
 #pragma once
 
 #include <memory>
@@ -16,9 +16,9 @@ using Awaitable = boost::asio::awaitable<T>;
 
 struct ReplyHead {
   int status = 0;
-  std::vector<HttpHeader> headers;  // names in small letters
+  std::vector<HttpHeader> headers;  // names in lower case
 
-  // Empty where there is none.
+  // Returns a header's value; empty if there is none.
   std::string_view header(std::string_view name) const {
     for (const HttpHeader& header : headers)
       if (header.name == name) return header.value;
@@ -26,8 +26,8 @@ struct ReplyHead {
   }
 };
 
-// A reply under way. Giving it up before its end closes its connection, so that the other side stops working
-// for nobody.
+// A reply that is being read. Destroying it before its end closes the connection, so the server can stop
+// generating.
 class HttpStream {
  public:
   HttpStream() = default;
@@ -37,14 +37,14 @@ class HttpStream {
 
   virtual const ReplyHead& head() const = 0;
 
-  // The next bytes of the body, as many as have arrived, once there are any; valid until the next call. Empty
-  // at the end of the body, and from then on. Nothing is read ahead: who reads slowly slows the other side
-  // down. timed_out; upstream_failed: the reply broke off, or was no HTTP.
+  // Returns the next bytes of the body, as many as have arrived, at least one; valid until the next call.
+  // Empty at the end of the body and afterwards. Does not read ahead, so a slow reader slows the server down.
+  // timed_out; upstream_failed: the reply was cut off or not HTTP.
   virtual Awaitable<Result<std::string_view>> read(Deadline deadline) = 0;
 };
 
-// Belongs to the thread that it was made for, as do its streams, which it outlives. Makes HttpClient's
-// promises, but for the length of a body. Cancelling is safe at any await.
+// For one thread only, like its streams, which it must outlive. Gives the guarantees of HttpClient except
+// the body limit. Cancelling is safe at any await.
 class HttpStreams {
  public:
   HttpStreams() = default;
@@ -52,8 +52,8 @@ class HttpStreams {
   HttpStreams& operator=(const HttpStreams&) = delete;
   virtual ~HttpStreams() = default;
 
-  // Comes back with the head of the reply. A reply of any status is a value. A connection that was kept and
-  // turns out to be dead before a byte came back is replaced by a new one, once. The deadline is that of
+  // Returns when the head of the reply has arrived. A reply of any status is a value. If a reused connection
+  // turns out to be closed before the first byte, a new one is opened, once. The deadline is for
   // the head.
   virtual Awaitable<Result<std::unique_ptr<HttpStream>>> open(HttpRequest request, Deadline deadline) = 0;
 };

@@ -1,5 +1,5 @@
-// Keys that clients of the gateway come with, what each may use, and the port to where they and what was used
-// are kept.
+// API keys of the gateway's clients with their limits, and the port to the store of keys and
+// usage.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@
 namespace plimsoll {
 
 struct KeyLimits {
-  std::int64_t requests_per_minute = 0;  // of all of these, 0: no limit
+  std::int64_t requests_per_minute = 0;  // in all limits, 0: no limit
   Tokens tokens_per_minute = 0;
-  Tokens tokens_per_day = 0;  // a day is UTC's
+  Tokens tokens_per_day = 0;  // days in UTC
 
   bool operator==(const KeyLimits&) const = default;
 };
 
 struct ApiKey {
-  std::string id;  // the owner of what is made with it; never that of another key
+  std::string id;  // owner id of everything created with the key; never reused
   std::string name;
-  // SHA-256 of the secret in hexadecimal; the secret itself is kept nowhere. No salt and no slow hash: it has
-  // 256 random bits, and what cannot be guessed needs no protection from being guessed fast.
+  // SHA-256 of the secret in hexadecimal; the secret itself is not stored. No salt or slow hash is needed: it
+  // has 256 random bits and cannot be guessed.
   std::string hash;
   std::int64_t created_ms = 0;  // UTC
   bool private_indexes = false;
@@ -34,7 +34,7 @@ struct ApiKey {
   bool revoked = false;
 };
 
-// Whose usage, of which days, added up by what.
+// A usage query: owner, days and grouping.
 struct UsageWish {
   enum class By : std::uint8_t { owner, model, section, day };
   std::int64_t first_day = 0, last_day = 0;  // since 1970, UTC; both included
@@ -42,13 +42,13 @@ struct UsageWish {
   By by = By::owner;
 };
 struct UsageSum {
-  std::string group;    // an owner, a model, a section or the number of a day
+  std::string group;    // an owner, a model, a section or a day number
   std::string section;  // as in UsedTokens
   Tokens tokens = 0;
   std::int64_t requests = 0;
 };
 
-// Any thread may call at any time. What was changed is on disk when the call returns.
+// Thread-safe. Changes are on disk when a call returns.
 class KeyStore {
  public:
   KeyStore() = default;
@@ -56,18 +56,18 @@ class KeyStore {
   KeyStore& operator=(const KeyStore&) = delete;
   virtual ~KeyStore() = default;
 
-  // bad_input where a key has that name already, also one that was revoked: reports go by names.
+  // bad_input: the name is already used, even by a revoked key: reports group by name.
   virtual Result<void> add(const ApiKey& key) = 0;
-  // All that ever were, oldest first.
+  // Returns all keys, revoked ones included, oldest first.
   virtual Result<std::vector<ApiKey>> keys() = 0;
-  // not_found where no key has that hash; a revoked one is found, and says so.
+  // not_found: no key has this hash. A revoked key is found and marked as revoked.
   virtual Result<ApiKey> find(std::string_view hash) = 0;
-  // The key as it is from now on. not_found names those that there are; bad_input: it was revoked.
+  // Returns the changed key. not_found: the error lists the known names; bad_input: it is revoked.
   virtual Result<ApiKey> set_limits(std::string_view name, const KeyLimits& limits) = 0;
   virtual Result<ApiKey> set_hash(std::string_view name, std::string_view hash) = 0;
   virtual Result<ApiKey> revoke(std::string_view name) = 0;
 
-  // In the order of groups and sections.
+  // Returns sums ordered by group and section.
   virtual Result<std::vector<UsageSum>> usage(const UsageWish& wish) = 0;
 };
 

@@ -1,5 +1,5 @@
-// What is known of a model by its name alone: window, tokenizer, chat format. What a server says of
-// itself stands above this.
+// Properties of models by name: window, tokenizer, chat template. What a server reports
+// overrides them.
 //
 //   auto catalogue = ModelCatalogue::built_in();
 //   auto found = catalogue->find("Qwen/Qwen2.5-7B-Instruct");  // qwen2.5:7b
@@ -25,36 +25,36 @@ struct ModelCard {
   Tokens max_output = 0;  // 0: not known
   std::string tokenizer;
   std::string chat_template;  // for ChatOptions; empty: the tokenizer's own
-  std::string images;         // likewise
+  std::string images;         // for ChatOptions; empty: by the template
   Specials specials = Specials::parsed;
   Exactness exactness = Exactness::exact;  // of the tokenizer
-  std::string why;                         // where it is not exact
-  std::string source;                      // where the numbers were looked up; "unverified": nowhere
-  std::string date;                        // when, as 2026-11-15; empty where they were not
-  std::string origin;                      // "built in", or the file that said so
+  std::string why;                         // reason, if it is not exact
+  std::string source;                      // source of the numbers; "unverified": none
+  std::string date;                        // date of the source, as 2026-11-15; empty: unverified
+  std::string origin;                      // "built in", or the user's file
 };
 
 enum class MatchKind : std::uint8_t {
-  exact,     // the name or an alias, whatever its case
+  exact,     // the name or an alias, ignoring case
   stripped,  // without provider, date, quantization and the like
-  partial,   // the longest known name within it: a relative, not surely the model itself
+  partial,   // the longest known name within it: a related model, not surely the same
 };
 
 std::string_view name_of(MatchKind kind);
 
 struct ModelMatch {
-  const ModelCard* card;  // the catalogue's; lives as long and until it is extended
+  const ModelCard* card;  // owned by the catalogue; valid until it is extended
   MatchKind kind;
-  std::string matched;  // the name or alias that it was
+  std::string matched;  // the matching name or alias
 };
 
-// Immutable but for extend(); find() may be called from any thread.
+// Immutable except for extend(); find() is thread-safe.
 class ModelCatalogue {
  public:
   static Result<ModelCatalogue> built_in();
 
-  // Adds models of the same form as data/models.toml; one of a known name replaces it. On an error, which
-  // names the key, nothing was changed.
+  // Adds models in the format of data/models.toml; a known name is replaced. On an error, which
+  // names the key, nothing is changed.
   Result<void> extend(std::string_view toml_text, std::string_view origin);
 
   std::optional<ModelMatch> find(std::string_view name) const;
@@ -64,7 +64,7 @@ class ModelCatalogue {
  private:
   struct Known {
     std::size_t card;
-    std::string text;  // as the file has it
+    std::string text;  // as in the file
     bool is_alias;
   };
   Result<void> index();

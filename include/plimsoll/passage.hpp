@@ -1,4 +1,4 @@
-// What retrieval finds and what the selector makes of it: sentences with scores in, passages that fit out.
+// Input and output of passage selection: scored sentences in, passages that fit the budget out.
 #pragma once
 
 #include <algorithm>
@@ -18,19 +18,19 @@
 
 namespace plimsoll {
 
-// A sentence that may go in, and what speaks for it.
+// A candidate sentence with its scores.
 struct ScoredSentence {
   Span span;                // of the document's text
-  Tokens tokens = 0;        // of these bytes alone, by the index's tokenizer
+  Tokens tokens = 0;        // of this span alone, by the index's tokenizer
   float score = 0;          // 0 to about 1, within one query
-  float meaning = 0;        // cosine of query and sentence; 0 where no vectors are compared
+  float meaning = 0;        // cosine of query and sentence; 0: no vectors were compared
   float relevance = 1;      // 0 to 1, comparable between queries: by meaning and by the share of words
-  std::uint64_t words = 0;  // which of Evidence::words it has, a bit each
-  std::uint32_t chunk = 0;  // of Stretch::chunks, which holds all of it
+  std::uint64_t words = 0;  // bit mask of the words from Evidence::words that it has
+  std::uint32_t chunk = 0;  // index into Stretch::chunks
 };
 
-// Consecutive chunks of one document, at least one. They are shared and not copied: a query looks at
-// hundreds, and few of them go in.
+// Consecutive chunks of one document, at least one. They are shared, not copied: a query considers
+// hundreds but uses few.
 struct Stretch {
   std::shared_ptr<const DocumentHead> document;
   std::vector<std::shared_ptr<const StoredChunk>> chunks;
@@ -41,7 +41,7 @@ struct Stretch {
     return std::string_view(chunk.text)
         .substr(sentence.span.start - chunk.chunk.span.start, sentence.span.size());
   }
-  // These bytes of the document's text, which the chunks hold.
+  // Returns these bytes of the document's text; they must be inside the chunks.
   std::string text_within(Span span) const {
     std::string out;
     for (const auto& chunk : chunks) {
@@ -54,20 +54,20 @@ struct Stretch {
 };
 
 struct Evidence {
-  std::vector<Stretch> stretches;  // by document and place
-  std::vector<std::string> words;  // of the query, as they are written there; at most 64
-  std::size_t candidates = 0;      // chunks that were looked at
-  std::vector<Hit> lexical;        // what the index answered, best first
-  std::vector<Hit> nearest;        // by the first embedder that found anything
+  std::vector<Stretch> stretches;  // by document and position
+  std::vector<std::string> words;  // of the query, as written there; at most 64
+  std::size_t candidates = 0;      // chunks that were considered
+  std::vector<Hit> lexical;        // hits of the keyword search, best first
+  std::vector<Hit> nearest;        // hits of the first embedder that found any
   bool by_meaning = false;         // whether vectors were compared
-  std::vector<std::string> notes;  // what the reader should know: "no embedder: ..."
+  std::vector<std::string> notes;  // notes for the user: "no embedder: ..."
 };
 
-// How passages stand in the prompt.
+// Order of passages in the prompt.
 enum class PassageOrder : std::uint8_t {
-  document,  // as in their documents, which come in the order of their best passage
+  document,  // as in their documents; documents in the order of their best passage
   best_first,
-  best_last,  // next to the question, and the last to be lost where a server cuts from the top
+  best_last,  // next to the question, and the last to be lost if a server truncates the start
   both_ends,  // the best at the ends, the weakest in the middle
 };
 std::string_view name_of(PassageOrder order);
@@ -77,49 +77,49 @@ struct SelectedPassage;
 
 struct SelectOptions {
   Tokens budget = 0;
-  // What is left out even where the budget has room: sentences below this relevance, and once so many tokens
-  // are taken, those below this share of the best score.
+  // Left out even if the budget has room: sentences below this relevance and, once this many tokens are
+  // used, those below this share of the best score.
   float least_relevance = 0;
   float least_share = 0;
   Tokens sure = 0;
-  // The passage as it stands in the prompt, by its number there (from 1). Counted against the budget.
-  // None: its label, lead and text.
+  // Renders a passage for the prompt with its number (from 1). Counts against the budget.
+  // None: label, lead and text.
   std::function<std::string(const SelectedPassage& passage, std::size_t number)> render{};
   PassageOrder order = PassageOrder::document;
   std::optional<std::size_t> most_passages{};
-  bool labels = true;         // "[1: guide.md] " before a passage; false: passages alone, a line each
-  bool recount = false;       // the tokenizer is not the one that the evidence was counted with
-  double label_share = 0.03;  // of the budget, that names of documents and headings may take
+  bool labels = true;         // "[1: guide.md] " before a passage; false: only passages, one per line
+  bool recount = false;       // the tokenizer differs from that of the evidence
+  double label_share = 0.03;  // share of the budget for names of documents and headings
 };
 
 struct SelectedPassage {
   DocumentId document = 0;
   std::string key;
   Span span;          // of the document's text
-  Span source;        // of the file that it was read from; of the text, where a file cannot be addressed
-  std::string text;   // these bytes
+  Span source;        // of the source file; of the text if the file is not addressable
+  std::string text;   // of `span`
   std::string label;  // "[1: guide.md > Install] "
-  std::string lead;   // stands between label and text, on a line of its own; or empty
+  std::string lead;   // own line between label and text; or empty
   std::string path;
-  std::uint32_t page = 0;  // of its first sentence, from 1; 0 where the format has no pages
-  // In the file, from 1; 0 where its text is not the file, as in PDF and HTML.
+  std::uint32_t page = 0;  // of its first sentence, from 1; 0: the format has no pages
+  // In the file, from 1; 0 if the text differs from the file, as in PDF and HTML.
   std::uint64_t first_line = 0, last_line = 0;
-  bool addressable = true;  // `source` is of the file
+  bool addressable = true;  // `source` refers to the file
   Tokens tokens = 0;        // of `text` alone
   float score = 0;          // of its best sentence
-  float meaning = 0;        // the best of its sentences'
-  float relevance = 0;      // likewise
+  float meaning = 0;        // of its best sentence
+  float relevance = 0;      // of its best sentence
   std::string reason;
 };
 
 struct Selection {
-  std::vector<SelectedPassage> passages;  // as they stand in the text
-  std::string text;                       // what goes into the prompt
-  Tokens tokens = 0;                      // of exactly that; never above the budget
+  std::vector<SelectedPassage> passages;  // in their order in the text
+  std::string text;                       // for the prompt
+  Tokens tokens = 0;                      // of `text`; never above the budget
 };
 
-// Sentences by score while they fit, neighbours joined, repetitions left out; then labels, order, and an
-// exact recount. Pure.
+// Takes sentences by score while they fit, joins neighbours, drops repetitions; then adds labels, orders
+// them and recounts exactly. Pure.
 Selection select_passages(const Evidence& evidence, const Tokenizer& tokenizer, const SelectOptions& options);
 
 }  // namespace plimsoll

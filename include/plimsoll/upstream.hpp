@@ -1,4 +1,4 @@
-// The port to a server of models. Whatever it speaks, it is asked and answers in OpenAI's form.
+// The port to a model server. Requests and replies are in OpenAI's format, whatever the server's protocol.
 #pragma once
 
 #include <memory>
@@ -13,18 +13,18 @@ namespace plimsoll {
 
 struct UpstreamRequest {
   std::string method = "POST";
-  std::string route;  // of OpenAI's: "/v1/chat/completions", "/v1/embeddings"
-  std::string body;   // goes out byte for byte to a server that speaks OpenAI
-  std::string model;  // as the server knows it
-  std::string owner;  // whose it is: what is kept of one's prompts serves no other
+  std::string route;  // OpenAI's: "/v1/chat/completions", "/v1/embeddings"
+  std::string body;   // sent byte for byte to an OpenAI-compatible server
+  std::string model;  // the server's name for it
+  std::string owner;  // cached prompts of one owner are not used for another
   bool stream = false;
-  // The window to load the model with, where the server lets us choose one (U2).
+  // The window to load the model with, if the server lets us choose (U2).
   std::optional<Tokens> num_ctx;
-  // What the server's own API cannot express: refuse the request, or leave it out and say so.
+  // Fields that the server's API does not support: refuse the request, or drop and report them.
   bool refuse_inexpressible = true;
 };
 
-// One server, for one thread, like the HttpStreams that it talks through.
+// One server, for one thread, like its HttpStreams.
 class UpstreamLink {
  public:
   UpstreamLink() = default;
@@ -32,16 +32,16 @@ class UpstreamLink {
   UpstreamLink& operator=(const UpstreamLink&) = delete;
   virtual ~UpstreamLink() = default;
 
-  // A reply in OpenAI's form: one JSON object, or with `stream` server-sent events that end in [DONE]; one of
-  // status 400 and up is as OpenAI's errors are, or as the server worded it. A header
-  // x-plimsoll-left-out names, separated by commas, the fields that the server's API cannot express.
-  // Nothing is tried twice. bad_input: the request cannot be put into the server's form, and why.
+  // Returns a reply in OpenAI's format: one JSON object or, with `stream`, server-sent events that end in
+  // [DONE]; an error of status 400 and up in OpenAI's format or as the server wrote it. The header
+  // x-plimsoll-left-out lists, separated by commas, the fields that the server's API does not support.
+  // Does not retry. bad_input: the request cannot be converted to the server's format.
   virtual Awaitable<Result<std::unique_ptr<HttpStream>>> send(UpstreamRequest request, Deadline deadline) = 0;
 
-  // The prompt that the server's own template makes of a chat, without asking the model. unsupported where
-  // the server does not tell.
+  // Returns the prompt that the server's template makes of a chat, without running the model. unsupported:
+  // the server has no such function.
   virtual Awaitable<Result<std::string>> rendered(UpstreamRequest /*request*/, Deadline /*deadline*/) {
-    co_return fail(Errc::unsupported, "this server does not show its prompts");
+    co_return fail(Errc::unsupported, "this server cannot show its prompts");
   }
 };
 
