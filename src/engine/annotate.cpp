@@ -19,8 +19,8 @@ Json metadata_json(const Metadata& metadata) {
   return json;
 }
 
-// Where a reader finds the passage, as far as it is known: the page of a PDF, the lines of a text file. What
-// the document says under these names itself stays.
+// Adds the position of the passage, if known: the page of a PDF, the lines of a text file. Metadata of the
+// document with these names is kept.
 void add_place(Json& json, const SelectedPassage& passage) {
   if (passage.page > 0) json.emplace("page", passage.page);
   if (passage.first_line == 0) return;
@@ -36,7 +36,7 @@ Json source_nodes(const RequestState& state) {
   Json nodes = Json::array();
   for (const FoundPassage* found : kept) {
     const SelectedPassage& passage = found->passage;
-    // Field by field: a list in braces makes an array of each pair first, and nodes are many.
+    // Field by field: a braced list would first make an array of each pair, and there are many nodes.
     Json& node = nodes.emplace_back(Json::object());
     node.get_ref<Json::object_t&>().reserve(8);
     node["doc_id"] = passage.key;
@@ -57,7 +57,7 @@ Json passages_json(const RequestState& state) {
     const SelectedPassage& passage = found.passage;
     Json& json = passages.emplace_back(Json::object());
     json.get_ref<Json::object_t&>().reserve(13);
-    json["number"] = place + 1;  // as the prompt has it
+    json["number"] = place + 1;  // as in the prompt
     json["document"] = passage.key;
     json["start"] = passage.source.start;
     json["end"] = passage.source.end;
@@ -74,7 +74,7 @@ Json passages_json(const RequestState& state) {
   return passages;
 }
 
-// Those that went along, for who wants to say whether they helped.
+// Lists the memories in the prompt, so that clients can rate them.
 Json memories_json(const RequestState& state) {
   Json memories = Json::array();
   const std::size_t at = state.parts.facts.size() - state.recalled->facts.size();
@@ -95,7 +95,7 @@ Json memories_json(const RequestState& state) {
   return memories;
 }
 
-// Neighbours that share a reason are told as one.
+// Joins neighbours with the same reason.
 Json left_out(const Plan& plan) {
   Json gone = Json::array();
   const PlannedPiece* before = nullptr;
@@ -243,7 +243,7 @@ Error ragengine_failure(std::string_view said) {
 }
 
 std::string said_in_error(std::string_view body) {
-  constexpr std::size_t longest = 2'000;  // a server may repeat the whole prompt
+  constexpr std::size_t longest = 2'000;  // a server may echo the whole prompt
   const Json json = base::parse_json(body);
   if (json.is_object()) {
     const auto error = json.find("error");
@@ -288,7 +288,7 @@ std::vector<HttpHeader> refusal_headers(const Refusal& refusal) {
   if (refusal.status == 401) headers.push_back({"WWW-Authenticate", "Bearer"});
   if (refusal.retry_after_seconds > 0)
     headers.push_back({"Retry-After", std::to_string(refusal.retry_after_seconds)});
-  // OpenAI's clients would try again at once what cannot help before tomorrow.
+  // OpenAI's clients would retry at once, which cannot succeed before tomorrow.
   if (refusal.code == "insufficient_quota") headers.push_back({"X-Should-Retry", "false"});
   return headers;
 }

@@ -1,4 +1,4 @@
-// What a client is told beside the upstream's own words.
+// Fields that the gateway adds to the upstream's answer.
 #pragma once
 
 #include <string>
@@ -8,24 +8,24 @@
 
 namespace plimsoll::engine {
 
-// Status and headers of the answer: the upstream's that help a client, and ours.
+// Returns status and headers of the answer: the upstream's that are useful to clients, and ours.
 AnswerHead answer_head(const RequestState& state, const ReplyHead& from);
 
 // `"source_nodes": ..., "plimsoll": {...}` without the braces around them (K4).
 std::string annotation(const RequestState& state);
 
-// The message of an error in OpenAI's form, in FastAPI's, or in Ollama's; else the text itself, shortened.
-// An upstream's failure in RAGEngine's words, whatever its status: what it says of a chat with documents.
+// Returns the message of an error in OpenAI's, FastAPI's or Ollama's format; else the text itself, shortened.
+// Returns an upstream's failure in RAGEngine's words for a chat with documents, whatever its status.
 Error ragengine_failure(std::string_view said);
 
 std::string said_in_error(std::string_view body);
-// K6: an error that has `error` has `detail` too.
+// K6: adds `detail` to an error that has `error`.
 std::string with_detail(std::string body, std::string_view said);
-// An error in the middle of a stream.
+// Returns an error as a stream event.
 std::string error_event(const Error& error);
-// The whole body of an error of ours: `error {message, type, code}` and `detail`.
+// Returns the body of one of our errors: `error {message, type, code}` and `detail`.
 std::string error_body(const Error& error);
-// The same for somebody who may not ask now.
+// The same for a refused request.
 std::string refusal_body(const Refusal& refusal);
 std::vector<HttpHeader> refusal_headers(const Refusal& refusal);
 

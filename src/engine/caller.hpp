@@ -1,4 +1,4 @@
-// Who asks.
+// The client of a request.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 namespace plimsoll::engine {
 
 struct Caller {
-  std::string owner = "local";    // of traces, sessions and usage: the key's id where there are keys
-  std::string indexes = "local";  // whose indexes are seen: all share theirs unless a key has its own
-  bool metered = false;           // tokens are limited: streams are asked for their usage
+  std::string owner = "local";    // of traces, sessions and usage: the id of the API key, if there are keys
+  std::string indexes = "local";  // owner of the visible indexes: shared by all keys unless a key has its own
+  bool metered = false;           // tokens are limited: request usage for streams
 };
 
 }  // namespace plimsoll::engine

@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 
 constexpr int most_tries = 3;
 constexpr milliseconds first_pause{100};
-constexpr milliseconds longest_asked_pause{5'000};  // a longer Retry-After is the client's to wait for
+constexpr milliseconds longest_asked_pause{5'000};  // a longer Retry-After is passed on to the client
 
 UpstreamRequest request_for(Engine& engine, const RequestState& state) {
   UpstreamRequest request;
@@ -21,24 +21,25 @@ UpstreamRequest request_for(Engine& engine, const RequestState& state) {
   request.owner = state.ask.caller.owner;
   request.stream = state.stream;
   request.refuse_inexpressible = engine.rules.refuse_inexpressible;
-  // A client that wishes for a window gets one that large, as far as there is one to be had.
+  // A client that asks for a window gets one of that size, if the server can provide it.
   const Tokens needed = state.ask.window_wish ? std::max(state.needs(), state.trace.window) : state.needs();
   request.num_ctx = engine.models.num_ctx_for(state.location, needed);
   return request;
 }
 
-// Nobody answers behind what does. A plain 500 may be one request's own fault, which is no reason to keep
-// others away.
+// Returns whether the status means that the server itself is not reachable. A plain 500 may be caused by one
+// request and must not block others.
 bool is_out_of_service(int status) {
   return status == 502 || status == 503 || status == 504;
 }
 
-// Connected, and closed before a byte came: it may be asked again, and tells nothing of other requests.
+// Returns whether the connection was closed before the first byte. It can be retried and does not affect
+// other requests.
 bool is_dead(const Error& error) {
   return error.code == Errc::io_failed;
 }
 
-// None: it answered, or the request was never its to answer.
+// None: it answered, or the request was not sent.
 std::optional<models::Breakers::Failure> failure_in(const Result<std::unique_ptr<HttpStream>>& reply) {
   if (reply)
     return is_out_of_service((*reply)->head().status) ? std::optional(models::Breakers::Failure::reply)
@@ -48,10 +49,10 @@ std::optional<models::Breakers::Failure> failure_in(const Result<std::unique_ptr
                                                  : models::Breakers::Failure::reply;
 }
 
-// How long to wait before another try; none: another try would not help, or is not ours to make.
+// Returns how long to wait before a retry; none: do not retry.
 std::optional<milliseconds> pause_after(const Result<std::unique_ptr<HttpStream>>& reply, int tries) {
   const milliseconds pause = first_pause * (1 << (2 * (tries - 1)));
-  // A server that has begun to answer has done the work, and would do it again.
+  // Do not retry once the server has started to answer: it would repeat the work.
   if (!reply) {
     const bool may_help = reply.error().code == Errc::unreachable || is_dead(reply.error());
     return may_help ? std::optional(pause) : std::nullopt;
@@ -79,7 +80,7 @@ void note_attempt(RequestState& state, const Result<std::unique_ptr<HttpStream>>
 }
 
 tl::unexpected<Error> nobody_waits() {
-  return fail(Errc::unreachable, "the client went away before there was an answer");
+  return fail(Errc::unreachable, "the client disconnected before the answer");
 }
 
 }  // namespace
@@ -92,8 +93,9 @@ Error explain_late(const RequestState& state, Deadline deadline, Error error, st
   }
   const std::chrono::duration<double> whole = deadline.moment() - state.begun;
   error.what = fmt::format(
-      "the upstream '{}' had no whole answer within {:.3g} s (request_timeout_seconds); ask for less, or let "
-      "the operator raise the setting",
+      "the upstream '{}' did not finish its answer within {:.3g} s (request_timeout_seconds); ask for less, "
+      "or "
+      "let the operator raise the setting",
       state.trace.upstream, whole.count());
   return error;
 }
@@ -111,16 +113,16 @@ Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, WorkerCo
     if (co_await client_is_gone()) co_return nobody_waits();
     if (const auto closed = engine.breakers.closed_for(state.location, owner, engine.now()))
       co_return fail(Errc::unreachable,
-                     "the upstream '{}' has failed again and again for {}; it is asked again in {:.1f} s",
+                     "the upstream '{}' has failed repeatedly for {}; it is tried again in {:.1f} s",
                      state.trace.upstream, state.trace.model, std::chrono::duration<double>(*closed).count());
-    if (tries == 1) ++state.sent;  // a server that is left alone was sent nothing
+    if (tries == 1) ++state.sent;  // only if the server is really contacted
     const std::int64_t begin = state.microseconds();
     UpstreamRequest request = request_for(engine, state);
     auto reply =
         co_await link.send(std::move(request), sooner(deadline, Deadline::after(engine.rules.first_byte)));
     note_attempt(state, reply, begin);
     state.left = co_await client_is_gone();
-    if (state.left) co_return nobody_waits();  // which is not the server's fault
+    if (state.left) co_return nobody_waits();  // not the server's fault
     if (const auto failure = failure_in(reply)) {
       engine.breakers.failed(state.location, owner, *failure, engine.now());
     } else {
@@ -131,7 +133,7 @@ Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, WorkerCo
     if (!pause || tries == most_tries || deadline.left() <= *pause) {
       if (reply) co_return reply;
       Error error = explain_late(state, deadline, std::move(reply).error(), "first_byte_timeout_seconds");
-      if (is_dead(error)) error.code = Errc::unreachable;  // to a client it is the same
+      if (is_dead(error)) error.code = Errc::unreachable;  // the same for a client
       co_return tl::unexpected(std::move(error));
     }
     ++engine.counters.retries;
@@ -139,7 +141,7 @@ Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, WorkerCo
                                             {"upstream", state.trace.upstream},
                                             {"why", state.trace.attempts.back().outcome},
                                             {"try", tries + 1}});
-    reply = fail(Errc::upstream_failed, "given up");  // closes what there is before the pause
+    reply = fail(Errc::upstream_failed, "given up");  // closes the connection before the pause
     co_await worker.pause(*pause);
   }
 }

@@ -1,4 +1,4 @@
-// What an owner may use, as far as a request has to know it.
+// Limits of an owner, as requests see them.
 #pragma once
 
 #include <cstdint>
@@ -12,32 +12,32 @@
 
 namespace plimsoll::engine {
 
-// Why somebody may not ask now.
+// Why a request is refused.
 struct Refusal {
   int status = 401;
   std::string code;
   std::string what;
-  std::int64_t retry_after_seconds = 0;  // 0: waiting does not help
+  std::int64_t retry_after_seconds = 0;  // 0: do not retry
 };
 
-// What one request takes of its owner's limits, at most.
+// The most that one request uses of its owner's limits.
 struct Need {
   Tokens input = 0;
-  Tokens answer = 0;               // with thinking
-  bool answer_may_shrink = false;  // the request names no limit of its own
+  Tokens answer = 0;               // including thinking
+  bool answer_may_shrink = false;  // the request sets no limit
 };
 
-// A part of the limits, set aside for one request until `held` goes.
+// A part of the limits, reserved for one request until `held` is destroyed.
 struct Share {
-  Tokens answer = 0;  // no more than what was needed
+  Tokens answer = 0;  // at most the need
   std::shared_ptr<const void> held{};
 };
 
-// Any thread may call it at any time.
+// Thread-safe.
 using Reserve = std::function<tl::expected<Share, Refusal>(const std::string& owner, const Need& need)>;
 
-// What a text may come to in tokens where nobody counts it. A picture has many bytes and few tokens: hence no
-// more than this.
+// Estimates the tokens of a text that is not counted. Capped, because a picture has many bytes and few
+// tokens.
 constexpr Tokens estimated_tokens(std::size_t bytes) {
   constexpr std::size_t bytes_per_token = 4, most = 32'768;
   return static_cast<Tokens>(bytes / bytes_per_token < most ? bytes / bytes_per_token : most);

@@ -10,7 +10,7 @@ namespace dom = simdjson::dom;
 std::optional<Tokens> tokens_in(const dom::object& object, std::string_view key) {
   std::int64_t tokens = 0;
   if (object[key].get(tokens) != simdjson::SUCCESS || tokens < 0 || tokens > most_reported)
-    return std::nullopt;  // a number that no server can mean is none
+    return std::nullopt;  // impossible numbers are ignored
   return tokens;
 }
 
@@ -19,7 +19,7 @@ std::optional<dom::object> part_of(const dom::object& object, std::string_view k
   return object[key].get(part) == simdjson::SUCCESS ? std::optional(part) : std::nullopt;
 }
 
-// Chat completions and completions name them one way, responses another.
+// Field names differ between (chat) completions and responses.
 void read_usage(const std::optional<dom::object>& usage, Usage& out) {
   if (!usage) return;
   for (const char* key : {"prompt_tokens", "input_tokens"})
@@ -52,14 +52,14 @@ bool has_text(std::string_view text, std::string_view needle) {
 
 ReplyFacts read_reply(std::string_view text) {
   constexpr std::size_t largest_kept = std::size_t{1} << 20;
-  thread_local dom::parser kept;  // with its memory, but not that of a huge reply
+  thread_local dom::parser kept;  // keeps its memory, except after a huge reply
   dom::parser single;
   ReplyFacts facts;
   dom::object reply;
   dom::parser& parser = text.size() > largest_kept ? single : kept;
   if (parser.parse(text.data(), text.size(), true).get(reply) != simdjson::SUCCESS) return facts;
   read_usage(part_of(reply, "usage"), facts.usage);
-  if (const auto response = part_of(reply, "response"))  // of a stream of /v1/responses
+  if (const auto response = part_of(reply, "response"))  // in a stream of /v1/responses
     read_usage(part_of(*response, "usage"), facts.usage);
   read_choices(reply, facts);
   dom::element error;
@@ -96,7 +96,7 @@ std::string_view data_of(std::string_view event) {
   return data;
 }
 
-// The held chunk goes on, with the fields where they are given.
+// Passes on the held chunk, with the fields if given.
 void EventRelay::let_go(const Fields* fields) {
   if (held_.empty()) return;
   out_ += fields != nullptr ? with_fields(held_, (*fields)()) : held_;
@@ -138,7 +138,7 @@ void EventRelay::take_event(std::string_view event, const Fields& fields) {
   if (wishes_.hides_usage && usage_alone) return;
   const bool may_be_last = wishes_.annotated && (!facts.finish_reason.empty() || usage_alone);
   if (may_be_last) {
-    let_go(nullptr);  // there was an earlier one, of another choice
+    let_go(nullptr);  // an earlier one, of another choice
     held_ = event;
   } else {
     if (!held_.empty() && !data.empty()) let_go(nullptr);
@@ -148,7 +148,7 @@ void EventRelay::take_event(std::string_view event, const Fields& fields) {
 
 std::string_view EventRelay::pass(std::string_view bytes, const Fields& fields) {
   out_.clear();
-  constexpr std::size_t of_an_end = 2;  // so much of what ends an event may wait for its last byte
+  constexpr std::size_t of_an_end = 2;  // bytes of an incomplete event end
   std::size_t looked = rest_.size() > of_an_end ? rest_.size() - of_an_end : 0;
   if (!rest_.empty()) {
     rest_.append(bytes);
@@ -162,7 +162,7 @@ std::string_view EventRelay::pass(std::string_view bytes, const Fields& fields) 
     looked = 0;
   }
   const bool in_rest = bytes.data() == rest_.data();
-  if (as_is && !in_rest && !added_) {  // straight from where it came
+  if (as_is && !in_rest && !added_) {  // without a copy
     rest_.assign(bytes.substr(whole));
     return bytes.substr(0, whole);
   }

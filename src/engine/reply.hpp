@@ -1,4 +1,4 @@
-// What an upstream's reply says of itself, read from its JSON or its stream.
+// Reads facts from an upstream's reply: usage, finish reason, errors.
 #pragma once
 
 #include <functional>
@@ -16,33 +16,33 @@ struct ReplyFacts {
   bool no_choices = false;  // its list of choices is empty
 };
 
-// Of a chat completion, a chunk of one, or an error; whatever it lacks is left out.
+// Reads a chat completion, a chunk of one, or an error; missing fields stay empty.
 ReplyFacts read_reply(std::string_view json);
 
-// `text` is a JSON object: the same with more fields at its end. Anything else stays as it is.
+// Adds fields at the end of a JSON object. Any other text is returned unchanged.
 std::string with_fields(std::string_view text, std::string_view fields);
 
-// Takes a stream of server-sent events apart into whole events, and gives back what may go on. Whole events
-// go on at once; the beginning of one waits for its end. No copy is made of bytes that end where an event
-// does and that nothing is to be changed in.
+// Splits a stream of server-sent events into events and returns what can be passed on. Complete events are
+// passed on at once; an incomplete one waits for its end. Bytes that end at an event's end and need no
+// change are not copied.
 class EventRelay {
  public:
   struct Wishes {
-    bool annotated = false;    // fields are added to the last chunk
-    bool hides_usage = false;  // the chunk that holds nothing but usage stays here
-    bool told_late = false;    // where not annotated, a last chunk is added if there are fields after all
+    bool annotated = false;    // add fields to the last chunk
+    bool hides_usage = false;  // do not pass on the chunk that has only usage
+    bool told_late = false;    // if not annotated, add a last chunk if there are fields after all
   };
   explicit EventRelay(Wishes wishes) : wishes_(wishes) {}
 
   using Fields = std::function<std::string()>;
-  // What goes on, valid until the next call. `fields` is asked when the last chunk is there.
+  // Returns the bytes to pass on, valid until the next call. `fields` is called at the last chunk.
   std::string_view pass(std::string_view bytes, const Fields& fields);
-  // At the end of the stream: what still waits.
+  // Returns the waiting bytes at the end of the stream.
   std::string_view finish(const Fields& fields);
 
   const ReplyFacts& facts() const { return facts_; }
-  bool is_done() const { return done_; }  // [DONE] was there
-  // Chunks of an answer that were there: about as many as its tokens.
+  bool is_done() const { return done_; }  // [DONE] was read
+  // Returns the number of answer chunks read, which is close to the number of tokens.
   std::int64_t chunks() const { return chunks_; }
   std::size_t waiting() const { return rest_.size() + held_.size(); }
 
@@ -55,16 +55,16 @@ class EventRelay {
   ReplyFacts facts_;
   std::int64_t chunks_ = 0;
   bool done_ = false;
-  bool said_ = false;   // the fields went out
-  bool added_ = false;  // a chunk that did not come from the server
-  std::string rest_;    // of an event that has not ended
+  bool said_ = false;   // the fields were sent
+  bool added_ = false;  // a chunk of our own was sent
+  std::string rest_;    // start of an incomplete event
   std::string held_;    // the chunk that may be the last
   std::string out_;
 };
 
-// Where the first whole event of the bytes ends; 0: it has not. Before `from` it is known not to end.
+// Returns the end of the first event; 0: incomplete. The end is not before `from`.
 std::size_t first_event_end(std::string_view bytes, std::size_t from = 0);
-// The data of an event: what stands behind "data: ", without the line end; empty for a comment.
+// Returns the data of an event: the text after "data: " without the newline; empty for a comment.
 std::string_view data_of(std::string_view event);
 
 }  // namespace plimsoll::engine

@@ -1,4 +1,4 @@
-// What a plan takes of its owner's limits, set aside before it is sent.
+// Reserves a plan's tokens from its owner's limits before it is sent.
 #include <algorithm>
 
 #include "base/json/json_member.hpp"
@@ -18,12 +18,12 @@ using Json = nlohmann::ordered_json;
 
 bool names_limit(const RequestState& state) {
   if (is_chat(state)) return state.parts.max_tokens.has_value();
-  if (state.ask.route != "/v1/responses") return true;  // a server ends after a few tokens by itself
+  if (state.ask.route != "/v1/responses") return true;  // by default the server stops after a few tokens
   const Json& limit = member(state.parts.body, "max_output_tokens");
   return limit.is_number() && limit.get<double>() >= 0;
 }
 
-// How many answers are wanted at once.
+// Returns the number of requested answers (`n`).
 Tokens answers_wanted(const Json& body) {
   constexpr double most = 100'000;
   double wanted = 1;
@@ -38,14 +38,14 @@ Tokens answers_wanted(const Json& body) {
 
 Need need_of(const RequestState& state) {
   const Trace& trace = state.trace;
-  // Nothing is counted of what is embedded, and of several prompts the longest alone.
+  // Embedding input is not counted, and of several prompts only the longest is.
   const bool counted = is_chat(state) || state.ask.route == "/v1/responses";
   const Tokens estimate = counted ? 0 : estimated_tokens(state.ask.body.size());
   return {std::max(trace.input, estimate), (trace.thinking + trace.answer) * answers_wanted(state.parts.body),
           !names_limit(state)};
 }
 
-// The server is told, so that the budget binds.
+// Lowers the limit in the request, so that the server enforces it.
 void limit_answer(RequestState& state, Tokens answer) {
   Trace& trace = state.trace;
   Json body = base::parse_json(state.outgoing());
@@ -56,7 +56,7 @@ void limit_answer(RequestState& state, Tokens answer) {
   trace.changed = true;
   trace.warnings.push_back(
       fmt::format("the answer is limited to {} tokens by what is left of the key's "
-                  "budget of the day",
+                  "daily budget",
                   base::with_thousands(answer)));
 }
 

@@ -22,7 +22,7 @@ std::string text_of(const Json& value) {
 
 // ---- Items ----
 
-// A message may leave its type out.
+// The type of a message is optional.
 bool is_message(const Json& item) {
   const Json& type = member(item, "type");
   return type == "message" || (type.is_null() && !member(item, "role").is_null());
@@ -47,7 +47,7 @@ Json part_of(const Json& part) {
   return nullptr;
 }
 
-// One text stays a text, which every server takes.
+// A single text stays a string, which every server accepts.
 Json content_of(const Json& content) {
   if (content.is_string()) return content;
   Json parts = Json::array();
@@ -64,7 +64,7 @@ std::string joined(const Json& content) {
   return text;
 }
 
-// What the assistant says and calls between two messages of others is one message of a chat.
+// Consecutive texts and calls of the assistant are one message of a chat.
 Json& assistant_in(Json& messages) {
   if (messages.empty() || messages.back()["role"] != "assistant")
     messages.push_back({{"role", "assistant"}, {"content", nullptr}});
@@ -82,7 +82,7 @@ void add_call(const Json& item, Json& messages) {
 
 void add_message(const Json& item, Json& messages) {
   std::string role = text_of(member(item, "role"));
-  if (role == "developer") role = "system";  // the older name, which every server knows
+  if (role == "developer") role = "system";  // the older name, which every server supports
   Json content = content_of(member(item, "content"));
   if (role != "assistant") {
     messages.push_back({{"role", role.empty() ? "user" : role}, {"content", std::move(content)}});
@@ -109,13 +109,13 @@ void add_item(const Json& item, Json& messages) {
     add_message(item, messages);
 }
 
-// Thoughts are for the server that thought them; a chat goes on without.
+// Reasoning items are only for the server that made them; a chat does not need them.
 bool is_known_item(const Json& item) {
   constexpr std::array<std::string_view, 3> known{"function_call", "function_call_output", "reasoning"};
   return is_message(item) || std::ranges::find(known, text_of(member(item, "type"))) != known.end();
 }
 
-// The first part that a chat does not have, by its type.
+// Returns the type of the first part that a chat does not support.
 std::optional<std::string> unknown_part(const Json& parts) {
   for (const Json& part : list_in(parts))
     if (part_of(part).is_null()) {
@@ -161,7 +161,7 @@ void put_form(const Json& request, Json& chat) {
     chat["reasoning_effort"] = effort;
 }
 
-// Fields that are said otherwise in a chat, or are not its business.
+// Fields that have another name in a chat or do not concern it.
 constexpr std::array<std::string_view, 20> translated{
     "instructions", "input",     "tools",      "tool_choice",       "parallel_tool_calls",
     "text",         "reasoning", "truncation", "max_output_tokens", "previous_response_id",
@@ -189,9 +189,9 @@ Json chat_of_response(const Json& request, const Json& items) {
   if (const Json& most = member(request, "max_output_tokens"); !most.is_null()) chat["max_tokens"] = most;
   if (member(request, "stream") == true) {
     chat["stream"] = true;
-    chat["stream_options"] = {{"include_usage", true}};  // the last event tells it
+    chat["stream_options"] = {{"include_usage", true}};  // for the last event
   }
-  // Who forbids OpenAI to leave items out forbids it here.
+  // `truncation: disabled` applies here too.
   const Json& wishes = member(request, "plimsoll");
   const bool says_otherwise = !wishes.is_null() && (!wishes.is_object() || wishes.contains("policy"));
   if (member(request, "truncation") == "disabled" && !says_otherwise) chat["plimsoll"]["policy"] = "strict";

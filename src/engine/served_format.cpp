@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::chrono::seconds patience{30};  // the server may have to load the model first
 
-// Chats that formats are told apart by: with and without a system prompt, with turns, and with tools.
+// Chats that distinguish formats: with and without a system prompt, with turns, and with tools.
 struct Probe {
   bool tools;
   const char* body;
@@ -31,7 +31,7 @@ constexpr std::array<Probe, 4> probes{{
      R"({"messages":[{"role":"user","content":"How deep?"},{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"sound","arguments":"{\"side\": \"port\"}"}}]},{"role":"tool","tool_call_id":"c1","content":"12 fathoms"},{"role":"user","content":"And now?"}],"tools":[{"type":"function","function":{"name":"sound","description":"Depth below the keel.","parameters":{"type":"object","properties":{"side":{"type":"string","description":"port or starboard"}},"required":["side"]}}}]})"},
 }};
 
-// With the window that the answer will be asked for in, or the server would load the model twice.
+// Uses the same window as the answer, or the server would load the model twice.
 UpstreamRequest to_render(Engine& engine, const RequestState& state, std::string_view body) {
   UpstreamRequest request;
   request.route = state.ask.route;
@@ -42,11 +42,11 @@ UpstreamRequest to_render(Engine& engine, const RequestState& state, std::string
   return request;
 }
 
-// What the server renders, by probe; empty where it does not take such a chat.
+// The server's rendering of each probe; empty if it does not accept the chat.
 struct Shown {
   std::array<std::string, probes.size()> texts;
   bool tells = false;
-  bool broke_off = false;  // there may be more to see another time
+  bool broke_off = false;  // try again another time
 };
 
 Awaitable<Shown> ask_for_renderings(Engine& engine, WorkerContext& worker, const RequestState& state,
@@ -78,7 +78,7 @@ bool renders_alike(const PlanModel& model, const std::string& format, const char
   return counted && !shown.empty() && counted->rendered == shown;
 }
 
-// The format that renders most of the probes as the server does; plain chats come first.
+// Returns the format that renders most probes like the server; plain chats come first.
 models::ServedFormat recognised(const PlanModel& model, const Shown& shown) {
   std::vector<std::string> formats{model.chat.chat_template};
   for (const std::string_view name : chat_templates()) formats.emplace_back(name);
@@ -108,8 +108,8 @@ bool has_images(const RequestState& state) {
   return false;
 }
 
-// Whether messages stand as no probe has them: two of one role in a row, which an Ollama takes for one, or a
-// system prompt among the others. A request that cannot be read is taken for odd.
+// Returns whether the messages have an order that no probe has: two of one role in a row, which Ollama
+// joins, or a system prompt in the middle. Also true for a request that cannot be read.
 bool has_odd_turns(const RequestState& state) {
   const Json body = base::parse_json(state.outgoing());
   if (!body.is_object() || !body.contains("messages")) return true;
@@ -122,7 +122,7 @@ bool has_odd_turns(const RequestState& state) {
   return false;
 }
 
-// The server's own words, counted.
+// Counts the server's own rendering.
 Awaitable<std::optional<Tokens>> rendered_tokens(Engine& engine, WorkerContext& worker,
                                                  const RequestState& state, const PlanModel& model,
                                                  Deadline deadline) {
@@ -166,16 +166,17 @@ Awaitable<bool> differs_from_the_servers(Engine& engine, WorkerContext& worker, 
   Trace& trace = state.trace;
   if (!tokens) {
     trace.exactness = worse(trace.exactness, Exactness::calibrated);
-    trace.warnings.emplace_back("the server does not show how it renders this chat; the count is calibrated");
+    trace.warnings.emplace_back("the server cannot show its rendering of this chat; the count is calibrated");
     co_return false;
   }
   const Tokens more = *tokens - trace.input;
   trace.input = *tokens;
   trace.exactness = model->exactness;
   state.plan.input = *tokens;
-  state.plan.margin = trace.margin = trace.margin - state.rendered_longer;  // the rest was for this
+  state.plan.margin = trace.margin =
+      trace.margin - state.rendered_longer;  // the rest covered this difference
   if (state.needs() <= trace.window || more <= state.rendered_longer) co_return false;
-  state.rendered_longer = more;  // the next plan keeps so much free
+  state.rendered_longer = more;  // the next plan keeps this much free
   co_return true;
 }
 

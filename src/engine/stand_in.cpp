@@ -58,7 +58,7 @@ bool take_stand_in(Engine& engine, RequestState& state, std::string_view why) {
     if (!window || *window < state.needs()) continue;
     StandIn stand_in;
     if (state.stand_in) {
-      stand_in = *state.stand_in;  // the model that was asked for, and why it did not answer
+      stand_in = *state.stand_in;  // the requested model, and why it did not answer
     } else {
       stand_in.from = state.trace.model;
       stand_in.from_window = state.trace.window;
@@ -73,7 +73,7 @@ bool take_stand_in(Engine& engine, RequestState& state, std::string_view why) {
     state.stand_in = std::move(stand_in);
     state.model = models.upstreams().members()[location->member].name + "/" + location->model;
     state.location = *location;
-    state.rendered_longer = 0;  // which was of the other server
+    state.rendered_longer = 0;  // it was for the other server
     return true;
   }
   log::error("no fallback found", {{"trace", state.trace.id},

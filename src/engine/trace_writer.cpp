@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::chrono::minutes between_complaints{1};
 
-// About what a trace takes while it waits: what may be long, and the rest as a guess.
+// Estimates the memory of a waiting trace: its long fields, and a constant for the rest.
 std::size_t weight_of(const Trace& trace) {
   std::size_t bytes = 1'024 + trace.plan.size() + trace.prompt.size() + trace.error.size();
   for (const TracePassage& passage : trace.passages) bytes += sizeof(passage) + passage.text.size();
@@ -32,7 +32,7 @@ TraceWriter::~TraceWriter() {
   thread_.join();
 }
 
-// Two threads may count a few too many where a stretch begins, which hurts nobody.
+// Two threads may count a few too many at the start of an interval, which is harmless.
 bool TraceWriter::takes_plain() {
   const std::int64_t stretch = std::chrono::steady_clock::now().time_since_epoch() / options_.patience;
   if (stretch_.exchange(stretch, std::memory_order_relaxed) != stretch) plain_ = 0;
@@ -58,10 +58,10 @@ void TraceWriter::add(Trace&& trace) {
 }
 
 void TraceWriter::count(const Trace& trace) {
-  // A name that nothing answered to is the client's word alone, of which there may be any number.
+  // An unknown model name comes from the client, and there may be any number of them.
   const std::string model = trace.used.empty() ? std::string() : trace.model;
   const std::int64_t day = day_of(trace.at_ms);
-  std::vector<std::pair<Account, Sums>> counted;  // made before anybody has to wait
+  std::vector<std::pair<Account, Sums>> counted;  // built before locking
   counted.reserve(trace.used.size() + 1);
   counted.push_back({{day, trace.owner, model, std::string()}, {0, 1}});
   for (const SectionTokens& one : trace.used)
@@ -101,7 +101,7 @@ void TraceWriter::run() {
   std::unique_lock lock(mutex_);
   while (true) {
     due_.wait(lock, [&] { return is_due() || !waiting_.empty() || !used_.empty(); });
-    // After a rest the first goes at once: whoever looks for it next finds it.
+    // After a pause the first trace is written at once, so that it can be inspected.
     due_.wait_until(lock, written_at + options_.patience, [&] { return is_due(); });
     const bool last = stopping_;
     const std::uint64_t flushing = flush_wanted_;
@@ -115,12 +115,12 @@ void TraceWriter::run() {
     lock.lock();
     flushed_ = flushing;
     written_.notify_all();
-    if (last) return;  // whoever destroys it adds no more
+    if (last) return;  // nothing is added during destruction
   }
 }
 
 void TraceWriter::write(const std::vector<Trace>& traces, const Accounts& used) {
-  // What could not be written the last time comes first, so that later news of the same key stand.
+  // Failed writes come first, so that newer data of the same key wins.
   std::vector<DriftHistory> drift = std::exchange(unwritten_drift_, {});
   std::vector<DriftHistory> news = book_.take_changed();
   drift.insert(drift.end(), std::make_move_iterator(news.begin()), std::make_move_iterator(news.end()));
@@ -138,9 +138,9 @@ void TraceWriter::complain_of_losses() {
   const std::uint64_t now_dropped = dropped();
   const auto now = std::chrono::steady_clock::now();
   if (now_dropped == dropped_told_ || now < may_complain_at_) return;
-  log::warning("traces were lost", {{"count", now_dropped - dropped_told_},
-                                    {"why", last_problem_.empty() ? "more came than the store could take"
-                                                                  : std::string_view(last_problem_)}});
+  log::warning("traces were lost",
+               {{"count", now_dropped - dropped_told_},
+                {"why", last_problem_.empty() ? "the store was too slow" : std::string_view(last_problem_)}});
   dropped_told_ = now_dropped;
   last_problem_.clear();
   may_complain_at_ = now + between_complaints;

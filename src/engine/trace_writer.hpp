@@ -1,5 +1,5 @@
-// Takes traces off the hands of those who answer and writes them down, with what was learned of drift and
-// what was used, in batches on a thread of its own.
+// Writes traces, drift and usage to the store in batches, on its own thread, so that requests do not
+// wait.
 #pragma once
 
 #include <atomic>
@@ -20,37 +20,37 @@ namespace plimsoll::engine {
 
 struct TraceWriterOptions {
   TraceLimits limits{};
-  std::chrono::milliseconds patience{200};  // between two writes: what comes meanwhile goes together
-  std::size_t batch = 256;                  // so many are not kept waiting
-  std::size_t most_waiting = 8'192;         // beyond either, traces are dropped and counted
+  std::chrono::milliseconds patience{200};  // between two writes; traces in between form a batch
+  std::size_t batch = 256;                  // written at once when this many wait
+  std::size_t most_waiting = 8'192;         // above either limit, traces are dropped and counted
   std::size_t most_waiting_bytes = std::size_t{16} << 20;
-  // Of requests that went through untouched and were answered, so many are written in each stretch of
-  // `patience`: 500 a second. Under a load beyond that they would push all others out of the store at once.
+  // Most traces of untouched, answered requests that are written per `patience`: 500 per second. Under a
+  // higher load they would push all other traces out of the store.
   std::int64_t most_plain = 100;
 };
 
-// Any thread may call at any time. Store and book outlive it.
+// Thread-safe. Store and book must outlive it.
 class TraceWriter {
  public:
   TraceWriter(TraceStore& store, ledger::DriftBook& book, TraceWriterOptions options = {});
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
-  // Writes what waits first.
+  // Writes the waiting traces first.
   ~TraceWriter();
 
-  // Whether there is room for one more trace in which nothing happened; asked once for each such, before any
-  // work is done on it. False: it is passed over, and counted.
+  // Returns whether one more untouched trace should be written; called once for each, before any work on
+  // it. False: it is skipped and counted.
   bool takes_plain();
   bool keeps_traces() const { return options_.limits.most > 0; }
-  // Never waits for the store.
+  // Does not wait for the store.
   void add(Trace&& trace);
-  // What the trace has used goes to its owner's account, whether the trace is kept or not. What could not be
-  // written is tried again.
+  // Adds the trace's usage to its owner's account, whether the trace is stored or not. Failed writes
+  // are retried.
   void count(const Trace& trace);
-  // Returns when all that was added before, and drift that was learned before, is written or was tried to be.
+  // Returns when all earlier traces and drift are written, or the attempt has failed.
   void flush();
 
-  // Traces that no room or no store was there for.
+  // Traces that were dropped.
   std::uint64_t dropped() const;
   std::uint64_t passed_over() const { return passed_over_; }
 
@@ -79,8 +79,8 @@ class TraceWriter {
   TraceWriterOptions options_;
 
   mutable std::mutex mutex_;
-  std::condition_variable due_;      // for the thread
-  std::condition_variable written_;  // for those who flush
+  std::condition_variable due_;      // wakes the thread
+  std::condition_variable written_;  // wakes flush()
   std::vector<Trace> waiting_;
   std::size_t waiting_bytes_ = 0;
   Accounts used_;
@@ -88,17 +88,17 @@ class TraceWriter {
   std::uint64_t dropped_ = 0;
   bool stopping_ = false;
 
-  std::atomic<std::int64_t> stretch_ = 0;  // of time, that plain_ counts in
+  std::atomic<std::int64_t> stretch_ = 0;  // interval that plain_ counts in
   std::atomic<std::int64_t> plain_ = 0;
   std::atomic<std::uint64_t> passed_over_ = 0;
 
-  // The thread's own.
+  // Used only by the thread.
   std::vector<DriftHistory> unwritten_drift_;
   std::string last_problem_;
   std::uint64_t dropped_told_ = 0;
   std::chrono::steady_clock::time_point may_complain_at_{};
 
-  std::thread thread_;  // last: everything else is there when it starts
+  std::thread thread_;  // last: starts after all other members exist
 };
 
 }  // namespace plimsoll::engine

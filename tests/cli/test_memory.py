@@ -66,7 +66,7 @@ class Memory(unittest.TestCase):
     def test_without_an_embedder_words_are_enough_and_it_is_said(self):
         settings = ("--set", "embedders=")
         done = json.loads(self.run_("add", "Ann likes tea", "--json", settings=settings))
-        self.assertIn("by its words alone", done["note"])
+        self.assertIn("found by words alone", done["note"])
         found = json.loads(self.run_("search", "tea", "--json", settings=settings))
         self.assertEqual(len(found["data"]), 1)
         self.assertIn("by words alone", found["notes"][0])

@@ -83,7 +83,7 @@ class Plans(unittest.TestCase):
         code, out, _ = self.plan(conversation(20), "--model", "gpt-4o", "--window", "1500")
         self.assertEqual(code, 0)
         self.assertIn("Left out", out)
-        self.assertIn("history gives way from its old end", " ".join(out.split()))
+        self.assertIn("history is cut from its oldest end", " ".join(out.split()))
 
     def test_what_does_not_fit_ends_with_3_and_the_numbers(self):
         request = conversation(0)

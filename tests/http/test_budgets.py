@@ -74,7 +74,7 @@ class Budgets(unittest.TestCase):
         reply = gateway.ask(CHAT, {"model": "gpt-4o", "messages": user("Ahoy!")}, headers=bearer(ann))
         self.assertEqual(reply.status, 200, reply.body)
         self.assertEqual(self.upstream.last().json["max_tokens"], 512)
-        self.assertIn("budget of the day", " ".join(reply.ours["warnings"]))
+        self.assertIn("daily budget", " ".join(reply.ours["warnings"]))
         too_long = gateway.ask(CHAT, {"model": "gpt-4o", "messages": user("Ahoy!"), "max_tokens": 2000}, headers=bearer(ann))
         self.assertEqual((too_long.status, too_long.json["error"]["code"]), (429, "insufficient_quota"))
         self.assertIn("shorter answer (max_tokens)", too_long.json["detail"])

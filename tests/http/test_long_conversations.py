@@ -261,7 +261,7 @@ class ByNoModel(WithWriter):
     SETTINGS = {"summary_timeout_seconds": 1}
 
     def test_the_best_sentences_stand_in_and_that_is_said(self):
-        for failure, why in (("STALL", "gpt-4o"), ("FAIL", "lately")):  # it rests after the first
+        for failure, why in (("STALL", "gpt-4o"), ("FAIL", "recently")):  # it rests after the first
             self.upstream.summary = failure
             messages = [SYSTEM, *long_history(30, words=60 + len(failure))]
             messages[1]["content"] = "My berth is number 4417 in Bergen. " + messages[1]["content"]
@@ -270,7 +270,7 @@ class ByNoModel(WithWriter):
             self.assertLess(time.monotonic() - began, 1 + 5 * SLOW)
             self.assertEqual(reply.status, 200, reply.body)
             self.assertEqual(reply.ours["summary"]["how"], "extractive")
-            said = [one for one in reply.ours["warnings"] if "it is extractive" in one]
+            said = [one for one in reply.ours["warnings"] if "the summary is extractive" in one]
             self.assertEqual(len(said), 1)
             self.assertIn(why, said[0])
             self.assertIn("My berth is number 4417 in Bergen.", self.upstream.chats[-1]["messages"][0]["content"])

@@ -69,7 +69,7 @@ class Wrap(unittest.TestCase):
     def test_what_cannot_be_run_is_told(self):
         for words, options, status, said in (
                 (("no-such-program-xyz",), (), 2, "cannot run 'no-such-program-xyz'"), ((), (), 2, "give the program"),
-                (("true",), ("--model", "nosuch"), 2, "there are: gpt-4o"), (("sh", "-c", "kill -9 $$"), (), 137, "no request")):
+                (("true",), ("--model", "nosuch"), 2, "available: gpt-4o"), (("sh", "-c", "kill -9 $$"), (), 137, "no request")):
             with self.subTest(words=words):
                 done = self.wrap(*words, options=options)
                 self.assertEqual(done.returncode, status, done.stderr)

@@ -30,7 +30,7 @@ float best_relevance(const Stretch& stretch) {
   return best;
 }
 
-// RAGEngine's threshold: a sentence counts where it, or one beside it, is within the distance.
+// Applies RAGEngine's threshold: keeps a sentence if it or a neighbour is within the distance.
 void apply_threshold(Evidence& evidence, double threshold) {
   const auto is_near = [&](const ScoredSentence& sentence) {
     return distance_of(evidence.by_meaning ? sentence.meaning : sentence.score) <= threshold;
@@ -45,8 +45,8 @@ void apply_threshold(Evidence& evidence, double threshold) {
   }
 }
 
-// Drops the stretches without anything near the question. False where nothing is near: what is left then is
-// the nearest stretch, or nothing.
+// Drops stretches with nothing near the question. Returns false if nothing is near; then only the nearest
+// stretch is left, or none.
 bool drop_far(Evidence& evidence, const ConsultRules& rules) {
   std::vector<Stretch>& stretches = evidence.stretches;
   if (stretches.empty()) return false;
@@ -64,7 +64,7 @@ bool drop_far(Evidence& evidence, const ConsultRules& rules) {
   return false;
 }
 
-// What stays out although there is room for it.
+// Sets what is left out even if there is room.
 void set_cutoff(const ConsultRules& rules, SelectOptions& options) {
   if (rules.similarity_threshold) {
     options.least_relevance = *rules.similarity_threshold > 0 ? 1 : 0;
@@ -76,12 +76,13 @@ void set_cutoff(const ConsultRules& rules, SelectOptions& options) {
   }
 }
 
-// Of the best sentence within a passage; where no vectors were compared, what its score would be as one.
+// Returns the distance of the best sentence in a passage; without vectors, the distance that its score
+// implies.
 double distance_within(const Evidence& evidence, const SelectedPassage& passage) {
   return distance_of(evidence.by_meaning ? passage.meaning : passage.score);
 }
 
-// The documents of the findings, the most promising first.
+// A document of the findings, best first.
 struct Candidate {
   std::shared_ptr<const DocumentHead> head;
   float score = 0;
@@ -105,14 +106,14 @@ std::vector<Candidate> documents_of(const Evidence& evidence) {
   return found;
 }
 
-// Chooses for one model and one budget.
+// Selects for one model and one budget.
 class Reader {
  public:
   Reader(const Findings& findings, const PlanModel& model, const ConsultRules& rules)
       : findings_(findings), model_(model), rules_(rules) {}
 
-  // Whole documents in the index's order, if they fit: all of them, or those that something near the question
-  // was found in. False: they do not fit.
+  // Takes whole documents in the index's order if they fit: all of them, or those with something near the
+  // question. False: they do not fit.
   Result<bool> take_whole(Tokens budget, bool all) {
     TRY(const auto documents, all ? all_documents(budget) : near_documents());
     Tokens tokens = 0;
@@ -131,7 +132,7 @@ class Reader {
     return true;
   }
 
-  // The best document where it takes half of the budget at most.
+  // Takes the best document if it needs at most half of the budget.
   Result<void> take_best_document(Tokens& budget) {
     const std::vector<Candidate> documents = documents_of(findings_.evidence);
     if (documents.empty() || documents.front().head->tokens > budget / 2) return {};
@@ -143,7 +144,7 @@ class Reader {
     return {};
   }
 
-  // Passages of the documents that are not in whole.
+  // Takes passages of the documents that are not included whole.
   Result<void> take_passages(Tokens budget) {
     if (taken_.empty()) return add_passages(findings_.evidence, budget);
     Evidence rest = findings_.evidence;
@@ -163,7 +164,7 @@ class Reader {
     return found;
   }
 
-  // Empty where they cannot fit.
+  // Empty if they cannot fit.
   Result<std::vector<Candidate>> all_documents(Tokens budget) const {
     const std::vector<Candidate> near = documents_of(findings_.evidence);
     std::vector<Candidate> found;
@@ -213,7 +214,7 @@ class Reader {
 
   Result<void> add_passages(const Evidence& evidence, Tokens budget) {
     SelectOptions options{.budget = budget};
-    options.labels = false;  // each stands between marks of its own
+    options.labels = false;  // each passage has its own marks
     set_cutoff(rules_, options);
     options.most_passages = rules_.most_passages;
     options.recount = model_.tokenizer.info().name != findings_.index->open.info.settings.tokenizer;
@@ -240,14 +241,14 @@ class Reader {
   std::vector<FoundPassage> taken_;
 };
 
-// Whether whole documents are wanted although nothing in them is near the words of the question: "summarize
-// this" is near nothing.
+// Returns whether the task needs whole documents even if nothing in them is near the question, such as
+// "summarize this".
 bool works_on_content(const Task& task, std::string_view query) {
   return task.type == TaskType::stuff_friendly || task.type == TaskType::hybrid ||
          strategy::asks_for_the_whole(query);
 }
 
-// Whole documents and passages, in no order yet.
+// Selects whole documents and passages; not ordered yet.
 Result<Reading> chosen(const Findings& findings, const RequestParts& parts, const PlanModel& model,
                        Tokens used, Tokens budget, const ConsultRules& rules) {
   Reading reading;
@@ -285,8 +286,8 @@ void put_in_order(std::vector<FoundPassage>& passages, PassageOrder order) {
   passages = std::move(ordered);
 }
 
-// What a passage's document is called in the prompt. The digits of a hash cost more tokens than a sentence
-// and mean nothing to a model: the first of them keep documents apart.
+// Returns the document's name in the prompt. A whole hash costs more tokens than a sentence and means nothing
+// to a model; its first digits are enough to tell documents apart.
 std::string_view label_of(std::string_view key) {
   constexpr std::size_t hash_digits = 64, shown_digits = 8;
   const bool hash =
@@ -317,7 +318,7 @@ std::string why_not_documents(const Json& body) {
     if (role != "user" || content == message.end() || !content->is_array()) continue;
     for (const Json& part : *content)
       if (const auto type = part.find("type"); type == part.end() || *type != "text")
-        return "a user's message is not text alone";
+        return "a user message has content other than text";
   }
   return {};
 }
@@ -331,7 +332,7 @@ Result<Findings> find_in_documents(library::OpenIndexes& open_indexes, std::stri
   if (parts.query.empty() || last == "assistant")
     return fail(Errc::bad_input, "There must be a user prompt since the latest assistant message.");
   retrieve::GatherOptions options;
-  // K3 where the request names a share or a budget; else as many as searching for so much takes.
+  // K3 if the request gives a ratio or a budget; else as many as this budget needs.
   constexpr Tokens least_candidates = 100, most_candidates = 1'000;
   options.candidates =
       rules.fills ? static_cast<std::size_t>(std::clamp(room / std::max<Tokens>(1, rules.node_approximation),
@@ -351,7 +352,7 @@ Result<Findings> find_in_documents(library::OpenIndexes& open_indexes, std::stri
 Result<Reading> read_documents(const Findings& findings, const RequestParts& parts, const PlanModel& model,
                                Tokens used, Tokens budget, const ConsultRules& rules) {
   TRY(Reading reading, chosen(findings, parts, model, used, budget, rules));
-  // Whole documents stay in the index's order unless another was asked for.
+  // Whole documents keep the index's order unless another is requested.
   if (rules.order || !reading.is_whole)
     put_in_order(reading.passages, rules.order.value_or(PassageOrder::document));
   return reading;

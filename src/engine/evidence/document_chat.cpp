@@ -37,10 +37,9 @@ void log_retrieval(const RetrievalChoice& choice, bool best_last) {
   const Tokens window = choice.window.value_or(0);
   const std::int64_t used = choice.used();
   if (!choice.window)
-    return log::warning("no window was detected: top_k stays as requested",
-                        {{"model", choice.model}, {"top_k", used}});
+    return log::warning("no window detected: top_k unchanged", {{"model", choice.model}, {"top_k", used}});
   if (used == choice.original_top_k)
-    log::info("top_k stays", {{"model", choice.model}, {"window", window}, {"top_k", used}});
+    log::info("top_k unchanged", {{"model", choice.model}, {"window", window}, {"top_k", used}});
   else
     log::info(fmt::format("Adjusted top_k from {} to {}", choice.original_top_k, used),
               {{"model", choice.model}, {"window", window}});

@@ -12,11 +12,11 @@ namespace {
 
 using base::member;
 
-// Words that point at something said before.
+// Words that refer to earlier text.
 constexpr std::array<std::string_view, 19> pointers{
     "it",  "its", "that", "this",    "these",   "those",   "they",   "them",   "their",      "he",
     "she", "his", "her",  "another", "instead", "example", "former", "latter", "alternative"};
-// Words that say how to answer and not what about.
+// Words about the form of the answer, not its subject.
 constexpr std::array<std::string_view, 32> manners{
     "give",   "show",     "tell",      "explain",   "describe",  "list",   "please", "more",
     "detail", "details",  "briefly",   "short",     "shorter",   "longer", "simple", "simpler",
@@ -36,7 +36,7 @@ bool is_word_byte(char c) {
          c == '.' || static_cast<unsigned char>(c) >= 0x80;
 }
 
-// foo_bar, fooBar, foo-bar, v1.2, CORS: a name whatever stands around it.
+// foo_bar, fooBar, foo-bar, v1.2, CORS: a name in any context.
 bool is_identifier(std::string_view word) {
   bool lower = false, inner_upper = false, joint = false;
   std::size_t upper = 0;
@@ -78,7 +78,7 @@ std::vector<std::string> names_in(std::string_view text, std::size_t most) {
     if (name.size() < 2 || name.size() > longest || names.size() >= most) return;
     if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
   };
-  bool opens = true;  // a sentence, whose first word is capitalised anyway
+  bool opens = true;  // at the start of a sentence, where every word is capitalised
   for (std::size_t at = 0; at < text.size() && names.size() < most;) {
     if (text[at] == '`') {
       const std::size_t end = text.find('`', at + 1);
@@ -110,7 +110,7 @@ FollowUp earlier_words(const RequestParts& parts) {
   found.weight = dependence_of(parts.query);
   if (found.weight == 0) return found;
   const auto& messages = parts.body["messages"];
-  // The newest answer's names; then questions from the newest on, until one names its own subject.
+  // Names from the last answer; then questions, newest first, until one names its own subject.
   std::vector<std::string> pieces;
   bool answered = false, complete = false;
   for (auto turn = parts.turns.rbegin(); turn != parts.turns.rend() && !complete; ++turn) {

@@ -1,5 +1,5 @@
-// What a question leaves unsaid because the conversation has said it: "Give me an example" is about whatever
-// was asked before.
+// Completes a question from earlier turns: "Give me an example" refers to the previous
+// question.
 #pragma once
 
 #include <string>
@@ -11,19 +11,19 @@ namespace plimsoll::engine {
 struct FollowUp {
   std::string
       context;       // earlier questions, and the names in the last answer; empty: the question is complete
-  float weight = 0;  // of a word of it, beside a word of the question
+  float weight = 0;  // of its words, relative to words of the question
 };
 
-// From the turns before the question, and what a model made of it. A question that names its own subject
-// needs none.
+// Takes words from earlier turns and from a model's rewriting. Empty for a question that names its own
+// subject.
 FollowUp earlier_words(const RequestParts& parts);
 
 // ---- For tests ----
 
-// How much a question depends on what came before it: 0 for one that names its subject, 1 for one that names
+// Returns how much a question depends on earlier turns: 0 if it names its subject, 1 if it names
 // nothing.
 float dependence_of(std::string_view question);
-// Names and terms that a text is about: quoted code, identifiers, capitalised words inside a sentence.
+// Returns names and terms in a text: quoted code, identifiers, capitalised words inside a sentence.
 std::vector<std::string> names_in(std::string_view text, std::size_t most);
 
 }  // namespace plimsoll::engine

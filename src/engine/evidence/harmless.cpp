@@ -9,8 +9,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The APIs of OpenAI and Anthropic take every text as text. All other formats are run by servers that may
-// read structure out of it, whatever a card says of its maker's own service.
+// The APIs of OpenAI and Anthropic treat all text as text. With all other formats the server may parse
+// special tokens in it, whatever the catalogue says about the vendor's own service.
 bool may_read_structure(const ChatOptions& chat) {
   const bool closed = chat.chat_template.starts_with("openai") || chat.chat_template == "anthropic";
   return !closed || chat.specials == Specials::parsed;
@@ -31,7 +31,7 @@ std::size_t defuse_text(const PlanModel& model, Json& text) {
   return text.is_string() ? defuse_text(model, text.get_ref<std::string&>()) : 0;
 }
 
-// Text, or parts of it.
+// `content`: a text or a list of parts.
 std::size_t defuse_content(const PlanModel& model, Json& content) {
   if (!content.is_array()) return defuse_text(model, content);
   std::size_t found = 0;
@@ -42,7 +42,7 @@ std::size_t defuse_content(const PlanModel& model, Json& content) {
     found += defuse_text(model, *text);
     if (text->is_string()) joined += text->get_ref<const std::string&>();
   }
-  // Some templates join parts with nothing between them: what two parts spell together is parted by a space.
+  // Some templates join parts directly, so a token spelled across two parts is split by a space.
   if (defuse_text(model, joined) == 0) return found;
   bool is_first = true;
   for (Json& part : content) {
@@ -54,7 +54,7 @@ std::size_t defuse_content(const PlanModel& model, Json& content) {
   return found + 1;
 }
 
-// All texts in a value, such as the documents that some servers render by themselves.
+// Handles all texts in a value, such as documents that some servers render themselves.
 std::size_t defuse_all(const PlanModel& model, Json& value) {
   if (value.is_string()) return defuse_text(model, value);
   std::size_t found = 0;
@@ -68,7 +68,7 @@ std::size_t defuse_all(const PlanModel& model, Json& value) {
 std::size_t make_harmless(const PlanModel& model, std::string& text) {
   std::size_t found = defuse_text(model, text);
   for (const char* mark : {"passage", "summary", "conversation"}) {
-    std::string apart;  // written anew and not into the text: one of many marks would be moved as often
+    std::string apart;  // a copy: inserting into the text would be quadratic for many marks
     std::size_t from = 0;
     for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
       const bool closes = at >= 2 && text.compare(at - 2, 2, "</") == 0;
@@ -105,8 +105,8 @@ void defuse_request(const PlanModel& model, RequestState& state) {
   for (render::Passage& passage : state.parts.passages) found += make_harmless(model, passage.text);
   for (render::Fact& fact : state.parts.facts) found += make_harmless(model, fact.text);
   if (found > 0)
-    state.trace.warnings.push_back(fmt::format(
-        "{} spellings of special tokens in tools' results, passages or memories were made harmless", found));
+    state.trace.warnings.push_back(
+        fmt::format("{} special-token strings in tool results, passages or memories were escaped", found));
 }
 
 }  // namespace plimsoll::engine

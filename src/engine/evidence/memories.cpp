@@ -24,8 +24,9 @@ Result<void> check_name(std::string_view name, const char* what, std::size_t lon
   const bool control =
       std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
   if (name.size() <= longest && !control && base::is_valid_utf8(name)) return {};
-  return fail(Errc::bad_input, "the {} is no name: at most {} bytes of UTF-8, and no control characters",
-              what, longest);
+  return fail(Errc::bad_input,
+              "the {} is not a valid name: use at most {} bytes of UTF-8 without control characters", what,
+              longest);
 }
 
 }  // namespace
@@ -34,10 +35,10 @@ Result<AddedFact> Memories::add(std::string_view owner, const NewFact& given, De
   Fact fact;
   if (!base::is_valid_utf8(given.text)) return fail(Errc::bad_input, "the text is not UTF-8");
   fact.text = memory::one_line(given.text);
-  if (fact.text.empty()) return fail(Errc::bad_input, "the text is empty: say what is to be remembered");
+  if (fact.text.empty()) return fail(Errc::bad_input, "the text is empty: give the fact to remember");
   if (fact.text.size() > longest_fact_bytes)
     return fail(Errc::bad_input,
-                "the text has {} bytes, and a memory at most {}: say it shorter, or put it into an index",
+                "the text has {} bytes; a memory may have at most {}: shorten it, or add it to an index",
                 base::with_thousands(std::ssize(fact.text)),
                 base::with_thousands(static_cast<std::int64_t>(longest_fact_bytes)));
   TRY_VOID(check_name(given.session, "session", longest_session_bytes));
@@ -50,7 +51,7 @@ Result<AddedFact> Memories::add(std::string_view owner, const NewFact& given, De
   fact.source = given.source;
   AddedFact out;
   const FactVector vector = own_.vector_of(fact.text, deadline, out.note);
-  if (!out.note.empty()) out.note = "found by its words alone: " + out.note;
+  if (!out.note.empty()) out.note = "found by words alone: " + out.note;
   TRY(auto added, own_.store().add(fact, given.importance.has_value(), vector, most_));
   out.fact = std::move(added.fact);
   out.is_new = added.is_new;

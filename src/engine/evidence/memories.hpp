@@ -1,4 +1,4 @@
-// What people and programs do with memories: add, list, search, judge, forget.
+// Operations on memories: add, list, search, rate, forget.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace plimsoll::engine {
 
 struct NewFact {
   std::string text;
-  std::string session{};  // empty: of all conversations
+  std::string session{};  // empty: all conversations
   std::string source = "user";
   std::optional<double> importance{}, trust{};
 };
@@ -22,7 +22,7 @@ struct NewFact {
 struct AddedFact {
   Fact fact;
   bool is_new = true;
-  std::string note{};  // why it is found by its words alone
+  std::string note{};  // why it has keyword search only
 };
 
 struct FactWithHistory {
@@ -30,13 +30,13 @@ struct FactWithHistory {
   std::vector<FactFeedback> history;  // oldest first
 };
 
-// Any thread may call at any time; all of it blocks. The store outlives it.
+// Thread-safe; all calls block. The store must outlive it.
 class Memories {
  public:
   Memories(FactStore& store, memory::FindEmbedder embedder, std::int64_t most)
       : own_(store, std::move(embedder)), most_(most) {}
 
-  // bad_input says what is wrong with the fact.
+  // bad_input: the fact is invalid; the error says why.
   Result<AddedFact> add(std::string_view owner, const NewFact& given, Deadline deadline);
   Result<std::vector<Fact>> list(const FactScope& scope, std::size_t limit);
   Result<memory::OwnSearch> search(const FactScope& scope, std::string_view query, std::size_t limit,
@@ -47,8 +47,8 @@ class Memories {
   Result<Forgotten> forget_session(std::string_view owner, std::string_view session);
 
   memory::OwnFacts& own() { return own_; }
-  // Called first whenever something is to be forgotten: whoever has traces to write writes them now. To be
-  // set before anybody forgets.
+  // Sets a callback that runs before each deletion, to write pending traces first. Set it before the first
+  // deletion.
   void before_forgetting(std::function<void()> call) { before_forgetting_ = std::move(call); }
 
  private:

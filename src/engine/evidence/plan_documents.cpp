@@ -9,7 +9,7 @@
 namespace plimsoll::engine {
 namespace {
 
-// The order that the request or the upstream asks for; none: the documents' own.
+// Returns the order for the request or the upstream; none: document order.
 std::optional<PassageOrder> order_for(const Engine& engine, const RequestState& state, std::size_t server) {
   if (state.parts.wishes.order) return state.parts.wishes.order;
   const bool ollama = engine.models.upstreams().kind_of(server) == ServerKind::ollama;
@@ -28,7 +28,7 @@ void put_in(RequestState& state, const PlanModel& model, std::vector<FoundPassag
   state.passages = std::move(found);
 }
 
-// Tokens of passages that found no room in the plan.
+// Returns the tokens of passages that did not fit into the plan.
 Tokens without_room(const Plan& plan) {
   Tokens tokens = 0;
   for (const PlannedPiece& piece : plan.pieces)
@@ -36,8 +36,8 @@ Tokens without_room(const Plan& plan) {
   return tokens;
 }
 
-// What passages may take: all that nothing else wants, and at least a fair share of a window that history has
-// filled, where the negotiator has the last word. The answer's wish counts; its growth comes after passages.
+// Returns the budget for passages: all unclaimed tokens, and at least a fair share of a window that history
+// has filled; the negotiator decides. The requested answer comes first; growing it comes after passages.
 Tokens budget_for_passages(const Plan& without) {
   const PlannedSection& answer = without.sections[static_cast<std::size_t>(SectionKind::answer)];
   const Tokens growth = std::max<Tokens>(0, without.answer - answer.section.basis);
@@ -46,7 +46,7 @@ Tokens budget_for_passages(const Plan& without) {
   return std::min(room, without.context_limit.value_or(room));
 }
 
-// Counted against the budget; a small one is for passages alone.
+// Counts against the budget; a small budget is used for passages only.
 std::string instruction_for(const Engine& engine, const Plan& without, const PlanModel& model, Tokens budget,
                             std::string& warning) {
   std::string instruction =
@@ -56,21 +56,21 @@ std::string instruction_for(const Engine& engine, const Plan& without, const Pla
   if (most_share * tokens <= budget) return instruction;
   if (engine.rules.instruction)
     warning = fmt::format(
-        "passage_instruction was left out: it has {} tokens, and may have a {}th of the {} that "
-        "passages have",
+        "passage_instruction was left out: it has {} tokens, more than 1/{} of the {} tokens for "
+        "passages",
         tokens, most_share, std::max<Tokens>(0, budget));
   return {};
 }
 
-// Whichever rule of the spec bounds the passages of this request.
+// Chooses the rule that limits the passages of this request.
 ConsultRules rules_for(Engine& engine, RequestState& state, const Plan& without, const PlanOptions& options) {
   ConsultRules rules = engine.rules.consult;
   const models::Upstreams& upstreams = engine.models.upstreams();
   const auto fallback = without.fallback.to.empty() ? Result<models::ModelLocation>(state.location)
                                                     : upstreams.find(without.fallback.to);
-  const std::size_t server = fallback ? fallback->member : state.location.member;  // that answers
+  const std::size_t server = fallback ? fallback->member : state.location.member;  // that will answer
   rules.order = order_for(engine, state, server);
-  // Who names a share or a budget wants it filled; else passages get what holds the evidence.
+  // A requested ratio or budget is filled; otherwise passages stop when the evidence does.
   rules.fills = state.parts.wishes.budget || state.parts.context_ratio;
   if (upstreams.is_embedded(server)) {
     rules.passages = rules.embedded_passages;
@@ -83,17 +83,16 @@ ConsultRules rules_for(Engine& engine, RequestState& state, const Plan& without,
   if (state.plans > 1) return rules;
   log_retrieval(*state.retrieval, rules.order == PassageOrder::best_last);
   if (state.retrieval->used() == 0)
-    state.trace.warnings.emplace_back(
-        "there is no room for passages beside the question and the answer (B1)");
+    state.trace.warnings.emplace_back("no room for passages besides the question and the answer (B1)");
   return rules;
 }
 
-// Chooses passages for the budget and plans with them; with fewer where the plan cannot take them all. True
-// where all documents were chosen, whatever is near the question.
+// Chooses passages for the budget and plans with them, or with fewer if they do not all fit. Returns true
+// if all documents were chosen, near the question or not.
 Result<bool> plan_with_passages(RequestState& state, const PlanOptions& options, const PlanModels& models,
                                 const PlanModel& model, const ConsultRules& rules, Tokens budget) {
   constexpr int most_selections = 6;
-  const Tokens used = state.plan.input;  // without passages, in every round
+  const Tokens used = state.plan.input;  // without passages
   StrategyDecision strategy;
   bool is_all = false;
   for (int round = 0; round < most_selections && budget > 0; ++round) {
@@ -111,7 +110,7 @@ Result<bool> plan_with_passages(RequestState& state, const PlanOptions& options,
     const Tokens over = context.used + dropped - context.grant;
     budget = over > 0 ? budget - over : std::min(budget - 1, context.grant);
   }
-  // Numbers in the prompt have no gaps.
+  // Renumbers, so that numbers in the prompt have no gaps.
   const std::vector<std::size_t> places = passages_in_plan(state);
   if (places.size() == state.passages.size()) return is_all;
   std::vector<FoundPassage> kept;
@@ -122,7 +121,7 @@ Result<bool> plan_with_passages(RequestState& state, const PlanOptions& options,
   return is_all;
 }
 
-// What an answer without documents says of itself; empty where it has some.
+// Returns why an answer has no documents; empty if it has some.
 std::string why_without(const RequestState& state, Tokens budget) {
   if (!passages_in_plan(state).empty()) return {};
   const std::string& index = state.parts.wishes.index;
@@ -145,7 +144,7 @@ Result<Again> plan_with_documents(Engine& engine, RequestState& state, const Pla
   state.nothing_near.clear();
   TRY(Plan without, plan_parts(state.parts, state.model, options, models));
   state.plan = std::move(without);
-  if (compression_is_due(engine, state)) return Replan::history_too_long;  // which leaves more for passages
+  if (compression_is_due(engine, state)) return Replan::history_too_long;  // passages are chosen after it
   without = std::move(state.plan);
   const ConsultRules rules = rules_for(engine, state, without, options);
   if (!state.findings) {
@@ -172,8 +171,8 @@ Result<Again> plan_with_documents(Engine& engine, RequestState& state, const Pla
     state.plan.warnings.push_back(state.nothing_near);
   }
   if (state.without_documents.empty() && state.defused_in_passages > 0)
-    state.plan.warnings.push_back(fmt::format("{} spellings of special tokens in passages were made harmless",
-                                              state.defused_in_passages));
+    state.plan.warnings.push_back(
+        fmt::format("{} special-token strings in passages were escaped", state.defused_in_passages));
   state.trace.retrieve_us +=
       std::chrono::duration_cast<std::chrono::microseconds>(Deadline::Clock::now() - begin).count();
   return compression_is_due(engine, state) ? Again(Replan::history_too_long) : std::nullopt;

@@ -24,7 +24,7 @@ struct Counted {
   std::string why;
 };
 
-// A prompt is a text, tokens, or a list of either, each of which is answered by itself: the longest counts.
+// A prompt is a text, tokens, or a list of either, each answered separately: counts the longest.
 Tokens prompt_tokens(const Json& prompt, const PlanModel& model) {
   if (prompt.is_string())
     return model.tokenizer.count(prompt.get_ref<const std::string&>(), model.chat.specials) +
@@ -44,10 +44,10 @@ Result<Counted> count_other(const RequestState& state, const PlanModel& model) {
       count::count_chat_body(model.tokenizer, chat_of_response(body, items_of_input(member(body, "input"))),
                              model.chat));
   Counted out{counted.total, worse(worse(model.exactness, counted.exactness), Exactness::calibrated),
-              "counted as the chat that it stands for"};
+              "counted as the equivalent chat"};
   if (!member(body, "previous_response_id").is_null()) {
     out.exactness = Exactness::estimated;
-    out.why = "what an earlier response brings with it is not known here";
+    out.why = "the earlier response that it continues is not known here";
   }
   return out;
 }
@@ -56,10 +56,10 @@ const char* limit_field(const RequestState& state) {
   return state.ask.route == "/v1/responses" ? "max_output_tokens" : "max_tokens";
 }
 
-// What clients of llama.cpp and LM Studio send for "no limit".
+// Clients of llama.cpp and LM Studio send this for "no limit".
 constexpr double no_limit = -1;
 
-// None where the request leaves it open. No limit means all the room there is.
+// None: not in the request. No limit means all the room.
 Result<std::optional<Tokens>> asked_limit(const RequestState& state) {
   const Json& asked = member(state.parts.body, limit_field(state));
   if (asked.is_null()) return std::nullopt;
@@ -73,14 +73,14 @@ Result<std::optional<Tokens>> asked_limit(const RequestState& state) {
   return static_cast<Tokens>(std::min(number, static_cast<double>(budget::most_tokens)));
 }
 
-// What a server takes where the request leaves it open: OpenAI's completions end after 16, a response when it
-// is done.
+// Returns the server's default limit: 16 for OpenAI's completions, all the room for a
+// response.
 Tokens limit_by_default(const RequestState& state, Tokens room) {
   constexpr Tokens of_completions = 16;
   return state.ask.route == "/v1/responses" ? room : std::min(room, of_completions);
 }
 
-// The same bytes but for one number.
+// Returns the body with this limit.
 std::string with_limit(Json body, const char* field, Tokens limit) {
   body[field] = limit;
   return base::json_text(body);
@@ -104,18 +104,18 @@ Result<std::string> model_named(const Json& body) {
   const Json& model = member(body, "model");
   if (model.is_null()) return std::string();
   if (!model.is_string())
-    return fail(Errc::bad_input, "model is not a text: name one that GET /v1/models lists");
+    return fail(Errc::bad_input, "model is not a string; use a name from GET /v1/models");
   return model.get<std::string>();
 }
 
 Result<void> read_other(Engine& engine, RequestState& state) {
   TRY(state.parts.body, count::parse_request(state.ask.body));
   const Json& body = state.parts.body;
-  if (!body.is_object()) return fail(Errc::bad_input, "the body of the request is not a JSON object");
+  if (!body.is_object()) return fail(Errc::bad_input, "the request body is not a JSON object");
   TRY(state.model, model_named(body));
   state.trace.asked_model = state.model;
   state.stream = member(body, "stream") == true;
-  state.wants_usage = true;  // whatever the upstream says goes on
+  state.wants_usage = true;  // the upstream's usage is always passed on
   TRY(state.location, engine.models.upstreams().find(state.model));
   return {};
 }
@@ -151,7 +151,7 @@ Result<void> plan_other(Engine& engine, RequestState& state, const PlanModels& m
     state.body = with_limit(state.parts.body, limit_field(state), room);
     trace.changed = true;
     if (member(state.parts.body, limit_field(state)) == no_limit) return {};
-    trace.warnings.push_back(fmt::format("{} is REDUCED from {} to {}: the window has no more",
+    trace.warnings.push_back(fmt::format("{} is REDUCED from {} to {}: the window has no more room",
                                          limit_field(state), with_thousands(*asked), with_thousands(room)));
   }
   return {};

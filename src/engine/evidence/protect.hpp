@@ -1,16 +1,16 @@
-// Requests that are not chats: /v1/completions, /v1/responses, /v1/embeddings. They go through as they are;
-// what does not fit is refused, and an answer that is asked too long for what is left is lowered.
+// Requests that are not chats: /v1/completions, /v1/responses, /v1/embeddings. They are forwarded unchanged,
+// except that an input that does not fit is refused, and an answer limit that is too large is lowered.
 #pragma once
 
 #include "engine/request_state.hpp"
 
 namespace plimsoll::engine {
 
-// The sentence that clients of OpenAI's API look for to tell an overflow from other errors.
+// Returns the sentence by which clients of OpenAI's API recognise an overflow.
 std::string overflow_in_openais_words(Tokens window, Tokens messages, Tokens completion);
 
 bool is_chat(const RequestState& state);
-// The model that a body names; empty: none.
+// Returns the model named in a body; empty: none.
 Result<std::string> model_named(const nlohmann::ordered_json& body);
 Result<void> read_other(Engine& engine, RequestState& state);
 Result<void> plan_other(Engine& engine, RequestState& state, const PlanModels& models);

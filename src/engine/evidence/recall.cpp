@@ -12,13 +12,13 @@
 namespace plimsoll::engine {
 namespace {
 
-// Its name in plans and traces.
+// Returns the id of a fact in plans and traces.
 std::string piece_id(std::string_view provider, std::string_view id) {
   return provider.empty() ? std::string(id) : fmt::format("{}:{}", provider, id);
 }
 
-// In the order in which they were said, whatever was asked: a server's cache of the prompt's beginning goes
-// on holding as long as the same facts come.
+// Orders facts by time, not by relevance, so that a server's prefix cache stays valid while the facts are the
+// same.
 void put_in_order(std::vector<memory::GatheredFact>& facts) {
   const auto key = [](const memory::GatheredFact& one) {
     return std::tuple(one.recalled.fact.created_ms, std::string_view(one.recalled.fact.id));
@@ -73,7 +73,8 @@ void recall_memories(const Engine& engine, RequestState& state, const PlanModel&
   ask.session = state.parts.wishes.session;
   ask.limit = fetch.limit;
   ask.min_trust = fetch.min_trust;
-  ask.only_related = fetch.level != PressureLevel::stuff;  // with much room, what matters comes along anyway
+  ask.only_related =
+      fetch.level != PressureLevel::stuff;  // with much room, important facts are always included
   memory::ChooseRules rules;
   rules.filter = engine.recall->filter;
   rules.limit = fetch.limit;

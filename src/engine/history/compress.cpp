@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int most_compressions = 2;  // of one request: its window may turn out to be smaller than it seemed
+constexpr int most_compressions = 2;  // per request: the window may turn out to be smaller
 
 bool leaves_turns_out(const Plan& plan) {
   return std::ranges::any_of(plan.pieces, [](const PlannedPiece& piece) {
@@ -25,8 +25,8 @@ struct Work {
   bool possible = false;
   History history;
   Rows rows;
-  std::size_t count = 0;  // of the rows' turns, that the summary stands for
-  KeptSummary summary;    // what is known, or is to be written
+  std::size_t count = 0;  // of the rows' turns that the summary replaces
+  KeptSummary summary;    // known, or to be written
   bool known = false;
   SummarySource source;
   Tokens limit = 0;
@@ -39,7 +39,7 @@ Tokens tokens_of(const History& history, const Rows& rows, std::size_t count) {
   return tokens;
 }
 
-// The turns from `from` to `to` of the rows, with the summary that they follow.
+// Describes the turns from `from` to `to` of the rows, with the summary before them.
 void describe(const RequestState& state, Work& work, std::size_t from, std::size_t to,
               const KeptSummary* known) {
   const RequestParts& parts = state.parts;
@@ -67,12 +67,12 @@ void describe(const RequestState& state, Work& work, std::size_t from, std::size
   }
   made.hash = work.rows.names.hashes[to - 1];
   if (!work.rows.names.ends_with.empty()) made.ends_with = work.rows.names.ends_with[to - 1];
-  made.at_ms = state.trace.at_ms;  // when its turns were there: what was forgotten since stays so
+  made.at_ms = state.trace.at_ms;  // time of its turns: a session deleted since stays deleted
   if (!state.trace.session.empty()) made.originals = base::json_text(originals);
   work.count = to;
 }
 
-// Looks for a summary that is known, and settles which turns go into a new one where that is not enough.
+// Looks for a known summary, and chooses the turns for a new one if that is not enough.
 Work prepare(Engine& engine, const RequestState& state) {
   Work work;
   work.history = history_of(engine, state);
@@ -94,7 +94,7 @@ Work prepare(Engine& engine, const RequestState& state) {
     }
   }
   const Tokens stays = history.tokens - tokens_of(history, work.rows, done);
-  std::size_t more = 0;  // turns of the rows that a new summary would stand for
+  std::size_t more = 0;  // turns of the rows for a new summary
   if (!found || stays + taken > history.room) {
     std::vector<conversation::TurnSize> sizes = history.turns;
     for (std::size_t i = 0; i < done; ++i) sizes[work.rows.turns[i]].tokens = 0;
@@ -119,11 +119,11 @@ Awaitable<void> ask_models(Engine& engine, WorkerContext& worker, RequestState& 
   const Deadline soon = sooner(deadline, Deadline::after(engine.rules.summary_timeout));
   const std::vector<models::ModelLocation> writers = summary_writers(engine, state);
   if (writers.empty())
-    work.note = fmt::format("nobody serves {} (summary_model)", engine.rules.summary_model);
+    work.note = fmt::format("no server has {} (summary_model)", engine.rules.summary_model);
   for (const models::ModelLocation& writer : writers) {
     if (soon.passed()) break;
     if (engine.summaries->rests(writer.member, conversation::Summaries::Clock::now())) {
-      work.note = fmt::format("{} did not manage to lately", writer.model);
+      work.note = fmt::format("{} failed recently", writer.model);
       continue;
     }
     Result<UpstreamRequest> request;
@@ -138,7 +138,7 @@ Awaitable<void> ask_models(Engine& engine, WorkerContext& worker, RequestState& 
     request->owner = state.trace.owner;
     const std::string sent = request->body;
     auto written = co_await written_summary(worker, writer.member, *std::move(request), soon);
-    if (co_await client_is_gone()) break;  // which is not the server's fault
+    if (co_await client_is_gone()) break;  // not the server's fault
     if (!written) {
       engine.summaries->failed(writer.member, conversation::Summaries::Clock::now());
       work.note =
@@ -154,7 +154,7 @@ Awaitable<void> ask_models(Engine& engine, WorkerContext& worker, RequestState& 
   }
 }
 
-// Holds what was written to its limit, or extracts what nobody wrote; keeps it.
+// Shortens the written summary to its limit, or makes an extractive one; stores it.
 void finish(Engine& engine, RequestState& state, Work& work, const PlanModel& model, bool keeps) {
   KeptSummary& made = work.summary;
   if (!made.text.empty() && model.tokenizer.count(made.text) > work.limit)
@@ -167,7 +167,7 @@ void finish(Engine& engine, RequestState& state, Work& work, const PlanModel& mo
   work.possible = !made.text.empty();
   if (!work.possible || !keeps) return;
   if (const auto kept = engine.summaries->keep(state.trace.owner, state.trace.session, made); !kept)
-    log::warning("a summary could not be kept", {{"trace", state.trace.id}, {"why", kept.error().what}});
+    log::warning("cannot store a summary", {{"trace", state.trace.id}, {"why", kept.error().what}});
 }
 
 }  // namespace
@@ -197,8 +197,7 @@ Awaitable<void> compress(Engine& engine, WorkerContext& worker, RequestState& st
   const bool asks = work.possible && !work.known && may_ask;
   if (asks && engine.tell_step) engine.tell_step("summarising older turns");
   if (asks) co_await ask_models(engine, worker, state, work, deadline);
-  const bool keeps =
-      may_ask && !co_await client_is_gone();  // a model that was interrupted may write it later
+  const bool keeps = may_ask && !co_await client_is_gone();  // an interrupted model may write it later
   std::function<void()> finishing = [&] {
     const auto model = engine.models.open(state.location, deadline);
     if (!model) work.possible = false;
@@ -206,7 +205,7 @@ Awaitable<void> compress(Engine& engine, WorkerContext& worker, RequestState& st
     if (!work.possible) return;
     Replacement by{work.summary, work.summary.text, work.known};
     if (make_harmless(*model, by.text) > 0)
-      state.trace.warnings.emplace_back("spellings of special tokens in a summary were made harmless");
+      state.trace.warnings.emplace_back("special-token strings in a summary were escaped");
     replace_turns(state.parts, work.history, work.rows, work.count, by);
   };
   if (work.possible) co_await worker.elsewhere(std::move(finishing));
@@ -216,7 +215,7 @@ Awaitable<void> compress(Engine& engine, WorkerContext& worker, RequestState& st
   } else if (!work.known && work.summary.how == "extractive" && may_ask) {
     ++engine.counters.extracts;
     state.trace.warnings.push_back(
-        fmt::format("no model wrote the summary ({}): it is extractive", work.note));
+        fmt::format("the summary is extractive, not written by a model ({})", work.note));
   }
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view seed = "plimsoll summary 1";  // changes when summaries are made another way
+constexpr std::string_view seed = "plimsoll summary 1";  // change it when the way of summarising changes
 
 bool is_text_alone(const Json& message) {
   if (message["role"] != "user" && message["role"] != "assistant") return false;
@@ -22,7 +22,7 @@ bool is_text_alone(const Json& message) {
          });
 }
 
-// What passages are to have beside history.
+// Returns the tokens for passages besides history.
 Tokens context_share(const RequestState& state) {
   const Plan& plan = state.plan;
   const Tokens fair = std::min<Tokens>(4'000, plan.window.tokens / 4);
@@ -44,14 +44,14 @@ std::vector<std::string> ranges_of(const std::vector<Compressed::Message>& messa
   return ranges;
 }
 
-// Where each message goes when those that are `gone` are taken out.
+// Returns the new positions of messages after the `gone` ones are removed.
 Messages moved(const Messages& messages, const std::vector<std::size_t>& to) {
   Messages out;
   for (const std::size_t i : messages) out.push_back(to[i]);
   return out;
 }
 
-// All of it; the usual form without the way by JSON, since long histories come with every request.
+// Hashes a message. The usual form avoids JSON serialisation: every request has its whole history.
 void add_message(const Json& message, base::Sha256& hash) {
   const auto content = message.find("content");
   if (message.size() == 2 && content != message.end() && content->is_string()) {
@@ -80,7 +80,7 @@ History history_of(const Engine& engine, const RequestState& state) {
     });
     return piece == plan.pieces.end() ? 0 : (piece++)->tokens;
   };
-  if (parts.compressed && !plan.summary)  // its turns are listed first
+  if (parts.compressed && !plan.summary)  // its turns come first
     for (std::size_t i = 0; i < parts.compressed->replaced.size(); ++i) next();
   for (const Messages& turn : parts.turns) {
     conversation::TurnSize size;
@@ -100,7 +100,7 @@ History history_of(const Engine& engine, const RequestState& state) {
 }
 
 Rows rows_of(const RequestParts& parts, const History& history, bool with_ends) {
-  constexpr std::size_t told_by = 3;  // turns in a row that no other place of a conversation has
+  constexpr std::size_t told_by = 3;  // consecutive turns that identify a place in a conversation
   Rows rows;
   base::Sha256 state;
   state.update(seed);

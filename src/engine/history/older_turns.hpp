@@ -1,4 +1,4 @@
-// The turns of a request that a summary may stand for, what they are known by, and the request without them.
+// The turns of a request that a summary may replace, their hashes, and the request without them.
 #pragma once
 
 #include <string>
@@ -11,34 +11,34 @@
 namespace plimsoll::engine {
 
 struct History {
-  std::vector<conversation::TurnSize> turns;  // as the request has them
-  std::vector<Tokens> messages;               // by message of the body
-  Tokens tokens = 0;                          // of all turns, and of a summary that stands before them
-  Tokens room = 0;                            // that they may take
+  std::vector<conversation::TurnSize> turns;  // in the order of the request
+  std::vector<Tokens> messages;               // per message of the body
+  Tokens tokens = 0;                          // of all turns and of a summary before them
+  Tokens room = 0;                            // room for them
 };
 
-// By the last plan.
+// Measures the history by the last plan.
 History history_of(const Engine& engine, const RequestState& state);
 
-// Turns that a summary may stand for, oldest first, and what each row of them from the first is known by.
+// Turns that a summary may replace, oldest first, and the hash of each prefix of them.
 struct Rows {
   std::vector<std::size_t> turns;
   conversation::TurnRows names;
   std::vector<base::Sha256> states;  // of the hashes
-  std::vector<std::string> last;     // hashes of the turns alone, with those of turns that are gone before
+  std::vector<std::string> last;     // hashes of single turns, including turns already replaced
 };
 
-// `with_ends`: also by what they end with.
+// `with_ends`: also the hashes of single turns.
 Rows rows_of(const RequestParts& parts, const History& history, bool with_ends);
 
 struct Replacement {
   KeptSummary kept;
-  std::string text;  // as it goes into the prompt
+  std::string text;  // as sent in the prompt
   bool known = false;
 };
 
-// Takes the first `count` turns of the rows out of the request, and puts the summary in their place. Messages
-// keep the names that they have in the request as it was given.
+// Replaces the first `count` turns of the rows with the summary. Messages keep the ids that they have in the
+// original request.
 void replace_turns(RequestParts& parts, const History& history, const Rows& rows, std::size_t count,
                    const Replacement& by);
 

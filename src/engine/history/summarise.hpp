@@ -1,4 +1,4 @@
-// Turns made into a summary: by a model, or by choosing among their sentences (F5).
+// Makes a summary of turns: with a model, or by choosing sentences (F5).
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace plimsoll::engine {
 
-// What is to be summarised, without what models thought before they spoke.
+// Text to summarise, without the thinking of models.
 struct SummarySource {
   struct Said {
     bool by_user = false;
@@ -18,29 +18,29 @@ struct SummarySource {
   std::vector<Said> said;
 };
 
-// What a message says, as such a source takes it.
+// Returns the text of a message for such a source.
 SummarySource::Said said_in(const nlohmann::ordered_json& message);
 
-// The sentences that carry the most of it, in their order, a line for each speaker in turn. Empty where the
-// limit holds none.
+// Returns the most informative sentences in their order, one line per speaker. Empty if none fits the
+// limit.
 std::string extracted(const SummarySource& source, const PlanModel& model, Tokens limit);
 
-// Who may be asked for a summary, in order: the model that `summary_model` names, or the one that the request
-// goes to; then one that is built in.
+// Returns the models to ask for a summary, in order: `summary_model`, or the model of the request; then the
+// embedded model.
 std::vector<models::ModelLocation> summary_writers(const Engine& engine, const RequestState& state);
 
-// A chat of ours that is not streamed, as it goes to that model. `needed`: tokens of its window.
+// Returns our own chat request to this model, not streamed. `needed`: tokens of its window.
 UpstreamRequest own_request(const Engine& engine, const models::ModelLocation& writer,
                             const nlohmann::ordered_json& body, Tokens needed);
 
-// The request to such a model; a source too long for it comes as an extract. over_budget where its window
-// holds none. May block.
+// Returns the request for a summary; a source that is too long is replaced by an extract. over_budget: its
+// window is too small. May block.
 Result<UpstreamRequest> summary_request(Engine& engine, const models::ModelLocation& writer,
                                         const SummarySource& source, Tokens limit, Deadline deadline);
 
 struct WrittenSummary {
-  std::string text;  // without the model's thoughts, not empty
-  Tokens used = 0;   // read and written, as the server tells
+  std::string text;  // without thinking, not empty
+  Tokens used = 0;   // input and output, as the server reports
 };
 Awaitable<Result<WrittenSummary>> written_summary(WorkerContext& worker, std::size_t member,
                                                   UpstreamRequest request, Deadline deadline);

@@ -46,15 +46,15 @@ Result<Seen> look_at(const Json& message) {
   return Seen::question;
 }
 
-// Whether there is a question that documents may be looked into for. bad_input: what cannot be one.
+// Returns whether there is a question to search documents for. bad_input: an invalid question.
 Result<bool> is_asked(const Json& body) {
   bool asked = false;
   const auto messages = body.find("messages");
   if (messages != body.end() && !messages->is_null() && !messages->is_array())
-    return false;  // told elsewhere
+    return false;  // reported elsewhere
   static const Json none = Json::array();
   for (const Json& message : messages == body.end() ? none : *messages) {
-    if (!message.is_object()) return false;  // likewise
+    if (!message.is_object()) return false;  // reported elsewhere
     TRY(const Seen seen, look_at(message));
     if (seen == Seen::passed_on) return false;
     if (seen != Seen::other) asked = seen == Seen::question;

@@ -1,4 +1,4 @@
-// What RAGEngine asks of the messages of a request that names an index, in its words (K2).
+// Checks the messages of a request that names an index, with RAGEngine's rules and words (K2).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,9 +7,9 @@
 
 namespace plimsoll::engine {
 
-// The user's messages since the last answer become one, with a blank line between them: they are one
-// question, and many templates allow no two of a role in a row. True: something was joined. A request that
-// names no index, or that is passed on without documents (K1), is left as it is.
+// Joins the user messages since the last answer into one, with blank lines between them: they are one
+// question, and many templates allow only one message per role in a row. True: something was joined. A
+// request without an index, or one passed on without documents (K1), is not changed.
 Result<bool> join_asked_messages(nlohmann::ordered_json& body);
 
 }  // namespace plimsoll::engine

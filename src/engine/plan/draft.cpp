@@ -8,14 +8,14 @@
 namespace plimsoll::engine {
 namespace {
 
-// What the messages themselves say, images included.
+// Returns the tokens of the messages, including images.
 Tokens said_in(const ChatCount& counted, const Messages& messages) {
   Tokens tokens = 0;
   for (const std::size_t i : messages) tokens += counted.messages[i] + counted.message_images[i];
   return tokens;
 }
 
-// What is put into the request beside its messages, and what stands around it.
+// Counts what is added to the messages, with the text around it.
 void count_additions(const RequestParts& parts, const PlanModel& model, Draft& draft) {
   const auto tokens = [&](const std::string& text) {
     return model.tokenizer.count(text, model.chat.specials);
@@ -78,7 +78,7 @@ Result<Draft> draft_plan(const RequestParts& parts, const PlanModel& model, cons
     Piece piece;
     for (const std::size_t i : turn) {
       piece.tokens += whole_message(counted, i);
-      wants.format -= counted.frames[i];  // goes with the turn
+      wants.format -= counted.frames[i];  // counted with the turn
     }
     draft.load.turns.push_back(piece);
   }

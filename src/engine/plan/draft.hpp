@@ -1,4 +1,4 @@
-// A request counted for one model: what every part costs, and so what wants to go in.
+// A request counted for one model: the cost of each part, and the load for the budget.
 #pragma once
 
 #include <limits>
@@ -9,25 +9,25 @@
 namespace plimsoll::engine {
 
 struct Draft {
-  ChatCount counted;  // the request as given, without facts and passages
+  ChatCount counted;  // the original request, without facts and passages
   budget::Wants wants;
   Load load;
   Policy policy = Policy::balanced;
-  bool window_is_known = true;  // and not the default, for which rule B1 leaves top_k as it was asked for
+  bool window_is_known = true;  // false: the default window, for which rule B1 does not change top_k
 };
 
-// A message with its images and the format's own tokens that would leave with it.
+// Returns the tokens of a message with its images and its share of the template.
 Tokens whole_message(const ChatCount& counted, std::size_t message);
 
-// The most that passages may have by rule B1 or B4, or by the request's own budget.
+// Upper limit for passages by rule B1 or B4, or by the request's budget.
 struct ContextBounds {
-  std::optional<Tokens> limit;  // none: no rule bounds them
+  std::optional<Tokens> limit;  // none: no rule applies
   std::int64_t most_passages = std::numeric_limits<std::int64_t>::max();
 };
 Result<ContextBounds> context_bounds(const Draft& draft, const RequestParts& parts, Tokens window,
                                      const PlanOptions& options);
 
-// The same load for a window of another size: the rules' bounds follow it.
+// Returns the same load for another window; the bounds of the rules change with it.
 Result<Load> load_for(const Draft& draft, const RequestParts& parts, Tokens window,
                       const PlanOptions& options);
 

@@ -14,20 +14,21 @@ std::string turn_reason(const Plan& plan, const Draft& draft, Fate fate) {
   switch (fate) {
     case Fate::kept: return "fits";
     case Fate::over_limit:
-      return fmt::format("only the last {} turns are wanted (max_history_turns)", draft.load.most_turns);
+      return fmt::format("only the last {} turns are considered (max_history_turns)", draft.load.most_turns);
     case Fate::too_old:
     case Fate::no_room: break;
   }
   const PlannedSection& history = plan.sections[static_cast<std::size_t>(SectionKind::history)];
-  return fmt::format("history gives way from its old end, in steps: {} of {} tokens stay",
+  return fmt::format("history is cut from its oldest end, in steps: {} of {} tokens stay",
                      with_thousands(history.used), with_thousands(history.section.basis));
 }
 
 std::string piece_reason(const Plan& plan, const Draft& draft, SectionKind kind, Fate fate) {
   if (fate == Fate::kept) return "fits";
-  if (fate == Fate::over_limit) return fmt::format("only the best {} are wanted", draft.load.most_passages);
+  if (fate == Fate::over_limit)
+    return fmt::format("only the best {} are considered", draft.load.most_passages);
   const PlannedSection& section = plan.sections[static_cast<std::size_t>(kind)];
-  return fmt::format("does not fit beside better ones: {} had {} tokens", name_of(kind),
+  return fmt::format("does not fit after better ones: {} had {} tokens", name_of(kind),
                      with_thousands(section.grant));
 }
 
@@ -36,8 +37,7 @@ std::string piece_reason(const Plan& plan, const Draft& draft, SectionKind kind,
 void list_pieces(Plan& plan, const RequestParts& parts, const Draft& draft,
                  const budget::Placement& placement) {
   const auto add = [&](SectionKind kind, std::string id, Tokens tokens, Fate fate, std::string reason) {
-    if (!plan.fits)
-      reason = fate == Fate::kept ? "must go along" : "the least that must go along does not fit";
+    if (!plan.fits) reason = fate == Fate::kept ? "required" : "the required parts do not fit";
     plan.pieces.push_back({kind, std::move(id), tokens, fate, std::move(reason)});
   };
   const auto said = [&](std::size_t i) {
@@ -50,11 +50,11 @@ void list_pieces(Plan& plan, const RequestParts& parts, const Draft& draft,
         piece_reason(plan, draft, SectionKind::memory, placement.facts[i]));
   if (plan.summary)
     add(SectionKind::history, "summary:" + plan.summary->id, plan.summary->after, Fate::kept,
-        fmt::format("stands for {} turns: {}", plan.summary->turns, fmt::join(plan.summary->replaces, ", ")));
+        fmt::format("replaces {} turns: {}", plan.summary->turns, fmt::join(plan.summary->replaces, ", ")));
   else if (parts.compressed)
     for (const Compressed::Message& gone : parts.compressed->replaced)
       add(SectionKind::history, fmt::format("messages[{}]", gone.given_at), gone.tokens, Fate::too_old,
-          "neither the turn nor a summary of it fits");
+          "neither the turn nor its summary fits");
   for (std::size_t turn = 0; turn < parts.turns.size(); ++turn)
     for (const std::size_t i : parts.turns[turn])
       add(SectionKind::history, message_id(parts, i), whole_message(draft.counted, i), placement.turns[turn],
@@ -91,9 +91,9 @@ void list_warnings(Plan& plan, const PlanModel& model, const Draft& draft) {
   for (const WindowAttempt& attempt : model.window.tried)
     tried += fmt::format("{}{}: {}", tried.empty() ? "" : "; ", attempt.way, attempt.result);
   if (model.window.source == WindowSource::catalogue && model.window.tried.size() > 1)
-    warn(fmt::format("no server told the window, the catalogue's was taken ({})", tried));
+    warn(fmt::format("no server reported the window; it is from the catalogue ({})", tried));
   if (model.window.source == WindowSource::assumed) {
-    warn(fmt::format("no window is known for {}: {} tokens were assumed ({})", model.name,
+    warn(fmt::format("the window of {} is not known: {} tokens are assumed ({})", model.name,
                      with_thousands(model.window.tokens), tried));
   }
   if (plan.exactness != Exactness::exact)
@@ -110,10 +110,11 @@ void list_warnings(Plan& plan, const PlanModel& model, const Draft& draft) {
   if (plan.fits && plan.requested_answer && plan.answer < *plan.requested_answer)
     warn(fmt::format("max_tokens is REDUCED from {} to {}: {}", with_thousands(*plan.requested_answer),
                      with_thousands(plan.answer),
-                     model.max_output > 0 && plan.answer == model.max_output ? "the model gives no more"
-                                                                             : "the window has no more"));
+                     model.max_output > 0 && plan.answer == model.max_output
+                         ? "the model's limit"
+                         : "the window has no more room"));
   if (plan.fits && plan.thinking < draft.wants.thinking)
-    warn(fmt::format("thinking is REDUCED from {} to {}: the window has no more",
+    warn(fmt::format("thinking is REDUCED from {} to {}: the window has no more room",
                      with_thousands(draft.wants.thinking), with_thousands(plan.thinking)));
   const auto cut = [&](SectionKind kind) {
     return std::ranges::count_if(plan.pieces, [&](const PlannedPiece& piece) {
@@ -124,7 +125,7 @@ void list_warnings(Plan& plan, const PlanModel& model, const Draft& draft) {
     warn(fmt::format("{} messages of history are left out", cut(SectionKind::history)));
   if (!draft.load.passages.empty() &&
       draft.load.sections[static_cast<std::size_t>(SectionKind::context)].max == 0)
-    warn("there is no room for passages by the rule that bounds them; none goes along");
+    warn("the rule for passages leaves no room: no passage is sent");
 }
 
 PlannedPrice price_of(const RequestParts& parts, const Draft& draft, const budget::Placement& now,

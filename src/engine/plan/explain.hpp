@@ -1,4 +1,4 @@
-// What became of every piece, in words.
+// Explains in words what was done with every piece.
 #pragma once
 
 #include "engine/plan/draft.hpp"
@@ -10,13 +10,13 @@ namespace plimsoll::engine {
 void list_pieces(Plan& plan, const RequestParts& parts, const Draft& draft,
                  const budget::Placement& placement);
 
-// Whether nothing stands between two pieces that follow each other in a plan's list: a summary may stand for
-// messages between those that are left.
+// Returns whether two consecutive pieces of a plan's list are adjacent in the request: a summary may have
+// replaced messages between them.
 bool are_neighbours(const PlannedPiece& before, const PlannedPiece& piece);
 
 void list_warnings(Plan& plan, const PlanModel& model, const Draft& draft);
 
-// `then`: the load for a window of `change` tokens more, or fewer.
+// `then`: the load for a window that is larger by `change` tokens, or smaller.
 PlannedPrice price_of(const RequestParts& parts, const Draft& draft, const budget::Placement& now,
                       Tokens then_window, const Load& then, Tokens change);
 

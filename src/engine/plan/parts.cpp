@@ -21,7 +21,7 @@ bool has_role(const Json& message, std::string_view role) {
 
 // ---- Messages ----
 
-// Which message each call of a tool was made in, so that its result joins it whatever stands between.
+// Maps each tool call to its message, so that its result joins it whatever is between them.
 class Calls {
  public:
   void made_in(std::size_t index, const Json& message) {
@@ -38,14 +38,14 @@ class Calls {
   std::map<std::string, std::size_t, std::less<>> messages_;
 };
 
-// All turns from `first` on become one.
+// Joins all turns from `first` on into one.
 void join_from(std::size_t first, std::vector<Messages>& turns) {
   for (std::size_t i = first + 1; i < turns.size(); ++i)
     turns[first].insert(turns[first].end(), turns[i].begin(), turns[i].end());
   turns.resize(first + 1);
 }
 
-// Turns of everything but the system's messages, the last one being what the model is to answer.
+// Divides all messages but the system's into turns; the last one is the question.
 void divide(const Json& messages, RequestParts& parts) {
   std::optional<std::size_t> last_user;
   for (std::size_t i = 0; i < messages.size(); ++i)
@@ -60,7 +60,8 @@ void divide(const Json& messages, RequestParts& parts) {
       continue;
     }
     const bool user = has_role(message, "user");
-    // Behind the last question each step of an agent stands alone; before it, a turn ends with the next user.
+    // After the last question each step of an agent is a turn; before it, a turn ends at the next user
+    // message.
     const bool step = last_user && i > *last_user && has_role(message, "assistant");
     if (parts.turns.empty() || (user && !after_user) || step) parts.turns.emplace_back();
     parts.turns.back().push_back(i);
@@ -92,7 +93,7 @@ void divide(const Json& messages, RequestParts& parts) {
 
 // ---- Fields ----
 
-// A value for a message, not more of it than people read.
+// Returns a value for an error message, shortened.
 std::string shown(const Json& value) {
   constexpr std::size_t longest = 60;
   const std::string text = value.is_structured() ? std::string(value.type_name()) : value.dump(-1, ' ', true);
@@ -109,8 +110,8 @@ Result<std::optional<Tokens>> tokens_of(const Json& object, const char* key, con
   return value.get<Tokens>();
 }
 
-// Limits of the answer under names that some servers know and prefer: llama.cpp, TGI, Ollama. They become
-// max_tokens, so that what is planned and set aside is what is sent.
+// Other names for the answer's limit, which llama.cpp, TGI and Ollama prefer. They are converted to
+// max_tokens, so that the planned and reserved limit is the one that is sent.
 void take_other_limits(Json& body, bool& altered) {
   const auto take = [&](Json& object, const char* key) {
     const auto found = object.find(key);
@@ -125,7 +126,7 @@ void take_other_limits(Json& body, bool& altered) {
   };
   for (const char* key : {"n_predict", "max_new_tokens"}) take(body, key);
   if (const auto options = body.find("options"); options != body.end() && options->is_object()) {
-    Json changed = *options;  // `body` may grow while it is read
+    Json changed = *options;  // a copy: `body` may change while it is read
     take(changed, "num_predict");
     if (changed.size() != body["options"].size()) body["options"] = std::move(changed);
   }
@@ -134,14 +135,15 @@ void take_other_limits(Json& body, bool& altered) {
 Result<void> read_reserves(RequestParts& parts) {
   take_other_limits(parts.body, parts.altered);
   for (const char* key : {"max_tokens", "max_completion_tokens"}) {
-    if (member(parts.body, key) == -1) {  // clients of llama.cpp and LM Studio mean: no limit
+    if (member(parts.body, key) == -1) {  // no limit, for clients of llama.cpp and LM Studio
       parts.body.erase(key);
       parts.altered = true;
     }
     TRY(const auto tokens, tokens_of(parts.body, key, key, 1));
-    if (tokens) parts.max_tokens = std::max(tokens, parts.max_tokens);  // servers differ in which they obey
+    if (tokens)
+      parts.max_tokens = std::max(tokens, parts.max_tokens);  // servers differ in which one they use
   }
-  // Anthropic's, OpenRouter's and our own way to say it.
+  // Anthropic's, OpenRouter's and our own field.
   TRY(const auto anthropic,
       tokens_of(member(parts.body, "thinking"), "budget_tokens", "thinking.budget_tokens", 0));
   TRY(const auto openrouter,
@@ -156,7 +158,7 @@ struct Given {
   double value = 0;
 };
 
-// A list of {id, text, VALUE}; the id may be left out, and so may the value: then order counts.
+// Reads a list of {id, text, VALUE}; id and value are optional: without values the order counts.
 Result<std::vector<Given>> read_given(const Json& list, const char* name, const char* value_key) {
   std::vector<Given> given;
   if (list.is_null()) return given;
@@ -167,7 +169,7 @@ Result<std::vector<Given>> read_given(const Json& list, const char* name, const 
     const Json& value = member(list[i], value_key);
     if (!text.is_string()) return fail(Errc::bad_input, "plimsoll.{}[{}] has no \"text\"", name, i);
     if (!id.is_null() && !id.is_string())
-      return fail(Errc::bad_input, "plimsoll.{}[{}].id is not a text", name, i);
+      return fail(Errc::bad_input, "plimsoll.{}[{}].id is not a string", name, i);
     if (!value.is_null() && !value.is_number())
       return fail(Errc::bad_input, "plimsoll.{}[{}].{} is not a number", name, i, value_key);
     given.push_back({id.is_string() ? id.get<std::string>() : fmt::format("{}[{}]", name, i),
@@ -176,7 +178,7 @@ Result<std::vector<Given>> read_given(const Json& list, const char* name, const 
   return given;
 }
 
-// A misspelled field would be ignored in silence.
+// Unknown fields are refused, so that a misspelled field is not ignored silently.
 Result<void> check_ours(const Json& ours) {
   constexpr std::string_view known[] = {"policy", "thinking", "passages", "memories", "explain", "budget",
                                         "order",  "fallback", "session",  "compress", "memory"};
@@ -186,7 +188,7 @@ Result<void> check_ours(const Json& ours) {
     const auto near = base::nearest(key, known);
     return fail(Errc::bad_input, "plimsoll has no field '{}'; {}", key,
                 near ? fmt::format("did you mean '{}'?", *near)
-                     : fmt::format("there are {}", fmt::join(known, ", ")));
+                     : fmt::format("known fields: {}", fmt::join(known, ", ")));
   }
   return {};
 }
@@ -194,7 +196,7 @@ Result<void> check_ours(const Json& ours) {
 Result<std::string> text_of(const Json& object, const char* key, const char* path) {
   const Json& value = member(object, key);
   if (value.is_null()) return std::string();
-  if (!value.is_string()) return fail(Errc::bad_input, "{} is {}, not a text", path, shown(value));
+  if (!value.is_string()) return fail(Errc::bad_input, "{} is {}, not a string", path, shown(value));
   return value.get<std::string>();
 }
 
@@ -290,7 +292,7 @@ Result<RequestParts> read_parts(std::string_view request, std::string_view index
   const bool asks = std::ranges::any_of(parts.body["messages"],
                                         [](const Json& message) { return has_role(message, "user"); });
   if (!asks && !(parts.passages.empty() && parts.facts.empty()))
-    return fail(Errc::bad_input, "passages and memories go with a user's message, and the request has none");
+    return fail(Errc::bad_input, "passages and memories need a user message, and the request has none");
   return parts;
 }
 

@@ -15,14 +15,14 @@ namespace plimsoll {
 namespace engine {
 namespace {
 
-// Sections stand in the order of their kinds.
+// Sections are in the order of their kinds.
 constexpr std::size_t at(SectionKind kind) {
   return static_cast<std::size_t>(kind);
 }
 
 using Used = std::array<Tokens, section_kinds>;
 
-// What goes along by a placement.
+// Returns what a placement sends.
 render::Assembly assembly_of(const RequestParts& parts, const budget::Placement& placement) {
   render::Assembly assembly;
   assembly.keep.assign(parts.body["messages"].size(), true);
@@ -38,8 +38,8 @@ render::Assembly assembly_of(const RequestParts& parts, const budget::Placement&
   return assembly;
 }
 
-// The tokens of the final request by section. A sum of parts is not the count of the whole: facts, passages
-// and a summary get what their message grew by, and all adds up to the recount.
+// Returns the tokens of the final request by section. A sum of parts differs from the count of the whole, so
+// facts, passages and a summary get the growth of their message, and all sections add up to the recount.
 Used used_by(const RequestParts& parts, const Draft& draft, const ChatCount& now,
              const render::Assembly& assembly, Tokens facts_alone, Tokens& summary) {
   Used used{};
@@ -89,7 +89,7 @@ Used used_by(const RequestParts& parts, const Draft& draft, const ChatCount& now
   return used;
 }
 
-// Grants and uses after the recount, such that used <= grant and the grants fit the window together.
+// Sets grants and uses after the recount, so that used <= grant and the grants together fit the window.
 void fill_sections(Plan& plan, const Draft& draft, const budget::Placement& placement, const Used& used) {
   Tokens granted = 0;
   for (std::size_t i = 0; i < draft.load.sections.size(); ++i) {
@@ -97,7 +97,7 @@ void fill_sections(Plan& plan, const Draft& draft, const budget::Placement& plac
     PlannedSection planned{section, placement.grants[i], used[at(section.kind)],
                            is_input(section.kind) ? plan.exactness : Exactness::exact};
     planned.grant = std::max(planned.grant, planned.used);
-    planned.section.max = std::max(planned.section.max, planned.grant);  // the recount may come out above
+    planned.section.max = std::max(planned.section.max, planned.grant);  // the recount may be higher
     granted += planned.grant;
     plan.sections.push_back(planned);
   }
@@ -109,8 +109,8 @@ void fill_sections(Plan& plan, const Draft& draft, const budget::Placement& plac
   }
 }
 
-// What the recount leaves: the answer gets what came out lower than planned. Nothing is left of a window that
-// is too small for the least.
+// Distributes the rest after the recount: the answer gets the tokens that were saved. Nothing is left if the
+// window is too small for the required parts.
 void finish(Plan& plan, const RequestParts& parts, const Draft& draft, const budget::Placement& placement,
             const render::Assembly& assembly, const ChatCount& now, bool fits) {
   Tokens summary = 0;
@@ -136,7 +136,7 @@ void finish(Plan& plan, const RequestParts& parts, const Draft& draft, const bud
   plan.memory_count = std::ssize(assembly.facts);
 }
 
-// Only what must go along.
+// Returns a placement of the required parts only.
 budget::Placement least_placement(const Load& load) {
   budget::Placement placement;
   for (const Section& section : load.sections) placement.used.push_back(budget::least_of(section));
@@ -150,14 +150,14 @@ budget::Placement least_placement(const Load& load) {
   return placement;
 }
 
-// A placement, what is sent by it, and what that really counts.
+// A placement, the request it sends, and the exact count of that.
 struct Packed {
   budget::Placement placement;
   render::Assembly assembly;
-  nlohmann::ordered_json request;  // assembled, unless it is as it was given
+  nlohmann::ordered_json request;  // assembled, unless it is unchanged
   bool as_given = false;
   ChatCount counted;
-  Tokens needs = 0;  // with thinking as placed and the answer at its least
+  Tokens needs = 0;  // with placed thinking and the least answer
 };
 
 Result<Packed> pack(budget::Placement placement, const RequestParts& parts, const PlanModel& model,
@@ -177,7 +177,7 @@ Result<Packed> pack(budget::Placement placement, const RequestParts& parts, cons
   return packed;
 }
 
-// Without fields that are ours.
+// Returns whether the body has none of our fields.
 bool is_plain(const nlohmann::ordered_json& body) {
   return !body.contains("plimsoll") && !body.contains("index_name") && !body.contains("context_token_ratio");
 }
@@ -188,7 +188,7 @@ std::string_view name_in(const nlohmann::ordered_json& body) {
                                                    : std::string_view();
 }
 
-// The body with the model and the limits that the plan has settled on, and without fields that are ours.
+// Returns the body with the plan's model and limits, without our fields.
 std::string bound_request(nlohmann::ordered_json request, const Plan& plan) {
   request.erase("context_token_ratio");
   request.erase("index_name");
@@ -205,8 +205,8 @@ std::string bound_request(nlohmann::ordered_json request, const Plan& plan) {
   return text;
 }
 
-// Fills the window, counts what is really sent, and fills again with less where that came out longer. At the
-// last only what must go along is tried; what that counts is the least window.
+// Fills the window, counts the resulting request, and fills again with less if it is too long. Finally tries
+// only the required parts; their count is the least window.
 Result<void> settle(Plan& plan, const RequestParts& parts, const PlanModel& model, const Draft& draft,
                     const PlanOptions& options) {
   constexpr int most_attempts = 8;
@@ -268,7 +268,7 @@ FallbackDecision fallback_for(const PlanModel& model, const Draft& draft, const 
 void advise(Plan& plan, const RequestParts& parts, const Draft& draft, const PlanOptions& options) {
   const Tokens threshold = plan.window.tokens * options.compress_above_pct / 100;
   plan.pressure = ContextBudget{plan.window.tokens, plan.input, threshold, true}.pressure();
-  if (options.brief && parts.passages.empty()) return;  // nobody acts on it
+  if (options.brief && parts.passages.empty()) return;  // not used in this case
   StrategyAsk ask;
   ask.query = parts.query;
   ask.counted = draft.wants.passages;
@@ -278,8 +278,8 @@ void advise(Plan& plan, const RequestParts& parts, const Draft& draft, const Pla
   plan.strategy = context_strategy(ask);
 }
 
-// Of what was decided and from what. How a window was found, and when, is no input, nor are the warnings that
-// tell of it: they are listed later.
+// Hashes inputs and decisions. How and when a window was found is not an input, nor are the warnings about
+// it, which are added later.
 std::string hash_of(Plan& plan, std::string_view request) {
   std::vector<WindowAttempt> tried = std::exchange(plan.window.tried, {});
   std::string hash = base::sha256_hex(plan_json(plan) + std::string(request));

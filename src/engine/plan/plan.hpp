@@ -1,4 +1,4 @@
-// plan_request for whoever has taken the request apart already.
+// plan_request for a request that is already divided into parts.
 #pragma once
 
 #include "engine/plan/parts.hpp"

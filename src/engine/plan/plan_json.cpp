@@ -1,5 +1,5 @@
-// Written straight into a string: every request of the gateway has its plan written down, and a tree of
-// values would cost more than the plan itself.
+// Writes directly into a string: every request of the gateway stores its plan, and building a JSON tree
+// would cost more than planning.
 #include <fmt/compile.h>
 #include <nlohmann/json.hpp>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int schema = 1;
 
-// One level of an object or a list; commas come by themselves.
+// Writes one level of an object or a list, with commas.
 class Writer {
  public:
   explicit Writer(std::string& out) : out_(out) {}
@@ -22,7 +22,7 @@ class Writer {
     put(value);
     return *this;
   }
-  // A list or an object in its place, written by `fill`.
+  // Writes a nested list or object with `fill`.
   template <typename Fill>
   Writer& object(std::string_view name, const Fill& fill) {
     key(name);
@@ -50,7 +50,7 @@ class Writer {
     fill(inner);
     out_ += '}';
   }
-  void key(std::string_view name) {  // names of ours need no escapes
+  void key(std::string_view name) {  // our names need no escapes
     fmt::format_to(std::back_inserter(out_), FMT_COMPILE("{}{}\":"),
                    std::exchange(first_, false) ? "\"" : ",\"", name);
   }
@@ -63,7 +63,8 @@ class Writer {
   void put(double value) {
     const std::size_t begin = out_.size();
     fmt::format_to(std::back_inserter(out_), "{}", value);
-    if (out_.find_first_of(".en", begin) == std::string::npos) out_ += ".0";  // it stays a real number
+    if (out_.find_first_of(".en", begin) == std::string::npos)
+      out_ += ".0";  // keeps it a floating-point number
   }
   void put(std::nullptr_t) { out_ += "null"; }
   void put(const std::vector<std::string>& texts) {
@@ -89,7 +90,7 @@ void write_window(Writer& writer, const Window& window) {
   });
 }
 
-// The most of them, and all numbers: in one go.
+// Sections are most of the output and all numbers: written at once.
 void write_sections(std::string& out, const std::vector<PlannedSection>& sections) {
   out += ",\"sections\":[";
   for (const PlannedSection& planned : sections) {
@@ -125,7 +126,7 @@ void write_summary(Writer& writer, const PlannedSummary& summary) {
       .field("tokens_after", summary.after);
 }
 
-// As strategy::to_json has it.
+// The same format as strategy::to_json.
 void write_strategy(Writer& writer, const StrategyDecision& decision) {
   writer.field("strategy", name_of(decision.strategy))
       .field("confidence", decision.confidence)

@@ -1,4 +1,4 @@
-// What the user's settings mean for a plan.
+// Converts settings to options of a plan.
 #pragma once
 
 #include "base/settings/settings.hpp"

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Takes the fields of an object out; remembers the first that is not what it should be.
+// Reads fields of an object; remembers the first invalid one.
 class Reader {
  public:
   Reader(const Json& json, std::string& fault) : json_(json), fault_(fault) {
@@ -70,7 +70,7 @@ class Reader {
     out = value.get<double>();
     return true;
   }
-  // No plan has a larger figure, and sums of such ones stay exact.
+  // No plan has a larger number, and sums of such numbers stay exact.
   static bool read(const Json& value, std::int64_t& out) {
     if (!value.is_number_integer()) return false;
     if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t{budget::most_tokens})
@@ -138,7 +138,7 @@ PlannedPiece piece_of(const Json& json, std::string& fault) {
       .take("tokens", out.tokens)
       .take("fate", fate)
       .take("reason", out.reason);
-  out.fate = fate == "kept" ? Fate::kept : Fate::no_room;  // which of them the reason says
+  out.fate = fate == "kept" ? Fate::kept : Fate::no_room;  // the reason has the details
   return out;
 }
 
@@ -211,7 +211,7 @@ Result<Plan> read_plan(std::string_view text) {
   if (const auto shape = base::check_json_shape(text, "the plan"); !shape)
     return fail(Errc::damaged, "{}", shape.error().what);
   const Json json = base::parse_json(text);
-  if (!json.is_object()) return fail(Errc::damaged, "this is no plan: it is no JSON object");
+  if (!json.is_object()) return fail(Errc::damaged, "not a plan: expected a JSON object");
   std::string fault;
   Plan out;
   Reader plan(json, fault);
@@ -236,7 +236,7 @@ Result<Plan> read_plan(std::string_view text) {
   plan.take_list("sections", out.sections, section_of);
   plan.take_list("pieces", out.pieces, piece_of);
   plan.take_list("shadow_prices", out.prices, price_of);
-  if (!fault.empty()) return fail(Errc::damaged, "this plan's field '{}' is not what it should be", fault);
+  if (!fault.empty()) return fail(Errc::damaged, "not a plan: the field '{}' is invalid", fault);
   return out;
 }
 

@@ -1,4 +1,4 @@
-// A plan read back from plan_json, to be drawn again.
+// Reads a plan from plan_json, to draw it again.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace plimsoll::engine {
 
-// What plan_json writes, but for the parts of the strategy that are not drawn and the request itself. Fields
-// that are not there stay as they are in an empty plan. damaged for what is no plan.
+// Reads what plan_json writes, except the request and the parts of the strategy that are not drawn. Missing
+// fields keep their default. damaged: not a plan.
 Result<Plan> read_plan(std::string_view json);
 
 }  // namespace plimsoll::engine
