@@ -12,9 +12,9 @@
 namespace plimsoll::conversation {
 namespace {
 
-using Terms = std::vector<std::uint32_t>;  // each once, rising
+using Terms = std::vector<std::uint32_t>;  // unique, ascending
 
-// What cannot be guessed from the rest: names, and figures, the less the longer they are.
+// Returns the extra weight of words that cannot be guessed: names, and numbers (less for long ones).
 double telling_weight(std::string_view shown, bool first) {
   constexpr double digit = 0.9, name = 2;
   constexpr std::size_t longest = 6;
@@ -47,27 +47,27 @@ class Vocabulary {
     return terms;
   }
 
-  // More for what was spoken of often, but each further time less.
+  // Frequent words weigh more, with diminishing returns.
   double weight(std::uint32_t id) const { return 1 + std::log(sentences_[id]) + telling_[id]; }
   std::size_t size() const { return sentences_.size(); }
 
  private:
   std::unordered_map<std::string, std::uint32_t> ids_;
-  std::vector<double> sentences_;  // that have the word
+  std::vector<double> sentences_;  // with this word
   std::vector<double> telling_;
   std::vector<base::Word> words_;
 };
 
 double speaker_factor(const SaidSentence& sentence) {
   const bool asks = sentence.text.ends_with('?') || sentence.text.ends_with("\xEF\xBC\x9F");
-  double factor = asks ? 0.5 : 1;  // its answer says more
+  double factor = asks ? 0.5 : 1;  // the answer is more informative
   if (sentence.by_user) factor *= 1.3;
   if (sentence.is_kept) factor *= 1.5;
   return factor;
 }
 
-// Takes the best while they fit. What a sentence adds only becomes less as others are taken, so that one that
-// is still the best after it was looked at again is the best of all.
+// Takes the best sentences while they fit. A sentence's gain only decreases as others are taken, so one that
+// is still first after its gain is updated is the best.
 class Choice {
  public:
   Choice(std::span<const SaidSentence> sentences, Tokens limit) : sentences_(sentences), left_(limit) {
@@ -80,7 +80,7 @@ class Choice {
   }
 
   std::vector<std::size_t> run() && {
-    constexpr double least_new = 0.3;  // of what it says; what says less repeats
+    constexpr double least_new = 0.3;  // share of new words; below it, a sentence is a repetition
     while (!queue_.empty()) {
       const auto [before, flipped] = queue_.top();
       queue_.pop();
@@ -105,7 +105,7 @@ class Choice {
     return sum;
   }
   double worth(std::size_t i, double added) const {
-    constexpr double label = 3;  // short ones are not for nothing either
+    constexpr double label = 3;  // cost of a speaker label, so that short sentences are not free
     return added * speaker_factor(sentences_[i]) / (static_cast<double>(sentences_[i].tokens) + label);
   }
   void take(std::size_t i) {
@@ -119,7 +119,7 @@ class Choice {
   Vocabulary vocabulary_;
   std::vector<Terms> terms_;
   std::vector<bool> covered_;
-  std::vector<double> whole_;                                  // what each says, alone
+  std::vector<double> whole_;                                  // gain of each sentence alone
   std::priority_queue<std::pair<double, std::size_t>> queue_;  // earlier sentences first among equals
   std::vector<std::size_t> taken_;
 };

@@ -1,8 +1,8 @@
-// A summary without a model: the sentences that carry the most of what was said.
+// Makes a summary without a model, from the most informative sentences.
 //
-// Each word counts once, however many sentences have it: taking the sentence that adds the most words for its
-// tokens, again and again, covers the conversation and repeats nothing. Names and numbers weigh more, since
-// nobody can guess them; what an earlier summary kept weighs more than what is new, since it stands for more.
+// Each word counts once, however many sentences have it. Repeatedly taking the sentence that adds the most
+// words per token covers the conversation without repetition. Names and numbers weigh more, as they cannot be
+// guessed; sentences of an earlier summary weigh more, as they represent more text.
 // Pure, deterministic. O(n log n) in the words of the sentences.
 #pragma once
 
@@ -17,12 +17,12 @@ namespace plimsoll::conversation {
 
 struct SaidSentence {
   std::string_view text;
-  Tokens tokens = 0;     // that it costs in the summary
-  bool by_user = false;  // and not by the model
-  bool is_kept = false;  // an earlier summary has it
+  Tokens tokens = 0;     // in the summary
+  bool by_user = false;  // false: by the model
+  bool is_kept = false;  // from an earlier summary
 };
 
-// Indices, rising, of sentences of `limit` tokens at most together. Empty where none fits.
+// Returns ascending indices of sentences with at most `limit` tokens in total. Empty if none fits.
 std::vector<std::size_t> best_sentences(std::span<const SaidSentence> sentences, Tokens limit);
 
 }  // namespace plimsoll::conversation

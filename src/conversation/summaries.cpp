@@ -14,7 +14,7 @@ std::string key_of(const std::string& owner, const std::string& hash) {
 }
 
 std::size_t bytes_of(const KeptSummary& summary) {
-  return summary.text.size() + 512;  // and what stands around it
+  return summary.text.size() + 512;  // and its other fields
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ void Summaries::keep_in_memory(const std::string& owner, const KeptSummary& summ
   };
   if (const auto before = by_key_.find(key); before != by_key_.end()) drop(before->second);
   entries_.push_front({key, summary});
-  entries_.front().summary.originals.clear();  // whoever asks has them
+  entries_.front().summary.originals.clear();  // the client has them
   by_key_[key] = entries_.begin();
   bytes_ += bytes_of(entries_.front().summary);
   while (entries_.size() > 1 && (entries_.size() > most_entries || bytes_ > most_bytes))

@@ -1,7 +1,7 @@
-// Summaries that were made, by whom they belong to and by the hash of what they replace (F5).
+// Known summaries, by owner and by the hash of the replaced turns (F5).
 //
-// Those of a named session are kept in the store. What belongs to none stays in memory, bounded: nothing of a
-// prompt reaches the disk that nobody wanted kept.
+// Summaries of named sessions are in the store. The others stay in bounded memory: prompts are not written
+// to disk unless the client wants it.
 #pragma once
 
 #include <chrono>
@@ -17,13 +17,13 @@
 
 namespace plimsoll::conversation {
 
-// The same turns in ever longer rows: what identifies each of them, the shortest first.
+// Hashes of ever longer rows of the same turns, shortest first.
 struct TurnRows {
-  std::vector<std::string> hashes;     // of all of the row
-  std::vector<std::string> ends_with;  // of its last turns; the same for a row that lost its beginning
+  std::vector<std::string> hashes;     // of the whole row
+  std::vector<std::string> ends_with;  // of its last turns; the same if a row lost its first turns
 };
 
-// Any thread may call anything at any time. The store outlives it.
+// Thread-safe. The store must outlive it.
 class Summaries {
  public:
   using Clock = std::chrono::steady_clock;
@@ -31,16 +31,16 @@ class Summaries {
   explicit Summaries(SessionStore& store, SummaryLimits limits = {}) : store_(store), limits_(limits) {}
 
   struct Found {
-    std::size_t row = 0;  // of those that were asked for
+    std::size_t row = 0;  // index into the given rows
     KeptSummary summary;
   };
-  // Of the longest row that is known. Where none is, and there is a session: of the longest that ends as a
-  // known one does. May block.
+  // Finds the summary of the longest known row. If there is none but a session: of the longest row that ends
+  // like a known one. May block.
   std::optional<Found> find(const std::string& owner, const std::string& session, const TurnRows& rows);
   // May block.
   Result<void> keep(const std::string& owner, const std::string& session, const KeptSummary& summary);
 
-  // A server that did not manage to write one is left in peace for a while.
+  // A server that failed to write a summary is not asked for a while.
   bool rests(std::size_t member, Clock::time_point now) const;
   void failed(std::size_t member, Clock::time_point now);
   void succeeded(std::size_t member);
@@ -56,7 +56,7 @@ class Summaries {
   SessionStore& store_;
   SummaryLimits limits_;
   mutable std::mutex mutex_;
-  std::list<Entry> entries_;  // the one that was used last is the first
+  std::list<Entry> entries_;  // most recently used first
   std::unordered_map<std::string, std::list<Entry>::iterator> by_key_;
   std::size_t bytes_ = 0;
   std::map<std::size_t, Clock::time_point> resting_;  // until when, by member

@@ -9,7 +9,7 @@ Tokens history_room(Tokens window, Tokens threshold, Tokens others) {
 }
 
 Tokens summary_limit(Tokens room) {
-  constexpr Tokens least = 48, most = 1'024;  // fewer say nothing; more take a model too long to write
+  constexpr Tokens least = 48, most = 1'024;  // fewer are useless; more take a model too long
   return std::clamp(room / 4, least, most);
 }
 

@@ -1,7 +1,7 @@
-// Which turns of a conversation go into a summary when it has become too long for the window (F5).
+// Chooses the turns of a conversation for a summary when it is too long for the window (F5).
 //
-// Oldest first, and many at once: after a step there is room for as many turns again, so that the beginning
-// of what is sent, and with it a server's prefix cache, stays the same for a good while.
+// Oldest first, and many at once: after a step there is room for as many new turns, so the start of the
+// prompt, and with it a server's prefix cache, stays the same for many requests.
 // Pure: no clock, no I/O. Safe on any thread.
 #pragma once
 
@@ -14,25 +14,25 @@ namespace plimsoll::conversation {
 
 struct TurnSize {
   Tokens tokens = 0;
-  bool whole = false;  // never part of a summary: calls of tools with their results, images
+  bool whole = false;  // never part of a summary: tool calls with their results, images
 };
 
 struct CompressionRule {
-  std::int64_t fill_pct = 50;  // of history's room that is in use after a step
-  std::size_t last_turns = 2;  // that always stay as they are
+  std::int64_t fill_pct = 50;  // share of history's room in use after a step
+  std::size_t last_turns = 2;  // always kept unchanged
 };
 
-// What history may take, with what stands for its older turns: up to `threshold`, where compression begins,
-// beside all else that is wanted (`others`). Never less than a quarter of the window: where an answer asks
-// for most of it, the answer gives way first.
+// Returns the room for history including its summary: up to `threshold`, where compression starts, minus
+// everything else (`others`). At least a quarter of the window: if an answer asks for most of it, the
+// answer is shortened first.
 Tokens history_room(Tokens window, Tokens threshold, Tokens others);
 
-// What a summary may take of such a room.
+// Returns the most tokens of a summary in such a room.
 Tokens summary_limit(Tokens room);
 
-// Turns before the one returned, but for those that stay whole, become a summary of up to `summary` tokens;
-// 0: none does. Such that what stays and the summary take `fill_pct` of the room together where that can be
-// had, and otherwise as little as can be. The turn before it is one that goes.
+// Turns before the returned one, except those that stay whole, become a summary of up to `summary` tokens;
+// 0: none. The remaining turns and the summary then use `fill_pct` of the room if possible, otherwise as
+// little as possible. The turn before the returned one is always replaced.
 std::size_t compress_before(std::span<const TurnSize> turns, Tokens room, Tokens summary,
                             const CompressionRule& rule = {});
 

@@ -8,9 +8,9 @@
 namespace plimsoll::library {
 namespace {
 
-// Chunks that are searched for, evenly over the index.
+// Number of chunks to search for, spread evenly over the index.
 constexpr std::size_t sample_size = 100;
-// Chunks of the same words or the same vector may come first.
+// Chunks with the same words or vector may come first.
 constexpr std::size_t search_depth = 10;
 constexpr float nearly_one = 0.99F;
 

@@ -1,4 +1,4 @@
-// Whether what is derived from a store agrees with it.
+// Checks that the search data agrees with the store.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace plimsoll::library {
 
-// Every fault found, as a sentence each. All living chunks are compared by number, some of them by being
-// searched for: whatever is found must live, and a chunk must find itself by its own vector and its own
+// Returns one sentence per fault. Compares the number of chunks, and searches for a sample of them: every hit
+// must exist, and a chunk must be found by its own vector and its own
 // words.
 Result<std::vector<std::string>> check_index(Store& store, const IndexInfo& info, const Index& index);
 

@@ -12,7 +12,7 @@
 namespace plimsoll::library {
 namespace {
 
-constexpr int most_tries = 3;  // somebody else may make the collection meanwhile, with other settings
+constexpr int most_tries = 3;  // another request may create the collection meanwhile, with other settings
 
 bool same(const IndexSettings& a, const IndexSettings& b) {
   return a.tokenizer == b.tokenizer && a.chunk_tokens == b.chunk_tokens && a.embedders == b.embedders;
@@ -23,7 +23,7 @@ Result<bool> has(Store& store, IndexId index, std::string_view key) {
   return head.has_value();
 }
 
-// Whether all of it is there.
+// Returns whether `metadata` has all wanted entries.
 bool holds(const Metadata& metadata, const Metadata& wanted) {
   return std::ranges::all_of(wanted, [&](const auto& one) {
     const auto found = metadata.find(one.first);
@@ -51,7 +51,7 @@ Result<IndexInfo> Collections::find(std::string_view owner, std::string_view nam
   return found;
 }
 
-// Id 0: there is none yet, and so it would be made.
+// Id 0: it does not exist yet and would be created with these settings.
 Result<IndexInfo> Collections::find_or_intended(std::string_view owner, std::string_view name) const {
   auto found = find(owner, name);
   if (found || found.error().code != Errc::not_found) return found;
@@ -92,7 +92,7 @@ Result<std::vector<DocumentWithVectors>> Collections::prepared(const IndexInfo& 
                                  [&](const auto&) { return !deadline.passed(); });
 }
 
-// An index that nothing went into is none.
+// If nothing is stored, the new index is removed.
 Result<void> Collections::put_into_new(const IndexInfo& intended,
                                        std::span<const DocumentWithVectors> documents) {
   TRY(const IndexInfo made, store().create_index(intended.owner, intended.name, intended.settings));
@@ -122,7 +122,7 @@ Result<void> Collections::add(std::string_view owner, std::string_view name,
     const auto turn = turn_of(owner, name);
     const std::lock_guard lock(*turn);
     TRY(const IndexInfo now, find_or_intended(owner, name));
-    // What was known of one that is gone is to be put into the next as well.
+    // If the index was replaced, its known documents must go into the new one too.
     if (!same(now.settings, seen.settings) || (seen.id != 0 && now.id != seen.id)) continue;
     if (now.id == 0) return put_into_new(now, ready);
     if (now.id != seen.id || now.revision != seen.revision) {
@@ -137,15 +137,15 @@ Result<void> Collections::add(std::string_view owner, std::string_view name,
     TRY_VOID(store().put(now.id, ready));
     return {};
   }
-  return fail(Errc::bad_input, "the index '{}' is being made anew by others; try again", name);
+  return fail(Errc::bad_input, "the index '{}' is being recreated by another request; try again", name);
 }
 
 Result<UpdateOutcome> Collections::update(std::string_view owner, std::string_view name,
                                           std::span<const GivenDocument> given, Deadline deadline) {
   TRY(const IndexInfo info, find(owner, name));
   UpdateOutcome outcome;
-  std::map<std::string_view, std::size_t> changed;  // the last one that was given for an id
-  std::vector<DocumentWithVectors> old;             // sentences that stay are not embedded again
+  std::map<std::string_view, std::size_t> changed;  // the last document given for an id
+  std::vector<DocumentWithVectors> old;             // unchanged sentences are not embedded again
   for (std::size_t i = 0; i < given.size(); ++i) {
     TRY(const auto head, store().head(info.id, given[i].id));
     if (!head) {
@@ -169,7 +169,7 @@ Result<UpdateOutcome> Collections::update(std::string_view owner, std::string_vi
   const std::lock_guard lock(*turn);
   TRY(const IndexInfo now, find(owner, name));
   if (now.id != info.id)
-    return fail(Errc::not_found, "the index '{}' was made anew meanwhile; try again", name);
+    return fail(Errc::not_found, "the index '{}' was recreated meanwhile; try again", name);
   std::vector<DocumentWithVectors> still;
   std::set<std::string, std::less<>> gone;
   for (DocumentWithVectors& one : ready) {
@@ -195,7 +195,7 @@ Result<FileOutcome> Collections::put_file(std::string_view owner, std::string_vi
   for (int tried = 0; tried < most_tries; ++tried) {
     TRY(const IndexInfo seen, find_or_intended(owner, name));
     FileOutcome outcome;
-    std::vector<DocumentWithVectors> old;  // sentences that stay are not embedded again
+    std::vector<DocumentWithVectors> old;  // unchanged sentences are not embedded again
     if (seen.id != 0) {
       TRY(const auto head, store().head(seen.id, file.name));
       if (head && head->source_hash == hash && holds(head->metadata, metadata))
@@ -236,7 +236,7 @@ Result<FileOutcome> Collections::put_file(std::string_view owner, std::string_vi
     }
     return outcome;
   }
-  return fail(Errc::io_failed, "the index '{}' is made anew again and again; try later", name);
+  return fail(Errc::io_failed, "the index '{}' is recreated repeatedly; try again later", name);
 }
 
 Result<std::vector<std::string>> Collections::remove(std::string_view owner, std::string_view name,
@@ -267,7 +267,7 @@ Result<void> Collections::undisturbed(std::string_view owner, std::string_view n
   const IndexId before = info ? info->id : 0;
   TRY_VOID(work(info ? &*info : nullptr));
   const auto now = find(owner, name);
-  if (before != 0 && (!now || now->id != before)) {  // the work put another into its place
+  if (before != 0 && (!now || now->id != before)) {  // it was replaced
     open_indexes().forget(owner, name);
     if (tools_.removed) tools_.removed(*info);
   }

@@ -1,8 +1,8 @@
-// Documents as clients keep them over HTTP: texts with ids and metadata, in collections that their first
-// document makes.
+// Collections of documents over HTTP: texts with ids and metadata. A collection is created by its first
+// document.
 //
-// A call that changes a collection does so whole or not at all. Reading, cutting and embedding go before the
-// change, so that a long one holds up nobody.
+// A call changes a collection completely or not at all. Reading, chunking and embedding come before the
+// change, so a long call does not block others.
 #pragma once
 
 #include <functional>
@@ -27,13 +27,13 @@ struct GivenDocument {
   Metadata metadata;
 };
 
-// A file as somebody sent it. Its name is only a name: nothing is opened or written by it.
+// An uploaded file. Its name is never used to open or write a file.
 struct GivenFile {
-  std::string name;        // the document's key, and what its kind may be told by
-  std::string_view bytes;  // live until it is put
+  std::string name;        // the document's key; may be used to detect its type
+  std::string_view bytes;  // must live until the call returns
 };
 enum class FileStage : std::uint8_t { reading, embedding, storing };
-// Asked at each stage, and at `embedding` again and again with how many sentences are done. False: stop.
+// Called at each stage, and repeatedly during `embedding` with the number of finished sentences. False: stop.
 using FileProgress = std::function<bool(FileStage stage, std::size_t sentences)>;
 enum class FileFate : std::uint8_t { added, updated, unchanged };
 struct FileOutcome {
@@ -42,22 +42,22 @@ struct FileOutcome {
   std::vector<std::string> warnings;
 };
 
-// What collections stand on; all of it outlives them.
+// Dependencies of collections; must outlive them.
 struct CollectionTools {
   OpenIndexes& open_indexes;
   const TokenizerLibrary& tokenizers;
   std::function<Result<IndexSettings>()> settings_of_new;
   std::function<Result<std::vector<Embedder*>>(const IndexInfo& info)> embedders_of;
-  std::function<void(const IndexInfo& gone)> removed;  // what was derived from it may go
+  std::function<void(const IndexInfo& gone)> removed;  // its search data may be deleted
   std::uint64_t max_document_bytes = std::uint64_t{64} << 20;
 };
 
-// Places in what was given.
+// Indices into the given documents.
 struct UpdateOutcome {
   std::vector<std::size_t> updated, unchanged, not_found;
 };
 
-// Any thread may call at any time; all of it blocks. not_found: "No such index: 'X' exists."
+// Thread-safe; all calls block. not_found: "No such index: 'X' exists."
 class Collections {
  public:
   explicit Collections(CollectionTools tools) : tools_(std::move(tools)) {}
@@ -65,27 +65,27 @@ class Collections {
   Store& store() const { return tools_.open_indexes.store(); }
   OpenIndexes& open_indexes() const { return tools_.open_indexes; }
 
-  // In the order of their making.
+  // Oldest first.
   Result<std::vector<std::string>> names(std::string_view owner) const;
   Result<IndexInfo> find(std::string_view owner, std::string_view name) const;
 
-  // Those whose ids are there already stay as they are. None at all: no collection is made. unsupported: code
-  // in no language, or one that is not known.
+  // Adds documents; existing ids are not changed. With no documents, no collection is created. unsupported:
+  // code without a language, or in an unknown one.
   Result<void> add(std::string_view owner, std::string_view name, std::span<const GivenDocument> given,
                    Deadline deadline);
-  // A document that changes keeps its id and becomes the last of the collection.
+  // A changed document keeps its id and moves to the end of the collection.
   Result<UpdateOutcome> update(std::string_view owner, std::string_view name,
                                std::span<const GivenDocument> given, Deadline deadline);
-  // Read as `plimsoll index add` reads it, cut, embedded and put in; a document of the same name gives way.
-  // What is unchanged is not read again. timed_out where it was told to stop.
+  // Reads, chunks, embeds and stores a file like `plimsoll index add`; replaces a document of the same name.
+  // An unchanged file is skipped. timed_out: it was stopped.
   Result<FileOutcome> put_file(std::string_view owner, std::string_view name, const GivenFile& file,
                                const Metadata& metadata, const FileProgress& progress);
-  // The ids that were there.
+  // Returns the removed ids.
   Result<std::vector<std::string>> remove(std::string_view owner, std::string_view name,
                                           std::span<const std::string> ids);
   Result<void> remove_index(std::string_view owner, std::string_view name);
 
-  // Does the work while nobody here changes the collection. Without one of that name `info` is null.
+  // Runs the work while this process changes nothing in the collection. `info` is null if it does not exist.
   Result<void> undisturbed(std::string_view owner, std::string_view name,
                            const std::function<Result<void>(const IndexInfo* info)>& work);
 
@@ -96,11 +96,11 @@ class Collections {
                                                     std::span<const DocumentWithVectors> known,
                                                     Deadline deadline) const;
   Result<void> put_into_new(const IndexInfo& intended, std::span<const DocumentWithVectors> documents);
-  // Of one collection, for its changes.
+  // Returns the mutex for changes of one collection.
   std::shared_ptr<std::mutex> turn_of(std::string_view owner, std::string_view name);
 
   CollectionTools tools_;
-  std::mutex mutex_;  // of the map
+  std::mutex mutex_;  // guards the map
   std::map<std::pair<std::string, std::string>, std::weak_ptr<std::mutex>> turns_;
 };
 

@@ -13,7 +13,7 @@ std::vector<std::vector<float>> query_vectors(const OpenIndex& open, std::string
   for (std::size_t e = 0; e < vectors.size(); ++e) {
     Embedder* embedder = e < open.embedders.size() ? open.embedders[e] : nullptr;
     if (embedder == nullptr) {
-      notes.push_back(fmt::format("searched by words alone: the embedder '{}' is not at hand",
+      notes.push_back(fmt::format("searched by words alone: the embedder '{}' is not available",
                                   open.info.settings.embedders[e].name));
       continue;
     }
@@ -42,7 +42,7 @@ Result<Evidence> find_evidence(const OpenIndex& open, std::string_view query,
 
 namespace {
 
-// Of the passages of one document, whose text is its file.
+// Finds line numbers for the passages of one document whose text is its file.
 Result<void> find_lines(const OpenIndex& open, DocumentId document,
                         std::span<SelectedPassage* const> passages) {
   std::vector<std::uint64_t> bytes;

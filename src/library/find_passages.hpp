@@ -1,4 +1,4 @@
-// One question to one index: embed it, gather evidence, choose what fits.
+// Searches one index for one question: embeds it and gathers evidence.
 #pragma once
 
 #include <span>
@@ -11,24 +11,25 @@
 
 namespace plimsoll::library {
 
-// An index that is open, with what belongs to it. All outlive it.
+// An open index with its dependencies, which must outlive it.
 struct OpenIndex {
   IndexInfo info;
   Store& store;
   retrieve::ChunkCache& chunks;
   const Index& index;
-  std::vector<Embedder*> embedders;  // by place in the index; null: not at hand
+  std::vector<Embedder*> embedders;  // by position in the index; null: not available
 };
 
-// The query by each embedder of the index; empty where it fails or is not at hand, and a note says so.
+// Embeds the query with each embedder of the index; empty, with a note, if one fails or is not available.
 std::vector<std::vector<float>> query_vectors(const OpenIndex& open, std::string_view query,
                                               Deadline deadline, std::vector<std::string>& notes);
 
-// The evidence for a query. An embedder that fails or is not at hand leaves searching by words, and a note.
+// Returns the evidence for a query. If an embedder fails or is not available, only keywords are searched,
+// with a note.
 Result<Evidence> find_evidence(const OpenIndex& open, std::string_view query,
                                const retrieve::GatherOptions& options, Deadline deadline);
 
-// Fills in where the passages are in the files that they were read from: bytes, and lines of text files.
+// Fills in the positions of passages in their source files: bytes, and lines of text files.
 Result<void> locate(const OpenIndex& open, Selection& selection);
 
 }  // namespace plimsoll::library

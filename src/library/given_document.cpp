@@ -22,7 +22,7 @@ struct NamedLanguage {
   std::string_view media_type;
 };
 
-// By the names that tree-sitter's grammars have.
+// Names of tree-sitter's grammars.
 constexpr std::array parsed_languages{
     NamedLanguage{"c", Language::c, "text/x-c"},
     NamedLanguage{"cpp", Language::cpp, "text/x-c++"},
@@ -37,7 +37,7 @@ constexpr std::array parsed_languages{
     NamedLanguage{"java", Language::java, "text/x-java"},
 };
 
-// Known, and read by lines, as we have no grammar of theirs.
+// Known languages without a grammar, which are read by lines.
 constexpr std::array<std::string_view, 48> line_languages{
     "bash",    "c_sharp",    "csharp",  "clojure",  "cmake",  "commonlisp", "css",    "cuda",
     "dart",    "dockerfile", "elisp",   "elixir",   "elm",    "erlang",     "fish",   "fortran",
@@ -46,7 +46,7 @@ constexpr std::array<std::string_view, 48> line_languages{
     "perl",    "php",        "proto",   "r",        "ruby",   "scala",      "scheme", "scss",
     "sql",     "svelte",     "swift",   "toml",     "vue",    "xml",        "yaml",   "zig"};
 
-// The text of a metadata value; empty: there is none, or it is no text.
+// Returns a metadata value as text; empty: missing or not a string.
 std::string text_in(const Metadata& metadata, std::string_view key) {
   const auto found = metadata.find(key);
   if (found == metadata.end()) return {};
@@ -85,7 +85,7 @@ Result<Document> make_given(const GivenDocument& given, const Tokenizer& tokeniz
     read = ingest::read_text(given.text, "text/plain");
   }
   TRY(Document document, ingest::cut(std::move(read), tokenizer, {.chunk_tokens = chunk_tokens}));
-  if (document.chunks.empty()) document.text.clear();  // white space alone
+  if (document.chunks.empty()) document.text.clear();  // only white space
   document.key = given.id;
   document.source_hash = base::sha256_hex(given.text);
   document.source_bytes = given.text.size();

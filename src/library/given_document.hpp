@@ -1,4 +1,4 @@
-// A client's text as a document.
+// Makes a document of a client's text.
 #pragma once
 
 #include "ingest/read/read.hpp"
@@ -7,7 +7,7 @@
 
 namespace plimsoll::library {
 
-// Read and cut. unsupported: code without a language, or in one that is not known.
+// Reads and chunks a text. unsupported: code without a language, or in an unknown one.
 Result<Document> make_given(const GivenDocument& given, const Tokenizer& tokenizer, Tokens chunk_tokens,
                             const ingest::ReadOptions& options);
 

@@ -8,7 +8,7 @@
 namespace plimsoll::library {
 namespace {
 
-// The chunks with what is known of their documents; those that are gone are left out.
+// Loads chunks with properties of their documents; leaves out deleted ones.
 Result<std::map<ChunkId, Node>> load_nodes(Store& store, IndexId index,
                                            const std::map<ChunkId, const DocumentHead*>& wanted) {
   std::vector<ChunkId> ids;
@@ -48,8 +48,8 @@ Result<NodePage> list_nodes(Store& store, const IndexInfo& info, const Filter& f
                             std::int64_t limit) {
   constexpr std::size_t step = 1'000;
   NodePage page;
-  std::vector<std::vector<DocumentHead>> kept;    // so that the heads stay where they are
-  std::map<ChunkId, const DocumentHead*> wanted;  // ids rise with the documents'
+  std::vector<std::vector<DocumentHead>> kept;    // keeps the heads alive
+  std::map<ChunkId, const DocumentHead*> wanted;  // chunk ids rise with document ids
   const bool counts_all = !filter.empty();
   std::int64_t seen = 0;
   for (DocumentId after = 0;;) {

@@ -1,4 +1,4 @@
-// The pieces of a collection's documents as its clients see them: listed, and ranked for a query.
+// Chunks of a collection as clients see them: listed, or ranked for a query.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace plimsoll::library {
 
-// A chunk with what is known of its document.
+// A chunk with properties of its document.
 struct Node {
   std::string document;  // its key
   Span span;             // of the document's text
@@ -21,10 +21,10 @@ struct Node {
 
 struct NodePage {
   std::vector<Node> nodes;
-  std::int64_t total = 0;  // of the documents that pass the filter
+  std::int64_t total = 0;  // of the matching documents
 };
 
-// In the order in which their documents came.
+// In the order in which their documents were added.
 Result<NodePage> list_nodes(Store& store, const IndexInfo& info, const Filter& filter, std::int64_t offset,
                             std::int64_t limit);
 
@@ -35,7 +35,7 @@ struct RankedNode {
   std::optional<double> sparse;  // BM25; none: not among those with the query's words
 };
 
-// Best first, at most `most`: by words and by meaning.
+// Best first, at most `most`; by keyword and vector search.
 Result<std::vector<RankedNode>> rank_nodes(const OpenIndex& open, std::string_view query, std::size_t most,
                                            const Filter& filter, Deadline deadline);
 

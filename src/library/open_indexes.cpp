@@ -17,7 +17,7 @@ Result<std::shared_ptr<const LoadedIndex>> OpenIndexes::take(std::string_view ow
     TRY(place, opener_(info));
   } else {
     TRY_VOID(place->index->refresh());
-    place->open.chunks.forget(info.id);  // what was removed shall not stay in memory
+    place->open.chunks.forget(info.id);  // removed text must not stay in memory
   }
   place->tokens = info.tokens;
   return place;

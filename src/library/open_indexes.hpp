@@ -1,4 +1,4 @@
-// Indexes that stay open between requests, each as fresh as the store.
+// Keeps indexes open between requests, always up to date with the store.
 #pragma once
 
 #include <atomic>
@@ -13,15 +13,15 @@
 
 namespace plimsoll::library {
 
-// An open index and what it stands on. Kept alive by whoever searches it.
+// An open index with its dependencies. Running searches keep it alive.
 struct LoadedIndex {
   std::unique_ptr<Index> index;
   OpenIndex open;
-  std::vector<std::string> notes;       // "the embedder ... is not at hand"
+  std::vector<std::string> notes;       // "the embedder ... is not available"
   std::atomic<std::int64_t> tokens{0};  // of all its documents, by its own tokenizer
 };
 
-// Any thread may call at any time. The store outlives it.
+// Thread-safe. The store must outlive it.
 class OpenIndexes {
  public:
   using Opener = std::function<Result<std::unique_ptr<LoadedIndex>>(const IndexInfo& info)>;
@@ -29,11 +29,11 @@ class OpenIndexes {
 
   Store& store() { return store_; }
 
-  // not_found: "No such index: 'X' exists." An index that was changed, also by another process, is brought up
-  // to date; one that was removed and made anew is opened anew.
+  // not_found: "No such index: 'X' exists." Updates an index that was changed, also by another process;
+  // reopens one that was recreated.
   Result<std::shared_ptr<const LoadedIndex>> take(std::string_view owner, std::string_view name);
 
-  // Of an index that was removed: whoever searches it still may go on.
+  // Drops a removed index; running searches can finish.
   void forget(std::string_view owner, std::string_view name);
 
   bool has(std::string_view owner, std::string_view name) {
@@ -43,7 +43,7 @@ class OpenIndexes {
  private:
   Store& store_;
   Opener opener_;
-  std::mutex mutex_;  // of the map and of opening: the first request waits, the others with it
+  std::mutex mutex_;  // guards the map and opening: other requests wait for the first one
   std::map<std::pair<std::string, std::string>, std::shared_ptr<LoadedIndex>> open_;
 };
 

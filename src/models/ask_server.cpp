@@ -12,12 +12,11 @@
 namespace plimsoll::models {
 namespace {
 
-constexpr int most_late = 2;  // then the server is taken to hang
+constexpr int most_late = 2;  // after this the server counts as hanging
 constexpr std::size_t longest_said = 120;
 
-// The server's own words for an error, short and on one line: {"error": {"message": ...}}, {"error": ...} or
-// {"detail": ...}.
-// What was sent as a secret and comes back in an error is blotted out.
+// Returns the server's error message, shortened, on one line: from {"error": {"message": ...}}, {"error":
+// ...} or {"detail": ...}. Removes the secret if the server repeats it.
 std::string said_in(const std::string& body, const base::Secret& secret) {
   const auto json = nlohmann::json::parse(body, nullptr, false);
   if (!json.is_object()) return {};
@@ -39,12 +38,12 @@ std::string said_in(const std::string& body, const base::Secret& secret) {
 
 std::string complaint_of(const HttpReply& reply, const base::Secret& key) {
   if (!reply.location.empty())
-    return fmt::format("status {}: it points to {}, and redirects are not followed", reply.status,
+    return fmt::format("status {}: redirect to {}, which is not followed", reply.status,
                        origin_of(reply.location).empty() ? "elsewhere" : origin_of(reply.location));
   const std::string said = said_in(reply.body, key);
   if (!said.empty()) return fmt::format("status {}: {}", reply.status, said);
   if (reply.status == 401 || reply.status == 403)
-    return fmt::format("status {}: it wants a key", reply.status);
+    return fmt::format("status {}: it requires a key", reply.status);
   return fmt::format("status {}", reply.status);
 }
 
@@ -62,7 +61,7 @@ std::vector<HttpHeader> headers_of(const Upstream& upstream, std::optional<Serve
   return headers;
 }
 
-// The same address stands before every message of the client; people have it in front of them.
+// Removes the address from the start of a message of the HTTP client: the user knows it.
 std::string without_address(const Error& error) {
   const std::size_t space = error.what.find(": ");
   return error.what.starts_with("http") && space != std::string::npos ? error.what.substr(space + 2)
@@ -75,7 +74,7 @@ std::string figure(const ModelLocation& model) {
              : fmt::format("{}: {}", model.served_by, base::with_thousands(model.served));
 }
 
-// What one model was found to have, in the words of an attempt.
+// Describes what was found for one model, for WindowAttempt.
 std::string outcome(const ModelLocation& model, std::string_view otherwise) {
   if (model.served > 0) return figure(model);
   return model.problem.empty() ? std::string(otherwise) : model.problem;
@@ -85,7 +84,7 @@ void fill(std::string& text, const std::string& from) {
   if (text.empty()) text = from;
 }
 
-// What the second knows and the first does not.
+// Fills in what only the second one knows.
 void complete(ModelLocation& model, const ModelLocation& other) {
   if (model.maximum == 0) model.maximum = other.maximum;
   if (model.max_output == 0) model.max_output = other.max_output;
@@ -110,7 +109,7 @@ Result<std::string> ServerTalk::send(const ServerAsk& ask) {
     const Error error{reply.error().code, without_address(reply.error())};
     if (error.code == Errc::unreachable || error.code == Errc::bad_input || late_ >= most_late ||
         deadline_.passed())
-      gone_ = Error{error.code, "not asked: the server did not answer before"};
+      gone_ = Error{error.code, "not asked: the server did not answer earlier requests"};
     return tl::unexpected(error);
   }
   late_ = 0;
@@ -140,8 +139,8 @@ std::optional<ServerKind> ServerTalk::kind() {
   return kind_;
 }
 
-// OpenAI's list first: most servers have it, and many give themselves away in it. Then what only one of them
-// answers. The kind that the port speaks for comes before all.
+// Tries OpenAI's list first: most servers have it, and many can be recognised by it. Then the requests that
+// only one kind answers. The kind suggested by the port comes first.
 std::optional<ServerKind> ServerTalk::recognise() {
   std::vector<ServerKind> order{ServerKind::openai, ServerKind::ollama, ServerKind::llama_cpp,
                                 ServerKind::lm_studio, ServerKind::tgi};
@@ -160,7 +159,7 @@ std::optional<ServerKind> ServerTalk::recognise() {
       if (const auto shown = recognise_by_models(*reply)) return shown;
       const auto models = read_models(one, *reply);
       has_list = models.has_value();
-      note(question, has_list ? "a list that does not say which server this is" : models.error().what);
+      note(question, has_list ? "a list that does not show the kind of server" : models.error().what);
     } else if (answers_as(one, *reply)) {
       return one;
     } else {
@@ -173,7 +172,7 @@ std::optional<ServerKind> ServerTalk::recognise() {
 
 Result<std::vector<ModelLocation>> ServerTalk::models() {
   const auto known = kind();
-  if (!known) return fail(Errc::upstream_failed, "the kind of server could not be found out");
+  if (!known) return fail(Errc::upstream_failed, "the kind of server could not be detected");
   const ServerAsk question = ask_for_models(*known);
   const auto reply = ask(question);
   auto models = reply ? read_models(*known, *reply) : tl::unexpected(reply.error());
@@ -189,7 +188,7 @@ void ServerTalk::add_loaded(std::string_view name, ModelLocation& model) {
   if (!loaded) return note(*question, loaded.error().what);
   const ModelLocation* found = find_served(*loaded, name);
   if (found == nullptr) return note(*question, "the model is not loaded");
-  note(*question, outcome(*found, "the model is loaded, and this version does not say with what window"));
+  note(*question, outcome(*found, "the model is loaded, but this version does not report its window"));
   if (found->served == 0) return;
   model.served = found->served;
   model.served_by = found->served_by;
@@ -200,7 +199,7 @@ void ServerTalk::add_loaded(std::string_view name, ModelLocation& model) {
 ModelLocation ServerTalk::completed(const ModelLocation& listed) {
   const auto question = ask_for_model(*kind_, listed.name);
   if (!question) {
-    note(ask_for_models(*kind_), outcome(listed, "the list does not say its window"));
+    note(ask_for_models(*kind_), outcome(listed, "the list does not have its window"));
     return listed;
   }
   const auto reply = ask(*question);
@@ -225,11 +224,10 @@ std::optional<ModelLocation> ServerTalk::model(std::string_view name) {
   const auto listed = models();
   if (!listed) return std::nullopt;
   const ModelLocation* found = find_served(*listed, name);
-  // TGI runs one model, whatever it is called in a request.
+  // TGI runs one model and ignores the name in a request.
   if (found == nullptr && *kind_ == ServerKind::tgi && !listed->empty()) found = listed->data();
   if (found != nullptr) return completed(*found);
-  note(ask_for_models(*kind_),
-       fmt::format("it lists {} models, and none is called '{}'", listed->size(), name));
+  note(ask_for_models(*kind_), fmt::format("it lists {} models, but not '{}'", listed->size(), name));
   return std::nullopt;
 }
 

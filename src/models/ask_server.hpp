@@ -1,6 +1,5 @@
-// One conversation with one upstream: which kind it is, which models it has, what it says of one. Each
-// question has its own patience and all of them share a deadline; a server that cannot be reached is not
-// asked again.
+// Asks one upstream for its kind, its models, and properties of one model. Each request has its own time
+// limit, and all of them share a deadline; a server that cannot be reached is not asked again.
 #pragma once
 
 #include <map>
@@ -20,26 +19,26 @@ class ServerTalk {
   ServerTalk(HttpClient& http, const Upstream& upstream, Deadline deadline,
              std::chrono::milliseconds each_ask);
 
-  // The kind that was given, or the one that the server shows itself to be by at most five questions. None:
-  // tried() says why.
+  // Returns the given kind, or detects it with at most five requests. None:
+  // take_tried() says why.
   std::optional<ServerKind> kind();
-  // Spares the questions where somebody knows it from before.
+  // Skips detection if the kind is known.
   void set_kind(ServerKind kind) { kind_ = kind; }
 
-  // What it says of one model; none where it does not know it, or did not tell. A model without a window is
-  // an answer too.
+  // Asks for one model; none if the server does not know it or did not answer. The result may lack a
+  // window.
   std::optional<ModelLocation> model(std::string_view name);
 
-  // All that it lists, without what has to be asked model by model.
+  // Returns the server's list, without properties that need a request per model.
   Result<std::vector<ModelLocation>> models();
 
-  // Of a model that models() listed: whatever else has to be asked.
+  // Completes a model from models() with further requests.
   ModelLocation completed(const ModelLocation& listed);
 
-  // Every question since the last call and what came of it, in order.
+  // Returns all requests since the last call with their results, in order.
   std::vector<WindowAttempt> take_tried() { return std::exchange(tried_, {}); }
 
-  // Whether any question got a reply. A server error (5xx) is none: servers give it while they start.
+  // Returns whether any request got a reply. A server error (5xx) does not count: servers return it at start.
   bool answered() const { return answered_; }
 
  private:
@@ -54,11 +53,11 @@ class ServerTalk {
   Deadline deadline_;
   std::chrono::milliseconds each_ask_;
   std::optional<ServerKind> kind_;
-  bool looked_ = false;                                 // for the kind
-  std::map<std::string, Result<std::string>> replies_;  // by method and path, of questions without a body
-  std::optional<Error> gone_;                           // why it makes no sense to ask on
+  bool looked_ = false;                                 // detection was tried
+  std::map<std::string, Result<std::string>> replies_;  // by method and path, for requests without a body
+  std::optional<Error> gone_;                           // why no further requests are sent
   bool answered_ = false;
-  int late_ = 0;  // questions in a row without a reply in time
+  int late_ = 0;  // consecutive requests without a reply in time
   std::vector<WindowAttempt> tried_;
 };
 

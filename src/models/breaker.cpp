@@ -11,7 +11,7 @@ std::optional<Breakers::Clock::duration> Breakers::left_locked(const Key& key, C
   return found->second.until - now;
 }
 
-// After a pause: this request tries, and the others wait for what comes of it.
+// After a pause, this request tries the server and others wait for the result.
 void Breakers::take_turn_locked(const Key& key, Clock::time_point now) {
   const auto found = states_.find(key);
   if (found != states_.end() && found->second.failures >= failures_in_a_row)
@@ -25,7 +25,7 @@ std::optional<Breakers::Clock::duration> Breakers::closed_for(const ModelLocatio
   if (states_.empty()) return std::nullopt;
   const Key server = of_server(location), model = of_model(location, owner);
   const auto of_one = left_locked(server, now), of_other = left_locked(model, now);
-  if (of_one || of_other) return std::max(of_one, of_other);  // none is less than any
+  if (of_one || of_other) return std::max(of_one, of_other);  // an empty optional is the smallest
   take_turn_locked(server, now);
   take_turn_locked(model, now);
   return std::nullopt;
@@ -47,7 +47,7 @@ void Breakers::succeeded(const ModelLocation& location, const std::string& owner
 void Breakers::failed(const ModelLocation& location, const std::string& owner, Failure failure,
                       Clock::time_point now) {
   const std::lock_guard lock(mutex_);
-  if (failure == Failure::reply) states_.erase(of_server(location));  // which was reached
+  if (failure == Failure::reply) states_.erase(of_server(location));  // the server was reached
   const Key key = failure == Failure::connection ? of_server(location) : of_model(location, owner);
   if (!states_.contains(key)) make_room_locked();
   State& state = states_[key];

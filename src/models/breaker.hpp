@@ -1,8 +1,8 @@
-// Stops asking a server that fails again and again, for a while: whoever waits for it would wait in vain.
+// Circuit breakers: stops sending requests to a server that fails repeatedly, for a while.
 //
-// A server that cannot be reached is left alone by everybody. What answers 502 to 504, breaks off or is too
-// late may fail for one model or for one caller's requests alone, so that such failures count for that model
-// and that caller: nobody is refused because of somebody else's requests.
+// A server that cannot be reached is blocked for all callers. Replies 502 to 504, broken connections and
+// timeouts may concern only one model or one caller, so they count only for that model and that
+// caller: no caller is refused because of another's requests.
 #pragma once
 
 #include <chrono>
@@ -17,21 +17,22 @@
 
 namespace plimsoll::models {
 
-// Any thread may call anything at any time.
+// Thread-safe.
 class Breakers {
  public:
   using Clock = std::chrono::steady_clock;
-  static constexpr std::size_t most_kept = 4'096;  // models and callers; the least recent failure goes first
+  static constexpr std::size_t most_kept = 4'096;  // models and callers; the oldest failure is dropped first
 
   enum class Failure : std::uint8_t {
     connection,  // the server cannot be reached
-    reply,       // it can, and this request failed
+    reply,       // the server was reached, but the request failed
   };
 
-  // How long the model is not to be asked yet. None: it may be; after a pause, by one request at a time.
+  // Returns how long the model is still blocked. None: not blocked; after a pause, one request at a time may
+  // try.
   std::optional<Clock::duration> closed_for(const ModelLocation& location, const std::string& owner,
                                             Clock::time_point now);
-  // The same without taking the turn of the one request.
+  // The same, without claiming the try.
   bool is_closed(const ModelLocation& location, const std::string& owner, Clock::time_point now) const;
   void succeeded(const ModelLocation& location, const std::string& owner);
   void failed(const ModelLocation& location, const std::string& owner, Failure failure,
@@ -59,7 +60,7 @@ class Breakers {
   void make_room_locked();
 
   mutable std::mutex mutex_;
-  std::map<Key, State> states_;  // of those that failed last
+  std::map<Key, State> states_;  // recent failures
 };
 
 }  // namespace plimsoll::models

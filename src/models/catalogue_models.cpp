@@ -20,7 +20,7 @@ Result<PlanModel> CatalogueModels::open_unknown(std::string_view model) const {
                     Confidence::low,
                     {{"catalogue", fmt::format("no entry for '{}'", model)}}};
   unknown.exactness = Exactness::estimated;
-  unknown.why = fmt::format("no tokenizer is known for '{}'; counted with o200k_base", model);
+  unknown.why = fmt::format("the tokenizer of '{}' is not known; counted with o200k_base", model);
   return unknown;
 }
 
@@ -34,7 +34,7 @@ Result<PlanModel> CatalogueModels::open_known(std::string_view model, const Mode
                   .why = card.why,
                   .drift = {}};
   known.usual_output = card.max_output;
-  if (card.origin != "built in") known.max_output = card.max_output;  // set by the user, for their server
+  if (card.origin != "built in") known.max_output = card.max_output;  // set by the user for their server
   known.exactness = card.exactness;
   known.chat.chat_template = card.chat_template;
   known.chat.specials = card.specials;
@@ -47,8 +47,8 @@ Result<PlanModel> CatalogueModels::open_known(std::string_view model, const Mode
                                              card.name, card.source)}}};
   if (relative) {
     known.exactness = worse(known.exactness, Exactness::estimated);
-    known.why =
-        fmt::format("'{}' is not in the catalogue; counted as its nearest relative {}", model, card.name);
+    known.why = fmt::format("'{}' is not in the catalogue; counted as the nearest related model, {}", model,
+                            card.name);
   }
   return known;
 }

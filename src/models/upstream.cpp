@@ -19,9 +19,7 @@ struct Parts {
 };
 
 Result<Parts> take_apart(std::string_view url) {
-  const auto bad = [] {
-    return fail(Errc::bad_input, "the address of a server starts with http:// or https:// and a host");
-  };
+  const auto bad = [] { return fail(Errc::bad_input, "a server URL needs http:// or https:// and a host"); };
   const bool clean = std::ranges::none_of(
       url, [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7F' || c == '\\'; });
   const std::size_t colon = url.find("://");
@@ -51,8 +49,8 @@ Result<Parts> take_apart(std::string_view url) {
   return parts;
 }
 
-// People give the address that their client takes; the routes that we ask lie elsewhere. What stands before
-// is the server's own: some have everything below /openai or /models.
+// Users give the URL for their client; our routes are elsewhere. The path before the route belongs to the
+// server: some have everything below /openai or /models.
 void strip_routes(std::string& path, std::optional<ServerKind> kind) {
   const auto strip = [&](std::string_view route) {
     const bool has = path.ends_with(route);

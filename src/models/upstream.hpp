@@ -1,4 +1,4 @@
-// A server of models: where it is, of which kind, and the key for it.
+// A model server: its URL, kind and API key.
 #pragma once
 
 #include <optional>
@@ -11,27 +11,27 @@
 namespace plimsoll::models {
 
 struct Upstream {
-  std::string root;                // what paths such as /v1/models are put after; may hold a password
-  std::string shown;               // the same without one, for people
-  std::optional<ServerKind> kind;  // none: to be found out
-  base::Secret key;                // sent to this server, and to no other
-  std::string cache_key;           // tells this server, asked as this kind, from all others
+  std::string root;                // base URL for paths such as /v1/models; may contain a password
+  std::string shown;               // the same without password, for display
+  std::optional<ServerKind> kind;  // none: detect it
+  base::Secret key;                // sent only to this server
+  std::string cache_key;           // identifies server and kind
 };
 
-// From an address as people have it: the server's, or that of one of its routes (".../v1",
-// ".../v1/chat/completions"). bad_input where it is no http or https address.
+// Parses a URL of the server or of one of its routes (".../v1",
+// ".../v1/chat/completions"). bad_input: not an http or https URL.
 Result<Upstream> make_upstream(std::string_view url, std::optional<ServerKind> kind, base::Secret key = {});
 
-// Which kind an address speaks for by itself: the hosts of some vendors, and the ports that servers have when
-// nobody chose another.
+// The kind that a URL suggests: by the hosts of some vendors, and by the default ports of
+// servers.
 struct KindHint {
   std::optional<ServerKind> certain;
   std::optional<ServerKind> likely;
 };
 KindHint hint_of(std::string_view url);
 
-// "https://host:8000" of an address, in small letters, the scheme's own port left out; empty for no address.
-// A key that was given for one server is sent to another address only where these are the same.
+// Returns "https://host:8000" of a URL, in lower case, without a default port; empty for an invalid URL.
+// The key of one server is sent to another URL only if their origins are equal.
 std::string origin_of(std::string_view url);
 
 }  // namespace plimsoll::models

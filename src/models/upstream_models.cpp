@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_models = 10'000;  // names come from clients
 
-// The name without provider, tag, date and the like.
+// Returns the name without provider, tag, date and similar parts.
 std::string bare_key(std::string_view model) {
   const auto spellings = window::barer_and_barer(window::without_provider(model));
   return spellings.empty() ? std::string() : window::key_of(spellings.back());
@@ -53,7 +53,7 @@ bool UpstreamModels::is_known(const ModelLocation& location) const {
 Result<PlanModel> UpstreamModels::make(const ModelLocation& location, const ModelReport& report) const {
   TRY(PlanModel model, catalogue_models_.open(location.model));
   model.window = report.window;
-  // A figure that another provider set for the same model is no limit of this server.
+  // A limit of another provider for the same model does not apply to this server.
   const Upstream& server = upstreams_.members()[location.member].server;
   const auto match = catalogue_.find(location.model);
   const bool own_figure = match && match->kind != MatchKind::partial &&
@@ -70,7 +70,7 @@ Result<PlanModel> UpstreamModels::make(const ModelLocation& location, const Mode
         {"num_ctx", fmt::format("up to {} is asked for as needed", base::with_thousands(reach))});
     model.window.tokens = reach;
     model.window.served_now = report.window.source == WindowSource::served ? report.window.tokens : 0;
-    // What is served already needs no request for more.
+    // A window that is already served need not be requested.
     if (reach != model.window.served_now) {
       model.window.source = WindowSource::requestable;
       model.window.confidence = report.served.maximum > 0 ? Confidence::medium : Confidence::low;
@@ -107,7 +107,7 @@ std::optional<Tokens> UpstreamModels::listed_window(const ModelLocation& locatio
   const auto models = upstreams_.models();
   const UpstreamList& member = (*models)[location.member];
   const auto is_it = [&](const ListedModel& one) {
-    return one.name == location.model || one.name == location.model + ":latest";  // as an Ollama completes it
+    return one.name == location.model || one.name == location.model + ":latest";  // as Ollama completes it
   };
   const auto listed = std::ranges::find_if(member.models, is_it);
   if (listed == member.models.end()) return std::nullopt;
@@ -126,7 +126,7 @@ Result<PlanModel> UpstreamModels::open(const ModelLocation& location, Deadline d
                                        bool with_override) const {
   if (const auto& embedded = upstreams_.members()[location.member].embedded) {
     if (location.model != embedded->name)
-      return fail(Errc::unknown_model, "the embedded model is '{}', and not '{}'", embedded->name,
+      return fail(Errc::unknown_model, "the embedded model is '{}', not '{}'", embedded->name,
                   location.model);
     return *embedded;
   }
@@ -150,7 +150,7 @@ std::shared_ptr<const UpstreamModels::Known> UpstreamModels::known(const ModelLo
 }
 
 DriftKey UpstreamModels::drift_key(const ModelLocation& location, const std::string& owner) const {
-  constexpr std::size_t longest_name = 40;  // a whole template may stand there
+  constexpr std::size_t longest_name = 40;  // it may be a whole template
   const std::shared_ptr<const Known> known = this->known(location);
   return {upstreams_.members()[location.member].name, location.model,
           known ? known->model.chat.chat_template.substr(0, longest_name) : std::string(), owner};
@@ -164,8 +164,7 @@ LearnedModel UpstreamModels::learned(const ModelLocation& location, const std::s
 }
 
 void apply(const LearnedModel& learned, PlanModel& model) {
-  constexpr Tokens most_share =
-      8;  // of the window: beyond, plans would starve of what may be one false report
+  constexpr Tokens most_share = 8;  // of the window: one wrong report must not take more from plans
   Window& window = model.window;
   if (learned.window && *learned.window < window.tokens && window.source != WindowSource::configured) {
     window.tried.push_back({"overflow error", "window " + base::with_thousands(*learned.window)});
@@ -194,7 +193,7 @@ std::optional<ServedFormat> UpstreamModels::format_of(const ModelLocation& locat
   return found == formats_.end() ? std::nullopt : std::optional(found->second);
 }
 
-// No less than what plans are made for, also where a setting says how much that is.
+// At least the window that plans use, even if a setting determines it.
 UpstreamModels::Reach UpstreamModels::reach_of(const ModelLocation& location) const {
   if (const auto known = this->known(location))
     return {known->found->window.tokens, known->model.window.tokens};
@@ -217,7 +216,7 @@ std::optional<Tokens> UpstreamModels::num_ctx_for(const ModelLocation& location,
   const std::lock_guard lock(mutex_);
   if (loaded_.size() >= most_models) loaded_.clear();
   const auto place = loaded_.try_emplace(key_of(location), std::min(reach.served, reach.most)).first;
-  // Never less than the plan needs: it was made for a window that the server can be asked for.
+  // At least what the plan needs: the server can provide that window.
   place->second = ollama_num_ctx(needed, place->second, std::max(reach.most, needed));
   return place->second;
 }
@@ -243,7 +242,7 @@ Result<PlanModel> RequestModels::open_fallback(std::string_view model) const {
 std::optional<std::string> RequestModels::served_as(std::string_view model) const {
   const auto location = models_.served_as(model);
   if (!location) return std::nullopt;
-  // With the server's name in front, where another server lists the same name before it.
+  // Adds the server's name as prefix if an earlier server lists the same model name.
   const auto plain = models_.upstreams().find(location->model);
   if (plain && plain->member == location->member) return location->model;
   return models_.upstreams().members()[location->member].name + "/" + location->model;
@@ -253,7 +252,7 @@ Result<PlanModel> RequestModels::open(std::string_view model, bool with_override
   TRY(const ModelLocation location, models_.upstreams().find(model));
   TRY(PlanModel opened, models_.open(location, deadline_, with_override));
   if (view_.most && *view_.most < opened.window.tokens) {
-    opened.window.tried.push_back({"the request's own wish", base::with_thousands(*view_.most) + " tokens"});
+    opened.window.tried.push_back({"the request's window", base::with_thousands(*view_.most) + " tokens"});
     opened.window.tokens = *view_.most;
     opened.window.source = WindowSource::configured;
   }

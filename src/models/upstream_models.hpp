@@ -1,4 +1,4 @@
-// What a plan needs to know of a model, where the gateway's servers really serve it.
+// Properties of models on the gateway's servers, for planning.
 #pragma once
 
 #include <map>
@@ -20,78 +20,78 @@ struct UpstreamRules {
   std::function<std::int64_t()> now_ms = base::utc_ms;
 };
 
-// What replies have taught of a model, for one owner's requests.
+// What was learned from replies about a model, for one owner's requests.
 struct LearnedModel {
   budget::Drift drift{};
   std::optional<Tokens> window{};
 
-  // Whether a plan has less room by it than without.
+  // Returns whether it reduces the room of a plan.
   bool holds_back() const { return window || budget::margin_for(drift) > budget::margin_for({}); }
 };
-// The model with what was learned: a margin of no more than an eighth of its window, and a window that a
-// setting does not decide.
+// Applies what was learned to a model: a margin of at most an eighth of its window, and a window if no
+// setting determines it.
 void apply(const LearnedModel& learned, PlanModel& model);
 
-// Which of our chat formats renders as a server does.
+// The chat template of ours that renders like the server.
 struct ServedFormat {
-  std::string name{};  // for ChatOptions::chat_template; empty: the one that the catalogue has
-  bool chats = false;  // chats come out the same, letter by letter
-  bool tools = false;  // and so do chats with tools
+  std::string name{};  // for ChatOptions::chat_template; empty: from the catalogue
+  bool chats = false;  // chats are rendered identically
+  bool tools = false;  // chats with tools too
 };
 
-// The largest window that an Ollama may be asked for (U2): never above what the model can, and not above the
-// user's limit, which is what is served but at least 16,384 where the user set none.
+// Returns the largest window to request from Ollama (U2): at most the model's maximum and the user's limit.
+// Without a user limit: the served window, at least 16,384.
 Tokens ollama_reach(Tokens served, Tokens maximum, std::optional<Tokens> limit);
-// In steps, so that a conversation that grows does not reload the model each turn. `loaded`: what it runs
-// with now; that stays where it is enough.
+// Returns the window to request, in steps, so that a growing conversation does not reload the model each
+// turn. `loaded`: the current window, which stays if it is large enough.
 Tokens ollama_num_ctx(Tokens needed, Tokens loaded, Tokens reach);
 
-// Any thread may call anything at any time; what it is made of outlives it.
+// Thread-safe. Its dependencies must outlive it.
 class UpstreamModels {
  public:
   UpstreamModels(const Upstreams& upstreams, WindowFinder& finder, const ModelCatalogue& catalogue,
                  const TokenizerLibrary& tokenizers, const ledger::DriftBook& drift, UpstreamRules rules);
 
-  // Whether the window of this model is known without asking anybody.
+  // Returns whether the window of this model is known without a request.
   bool is_known(const ModelLocation& location) const;
-  // As its server describes it, without what replies have taught. `with_override`: whether LLM_CONTEXT_WINDOW
-  // decides, see WindowFinder.
+  // Returns the model as described by its server, without what was learned. `with_override`: whether
+  // LLM_CONTEXT_WINDOW applies, see WindowFinder.
   Result<PlanModel> open(const ModelLocation& location, Deadline deadline, bool with_override = true) const;
-  // The model that a server lists under this name: by exactly that name, else by the same name without
-  // provider, tag and the like, else the same model of the catalogue (D3). None: no server lists it. A model
-  // behind the name of a server that gave no list is taken to be there.
+  // Finds a model on the servers: by its exact name, else by the name without provider, tag and similar
+  // parts, else by the same model in the catalogue (D3). None: no server lists it. A model with the name of a
+  // server that gave no list as prefix counts as listed.
   std::optional<ModelLocation> served_as(std::string_view model) const;
-  // Its window as the server listed it, or can be asked to make it; nobody is asked. None: no server lists
-  // it.
+  // Returns the window as listed by the server, or as it can be requested; sends no request. None: no server
+  // lists it.
   std::optional<Tokens> listed_window(const ModelLocation& location) const;
-  // The server has answered a request: if its window is not known yet, it is asked for at the next one.
+  // Call after the server answered a request: if its window is not known yet, the next request asks for it.
   void heard_from(const ModelLocation& location) const;
   bool same(std::string_view a, std::string_view b) const { return catalogue_models_.same(a, b); }
   const Upstreams& upstreams() const { return upstreams_; }
 
   LearnedModel learned(const ModelLocation& location, const std::string& owner) const;
-  // What drift is learned by: server, model, the format that it is counted in, and whose request it was.
+  // Returns the key for drift: server, model, chat template and owner.
   DriftKey drift_key(const ModelLocation& location, const std::string& owner) const;
   std::int64_t now_ms() const { return rules_.now_ms(); }
-  // What servers say of their windows in errors.
+  // Windows that servers report in errors.
   WindowSigns& window_signs() { return signs_; }
   const WindowSigns& window_signs() const { return signs_; }
-  // How this model's server renders chats, compared with ours (U2).
+  // Stores how this model's server renders chats, compared with ours (U2).
   void learn_format(const ModelLocation& location, ServedFormat format);
-  // None: nobody has looked yet.
+  // None: not compared yet.
   std::optional<ServedFormat> format_of(const ModelLocation& location) const;
 
-  // Of the window that chats are planned for: what requests have that cannot ask for one.
+  // Returns the part of the planned window that is available to requests that cannot ask for a window.
   Tokens unasked_window(const ModelLocation& location, Tokens planned) const;
-  // The window to load an Ollama model with for a plan that needs so much. None: the server does not let us
-  // choose.
+  // Returns the window to load an Ollama model with, for a plan with this need. None: the server does not let
+  // us choose.
   std::optional<Tokens> num_ctx_for(const ModelLocation& location, Tokens needed);
-  // After a cut: the next request asks for a larger window. False: there is none to ask for.
+  // After a truncation: the next request asks for a larger window. False: there is no larger one.
   bool raise_window(const ModelLocation& location);
 
  private:
   struct Known {
-    WindowCache::Found found;  // that the rest was made from
+    WindowCache::Found found;  // source of the other fields
     PlanModel model;
   };
   struct Reach {
@@ -112,22 +112,22 @@ class UpstreamModels {
   UpstreamRules rules_;
   mutable std::shared_mutex mutex_;
   mutable std::map<Key, std::shared_ptr<const Known>> known_;
-  std::map<Key, Tokens> loaded_;  // what an Ollama was last asked for
+  std::map<Key, Tokens> loaded_;  // windows last requested from Ollama
   std::map<Key, ServedFormat> formats_;
   WindowSigns signs_;
 };
 
-// Whose request it is, and what it wishes.
+// Owner and options of one request.
 struct RequestView {
   std::string owner{};
-  std::optional<Tokens> most{};  // windows are taken to be no larger
-  bool with_override = true;     // whether LLM_CONTEXT_WINDOW decides the window of a model that is opened
-  bool with_learned = true;      // whether plans follow what replies have taught
-  // The window that a server named when it refused this very request.
+  std::optional<Tokens> most{};  // upper limit of windows
+  bool with_override = true;     // whether LLM_CONTEXT_WINDOW overrides the window
+  bool with_learned = true;      // whether plans use what was learned
+  // The window that a server reported when it refused this request.
   std::optional<std::pair<ModelLocation, Tokens>> told{};
 };
 
-// The same as PlanModels, for one request and its patience.
+// Implements PlanModels for one request and its deadline.
 class RequestModels final : public PlanModels {
  public:
   RequestModels(const UpstreamModels& models, Deadline deadline, RequestView view = {})

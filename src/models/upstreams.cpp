@@ -24,7 +24,7 @@ bool lists(const UpstreamList& member, std::string_view model) {
 
 UpstreamList embedded_models(const PlanModel& model) {
   auto report = std::make_shared<ModelReport>();
-  report->kind = ServerKind::llama_cpp;  // which it is, but for the wire between
+  report->kind = ServerKind::llama_cpp;  // the same engine, without HTTP
   report->window = model.window;
   UpstreamList models;
   models.asked = true;
@@ -67,7 +67,7 @@ void Upstreams::refresh_where(const std::function<bool(const UpstreamList&)>& wa
     member.asked = true;
     auto listed = finder_.list(members_[i].server, deadline);
     if (!listed) {
-      if (member.problem.empty())  // once, however often it is asked
+      if (member.problem.empty())  // log only once
         log::warning("no models from upstream",
                      {{"upstream", members_[i].name}, {"why", listed.error().what}});
       member.problem = listed.error().what;
@@ -84,7 +84,7 @@ void Upstreams::refresh_where(const std::function<bool(const UpstreamList&)>& wa
   }
 }
 
-// Of this server alone: another thread may be asking the others.
+// Updates only this server: another thread may be asking the others.
 void Upstreams::keep(std::size_t server, UpstreamList member) {
   const std::lock_guard lock(mutex_);
   Models now = *models_;
@@ -127,9 +127,9 @@ std::size_t Upstreams::plus_in(std::string_view model) const {
 
 Result<ModelLocation> Upstreams::find(std::string_view model) const {
   const std::shared_ptr<const Models> models = this->models();
-  constexpr std::size_t longest_name = 512;  // names are kept by whoever remembers windows
+  constexpr std::size_t longest_name = 512;  // names are stored with windows
   if (model.size() > longest_name)
-    return fail(Errc::bad_input, "the name of the model has {} bytes; the longest may have {}", model.size(),
+    return fail(Errc::bad_input, "the model name has {} bytes; at most {} are allowed", model.size(),
                 longest_name);
   if (members_.empty())
     return fail(
@@ -140,8 +140,8 @@ Result<ModelLocation> Upstreams::find(std::string_view model) const {
   return unknown(model, *models);
 }
 
-// A server may serve more than it lists, or could not be asked: where only one comes into question, it
-// decides.
+// A server may have more models than it lists, or may not have answered: if only one server is possible, the
+// request goes there.
 Result<ModelLocation> Upstreams::unknown(std::string_view model, const Models& models) const {
   std::vector<std::size_t> silent;
   for (std::size_t i = 0; i < models.size(); ++i)
@@ -152,8 +152,8 @@ Result<ModelLocation> Upstreams::unknown(std::string_view model, const Models& m
   for (const UpstreamList& member : models)
     for (const ListedModel& listed : member.models) known.push_back(listed.name);
   const auto near = base::nearest(model, known);
-  return fail(Errc::unknown_model, "no upstream has a model '{}'; {}", model,
-              near ? fmt::format("did you mean '{}'?", *near) : "GET /v1/models lists all of them");
+  return fail(Errc::unknown_model, "no upstream has the model '{}'; {}", model,
+              near ? fmt::format("did you mean '{}'?", *near) : "GET /v1/models lists all models");
 }
 
 }  // namespace plimsoll::models

@@ -1,5 +1,5 @@
-// The servers of models behind the gateway: which there are, which models each has, and where a request for
-// one goes.
+// The model servers behind the gateway, their models, and the routing of requests to
+// them.
 #pragma once
 
 #include <functional>
@@ -17,21 +17,21 @@
 namespace plimsoll::models {
 
 struct ConfiguredUpstream {
-  std::string name;  // "ollama": what models may be prefixed with, as "ollama/llama3.2"
+  std::string name;  // "ollama": prefix of models, as in "ollama/llama3.2"
   Upstream server;
-  // Of the member that runs inside this process: its one model, of which nobody has to be asked.
+  // The embedded model, for the member that runs inside this process.
   std::shared_ptr<const PlanModel> embedded = nullptr;
 };
 
 // Where a model is served.
 struct ModelLocation {
   std::size_t member = 0;
-  std::string model;  // as the server knows it
+  std::string model;  // the server's name for it
 
   bool operator==(const ModelLocation&) const = default;
 };
 
-// What one server said when it was asked for its models.
+// One server's list of models.
 struct UpstreamList {
   bool asked = false;
   std::vector<ListedModel> models;
@@ -39,38 +39,38 @@ struct UpstreamList {
   ServerKind kind = ServerKind::openai;
 };
 
-// Any thread may call anything at any time. The finder outlives it.
+// Thread-safe. The finder must outlive it.
 class Upstreams {
  public:
   Upstreams(std::vector<ConfiguredUpstream> members, WindowFinder& finder);
 
   const std::vector<ConfiguredUpstream>& members() const { return members_; }
 
-  // Asks every server for its models. One that does not answer keeps the models that it had.
+  // Asks every server for its models. A server that does not answer keeps its previous list.
   void refresh(Deadline deadline);
-  // The same, of those that did not answer last time.
+  // The same for servers that did not answer last time.
   void refresh_silent(Deadline deadline);
 
   using Models = std::vector<UpstreamList>;  // by member
   std::shared_ptr<const Models> models() const;
   ServerKind kind_of(std::size_t member) const { return (*models())[member].kind; }
   bool is_embedded(std::size_t member) const { return members_[member].embedded != nullptr; }
-  // Whether it tells in each stream what it has read and written, asked or not.
+  // Returns whether it reports usage in every stream, even if not asked.
   bool always_tells_usage(std::size_t member) const {
     return is_embedded(member) || kind_of(member) == ServerKind::ollama;
   }
 
-  // By the name of a server before a slash, else by which server lists the model, else the only server that
-  // could have it. An empty name is the first model of the first server that has one. unknown_model names
-  // the nearest.
+  // Finds a model by a server's name before a slash, else by the server that lists it, else the only server
+  // that could have it. An empty name means the first model of the first server that has one. unknown_model:
+  // the error names the nearest.
   Result<ModelLocation> find(std::string_view model) const;
-  // The server that lists exactly this name, or is named in front of one that it lists; also where that
-  // server gave no list.
+  // Finds the server that lists exactly this name, or whose name is the prefix, even if that server gave
+  // no list.
   std::optional<ModelLocation> listed_exactly(std::string_view model) const;
-  // Whether a server lists it, or is named in front of it.
+  // Returns whether a server lists it or its name is the prefix.
   bool has(std::string_view model) const;
-  // Where the index of MODEL+INDEX is named: the last '+' behind a model that a server lists, else the last
-  // of all. npos: there is none, or a server lists the whole.
+  // Returns the position of '+' in MODEL+INDEX: the last one after a listed model, else the last one
+  // of all. npos: there is none, or a server lists the whole name.
   std::size_t plus_in(std::string_view model) const;
 
  private:

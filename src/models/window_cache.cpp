@@ -6,7 +6,7 @@
 namespace plimsoll::models {
 namespace {
 
-// A client may name models that do not exist for ever; what is remembered of them has an end.
+// Clients may send any number of unknown model names, so the cache is bounded.
 constexpr std::size_t most_entries = 10'000;
 
 }  // namespace
@@ -35,7 +35,7 @@ WindowCache::Found WindowCache::find(std::string_view upstream, std::string_view
   return find_locked({upstream, model});
 }
 
-// Ends a question however it is left.
+// Ends a request on every exit path.
 class WindowCache::Landing {
  public:
   Landing(WindowCache& cache, KeyView key, std::shared_ptr<Flight> flight, std::uint64_t generation)
@@ -103,7 +103,7 @@ WindowCache::Found WindowCache::get(std::string_view upstream, std::string_view 
   return found;
 }
 
-// The entry of an earlier run, if it is young enough; the server is asked again after a short time.
+// Returns the entry of an earlier run if it is recent; the server is asked again after a short time.
 WindowCache::Found WindowCache::unconfirmed_for_now(KeyView key) {
   const std::unique_lock lock(mutex_);
   const auto stored = stored_.find(key);
@@ -126,7 +126,7 @@ void WindowCache::store_locked(KeyView key, Found found, Clock::duration age, bo
   stored_.emplace(Key{std::string(key.upstream), std::string(key.model)}, std::move(stored));
 }
 
-// What is believed no longer goes; if that is nothing, what would go first.
+// Removes expired entries; if there are none, the one that expires first.
 void WindowCache::make_room_locked() {
   const Clock::time_point now = now_();
   if (std::erase_if(stored_, [&](const auto& one) { return one.second.until <= now; }) > 0) return;

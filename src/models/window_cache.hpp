@@ -1,8 +1,8 @@
-// What was found of each model at each upstream, for as long as it is believed.
+// A cache of what was found about each model at each upstream, with expiry.
 //
-// However many threads want the same model at once, one of them asks and the others wait for its answer. A
-// failure is believed for a short time only. A hit takes a shared lock, allocates nothing and costs well
-// under a microsecond (window_cache_bench). Any thread may call anything at any time.
+// If several threads need the same model, one asks and the others wait for its answer. A failure is cached
+// for a short time only. A hit takes a shared lock, allocates nothing and costs well under a microsecond
+// (window_cache_bench). Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -22,13 +22,13 @@
 
 namespace plimsoll::models {
 
-// A model's window and what else is known of it where it is served.
+// The window and other properties of a served model.
 struct ModelReport {
   Window window;
-  ModelLocation served;  // what the server or the file said; its name is empty where neither did
+  ModelLocation served;  // from the server or the file; its name is empty if neither answered
   std::optional<ServerKind> kind;
-  bool failed = false;  // a server was asked and did not say: worth asking again soon
-  bool silent = false;  // it did not answer at all: worth asking again within seconds
+  bool failed = false;  // a server was asked without result: ask again soon
+  bool silent = false;  // it did not answer at all: ask again within seconds
 };
 
 class WindowCache {
@@ -37,9 +37,9 @@ class WindowCache {
   using Found = std::shared_ptr<const ModelReport>;
   struct Times {
     std::chrono::seconds believed{3600};
-    std::chrono::seconds failure_believed{30};  // and never longer than `believed`
-    std::chrono::seconds default_believed{10};  // likewise, where all that is left is a default
-    std::chrono::seconds silence_believed{2};   // likewise: the server may be starting right now
+    std::chrono::seconds failure_believed{30};  // never longer than `believed`
+    std::chrono::seconds default_believed{10};  // the same, if only a default was found
+    std::chrono::seconds silence_believed{2};   // the same: the server may be starting
   };
   struct Entry {
     std::string upstream;
@@ -50,31 +50,31 @@ class WindowCache {
 
   explicit WindowCache(Times times, std::function<Clock::time_point()> now = Clock::now);
 
-  // Null where there is nothing, or nothing that is still believed without asking.
+  // Null: no entry, or only an expired or unconfirmed one.
   Found find(std::string_view upstream, std::string_view model) const;
 
-  // From the cache, or from `ask`, which runs outside all locks. Where the server is silent, an unconfirmed
-  // entry is returned instead of the failure. Null only where another thread is asking and has no answer by
-  // the deadline, or left its question by an exception.
+  // Returns the cached entry or the result of `ask`, which runs without locks. If the server does not answer,
+  // an unconfirmed entry is returned instead of the failure. Null only if another thread is asking and has no
+  // answer by the deadline, or threw an exception.
   Found get(std::string_view upstream, std::string_view model, Deadline deadline,
             const std::function<ModelReport()>& ask);
 
-  // As found some time ago; nothing happens where it is too old already.
+  // Stores an entry found some time ago; ignored if it is too old.
   void put(std::string_view upstream, std::string_view model, Found found, Clock::duration age = {});
 
-  // As an earlier run found it. The server is asked at the first request for it, and its answer wins; the
-  // entry is used only while the server does not answer.
+  // Stores an entry of an earlier run. The server is still asked at the first request, and its answer wins;
+  // the entry is used only while the server does not answer.
   void put_unconfirmed(std::string_view upstream, std::string_view model, Found found, Clock::duration age);
 
-  // The server answers now: what it failed to say before is forgotten, so that it is asked again at once.
+  // Call when the server answers again: removes a cached failure, so that it is asked again at once.
   void forget_failure(std::string_view upstream, std::string_view model);
-  // The same, only where it had not answered at all.
+  // The same, only if it had not answered at all.
   void forget_silence(std::string_view upstream, std::string_view model);
 
-  // Forgets a model of whichever upstream.
+  // Forgets a model of all upstreams.
   void forget(std::string_view model);
-  // Forgets everything. An answer to a question that is under way goes to those who wait for it, and not
-  // into the cache.
+  // Forgets everything. A running request still answers its waiting threads, but its result is not
+  // cached.
   void clear();
 
   std::vector<Entry> entries() const;
@@ -110,7 +110,7 @@ class WindowCache {
     Clock::time_point until;
     Clock::time_point ask_again;  // never after `until`
   };
-  // One question under way.
+  // One running request.
   struct Flight {
     std::mutex mutex;
     std::condition_variable landed;
@@ -131,7 +131,7 @@ class WindowCache {
   mutable std::shared_mutex mutex_;
   std::unordered_map<Key, Stored, Hash, Same> stored_;
   std::unordered_map<Key, std::shared_ptr<Flight>, Hash, Same> flights_;
-  std::uint64_t generation_ = 0;  // of what clear() leaves behind
+  std::uint64_t generation_ = 0;  // incremented by clear()
 };
 
 }  // namespace plimsoll::models

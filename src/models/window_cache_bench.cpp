@@ -1,4 +1,4 @@
-// What a window costs that is known already.
+// Time of a cache hit.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 

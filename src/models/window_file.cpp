@@ -37,7 +37,7 @@ Json to_json(const KeptWindow& kept) {
           {"family", served.family}};
 }
 
-// Takes members out of one entry; once anything was wrong, `good` stays false.
+// Reads the members of one entry; after an error `good` stays false.
 class Entry {
  public:
   explicit Entry(const Json& json) : json_(json), good(json.is_object()) {}
@@ -118,7 +118,7 @@ Result<KeptWindow> from_json(const Json& json) {
   served.parameters = entry.text("parameters");
   served.quantization = entry.text("quantization");
   served.family = entry.text("family");
-  if (!entry.good) return fail(Errc::damaged, "an entry of the file of windows is not whole");
+  if (!entry.good) return fail(Errc::damaged, "an entry of the windows file is incomplete");
   return kept;
 }
 
@@ -136,12 +136,12 @@ std::string write_windows(std::vector<KeptWindow> windows) {
 Result<std::vector<KeptWindow>> read_windows(std::string_view text) {
   const Json whole = Json::parse(text, nullptr, false);
   if (!whole.is_object() || !whole.contains("version") || !whole.contains("windows"))
-    return fail(Errc::damaged, "this is no file of windows");
+    return fail(Errc::damaged, "not a windows file");
   if (whole["version"] != version)
-    return fail(Errc::damaged, "the file of windows is of another version than {}", version);
+    return fail(Errc::damaged, "the windows file does not have version {}", version);
   const Json& list = whole["windows"];
   if (!list.is_array() || list.size() > most_windows)
-    return fail(Errc::damaged, "the file of windows has no list, or too long a one");
+    return fail(Errc::damaged, "the windows file has no list, or it is too long");
   std::vector<KeptWindow> windows;
   for (const Json& one : list) {
     TRY(KeptWindow kept, from_json(one));

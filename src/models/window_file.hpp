@@ -1,4 +1,4 @@
-// The found windows as a file, for programs that end before the next question: the command line.
+// Stores found windows in a file, for short-lived commands.
 #pragma once
 
 #include <chrono>
@@ -17,10 +17,10 @@ struct KeptWindow {
   ModelReport report;
 };
 
-// The newest first, and no more of them than anybody has models.
+// Writes the newest entries first, up to a limit.
 std::string write_windows(std::vector<KeptWindow> windows);
 
-// damaged where it is not such a file, whole and of this version.
+// damaged: not a complete windows file of this version.
 Result<std::vector<KeptWindow>> read_windows(std::string_view text);
 
 }  // namespace plimsoll::models

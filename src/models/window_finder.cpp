@@ -36,7 +36,7 @@ bool is_gguf_path(std::string_view model) {
   return base::to_lower_ascii(model).ends_with(".gguf") && model.find('\0') == std::string_view::npos;
 }
 
-// None where the file is not there or cannot be read; `tried` says why.
+// None: the file is missing or cannot be read; `tried` says why.
 std::optional<ModelLocation> read_gguf_file(std::string_view path, std::vector<WindowAttempt>& tried) {
   const auto file = base::MappedFile::open(std::filesystem::path(path));
   auto model = file ? read_gguf_model(file->text()) : tl::unexpected(file.error());
@@ -79,14 +79,14 @@ WindowCache::Found WindowFinder::find(std::string_view model, const Upstream* up
     ModelReport report = look(model, upstream, sooner(deadline, Deadline::after(rules_.one_model)));
     if (report.window.source == WindowSource::assumed)
       log::warning(
-          "window not found, the default is taken",
+          "window not found, using the default",
           {{"model", model}, {"window", report.window.tokens}, {"tried", in_words(report.window.tried)}});
     return report;
   });
   if (found) return found;
   return std::make_shared<const ModelReport>(
       conclude(model, upstream, upstream == nullptr ? std::nullopt : upstream->kind, std::nullopt,
-               {{"the server", "another request asks it, and had no answer in time"}}));
+               {{"the server", "another request asked it and got no answer in time"}}));
 }
 
 ModelReport WindowFinder::look(std::string_view model, const Upstream* upstream, Deadline deadline) {
@@ -95,7 +95,7 @@ ModelReport WindowFinder::look(std::string_view model, const Upstream* upstream,
   std::optional<ServerKind> kind;
   bool answered = true;
   if (own_entry(model) != nullptr) {
-    // Nothing has to be asked.
+    // No request needed.
   } else if (is_gguf_path(model) && upstream == nullptr) {
     served = read_gguf_file(model, tried);
   } else if (upstream != nullptr) {
@@ -140,8 +140,8 @@ ModelReport WindowFinder::conclude(std::string_view model, const Upstream* upstr
   if (!kind && upstream != nullptr) kind = hint_of(upstream->root).likely;
   if (kind && chooses_window_on_load(*kind)) {
     report.window.tried.push_back(
-        {"catalogue",
-         fmt::format("left out: it knows what a model could do, not what {} loads it with", name_of(*kind))});
+        {"catalogue", fmt::format("skipped: it has the model's maximum, not the window that {} loads it with",
+                                  name_of(*kind))});
     assume(report);
   } else if (!from_catalogue(model, report)) {
     assume(report);
@@ -155,7 +155,7 @@ bool WindowFinder::from_server(const std::optional<ModelLocation>& served, Model
     settle(report, served->served, WindowSource::served, served->confidence);
     return true;
   }
-  // Of a file nobody serves yet; a server that says only this much would choose another when it loads.
+  // Only for a file that is not served; a server that reports only a maximum chooses another window on load.
   if (served->maximum == 0 || report.kind) return false;
   settle(report, served->maximum, WindowSource::declared, Confidence::medium);
   return true;
@@ -170,14 +170,14 @@ bool WindowFinder::from_catalogue(std::string_view model, ModelReport& report) c
   const ModelCard& card = *match->card;
   const bool sure = match->kind != MatchKind::partial && card.source != "unverified";
   report.window.tried.push_back(
-      {"catalogue", fmt::format("{}{} {}", match->kind == MatchKind::partial ? "the relative " : "",
+      {"catalogue", fmt::format("{}{} {}", match->kind == MatchKind::partial ? "related model " : "",
                                 card.name, with_thousands(card.window))});
   settle(report, card.window, WindowSource::catalogue, sure ? Confidence::medium : Confidence::low);
   return true;
 }
 
 void WindowFinder::assume(ModelReport& report) const {
-  // No server loads more than the model could do.
+  // No server loads more than the model's maximum.
   const Tokens most = report.served.maximum;
   const Tokens tokens = most > 0 ? std::min(rules_.otherwise, most) : rules_.otherwise;
   report.window.tried.push_back({"default", with_thousands(tokens)});
@@ -205,7 +205,7 @@ Result<std::vector<ListedModel>> WindowFinder::list(const Upstream& upstream, De
   remember_kind(upstream, kind);
   const std::vector<WindowAttempt> so_far = talk.take_tried();
   if (!models)
-    return fail(models.error().code, "the models of {} could not be listed. {}", upstream.shown,
+    return fail(models.error().code, "cannot list the models of {}. {}", upstream.shown,
                 so_far.empty() ? models.error().what : in_words(so_far));
   std::vector<ListedModel> all;
   for (const ModelLocation& listed : *models) {

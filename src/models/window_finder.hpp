@@ -1,5 +1,5 @@
-// Finds the window of a model (rules D1 to D5): what the user set, else what the server says, else the
-// catalogue, else the default, with every way that was tried and what came of it.
+// Finds the window of a model (rules D1 to D5): from the settings, else the server, else the catalogue, else
+// the default, with a record of all attempts.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,11 @@
 namespace plimsoll::models {
 
 struct FinderRules {
-  std::optional<Tokens> configured;           // LLM_CONTEXT_WINDOW: stands above everything
+  std::optional<Tokens> configured;           // LLM_CONTEXT_WINDOW: overrides everything
   Tokens otherwise = 4096;                    // DEFAULT_CONTEXT_WINDOW
   WindowCache::Times times;                   // cache_ttl_seconds
-  std::chrono::milliseconds each_ask{2000};   // the longest that one question may take
-  std::chrono::milliseconds one_model{5000};  // and all questions for one model
+  std::chrono::milliseconds each_ask{2000};   // time limit of one request
+  std::chrono::milliseconds one_model{5000};  // time limit of all requests for one model
 };
 
 struct ListedModel {
@@ -29,21 +29,21 @@ struct ListedModel {
   WindowCache::Found report;
 };
 
-// Any thread may call anything at any time. The client and the catalogue outlive it.
+// Thread-safe. The client and the catalogue must outlive it.
 class WindowFinder {
  public:
   WindowFinder(HttpClient& http, const ModelCatalogue& catalogue, FinderRules rules,
                std::function<WindowCache::Clock::time_point()> now = WindowCache::Clock::now);
 
-  // Never null, and by the deadline. Without an upstream no server is asked; a model that is the path of a
-  // .gguf file is read from it. A default is logged as a warning with all that was tried.
-  // `with_override`: whether LLM_CONTEXT_WINDOW decides. It is meant for the model that is asked for, and not
-  // for those that may answer in its place.
+  // Never null; returns by the deadline. Without an upstream no server is asked; the path of a .gguf
+  // file is read. If the default is used, all attempts are logged as a warning.
+  // `with_override`: whether LLM_CONTEXT_WINDOW applies. It is meant for the requested model, not for
+  // fallback models.
   WindowCache::Found find(std::string_view model, const Upstream* upstream, Deadline deadline,
                           bool with_override = true);
 
-  // Every model that the server lists. An error says what was tried. Windows that are known are not asked
-  // for again. `progress` is told before each model: how many are done, and of how many.
+  // Returns every model that the server lists. Errors contain all attempts. Known windows are not asked
+  // for again. `progress` is called before each model.
   using Progress = std::function<void(std::size_t done, std::size_t all, std::string_view model)>;
   Result<std::vector<ListedModel>> list(const Upstream& upstream, Deadline deadline,
                                         const Progress& progress = {});
@@ -51,10 +51,10 @@ class WindowFinder {
   // Forgets all windows and kinds.
   void refresh();
 
-  // Whether the user's own entry decides this model, whatever a server says.
+  // Returns whether the user's own entry overrides the server for this model.
   bool is_configured(std::string_view model) const;
 
-  // The kind that was given for it, or that it showed itself to be. None: nobody knows yet.
+  // Returns the given or detected kind. None: not known yet.
   std::optional<ServerKind> known_kind(const Upstream& upstream);
 
   WindowCache& cache() { return cache_; }

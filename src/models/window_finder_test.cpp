@@ -142,7 +142,7 @@ TEST(Finder, OllamaWithNothingSetAndNothingLoadedIsTheDefaultAndNeverTheMaximum)
   EXPECT_EQ(ways(report),
             "ollama POST /api/show: no num_ctx is set\n"
             "ollama GET /api/ps: the model is not loaded\n"
-            "catalogue: left out: it knows what a model could do, not what ollama loads it with\n"
+            "catalogue: skipped: it has the model's maximum, not the window that ollama loads it with\n"
             "default: 4,096\n");
   EXPECT_NE(c.log.str().find("warning"), std::string::npos);
   EXPECT_NE(c.log.str().find("the model is not loaded"), std::string::npos) << c.log.str();
@@ -227,7 +227,7 @@ TEST(Finder, KindsThatAreOnlyGivenByNameOrHost) {
          Confidence::high);
   const ModelReport older = claude.find("claude-3-haiku-20240307", "https://api.anthropic.com");
   expect(older, 200000, WindowSource::catalogue, Confidence::medium);
-  EXPECT_NE(ways(older).find("the list does not say its window"), std::string::npos) << ways(older);
+  EXPECT_NE(ways(older).find("the list does not have its window"), std::string::npos) << ways(older);
 }
 
 TEST(Finder, SendsTheKeyAsEachServerWantsIt) {
@@ -286,7 +286,7 @@ TEST(Finder, TheCatalogueComesAfterTheServerAndSaysHowSureItIs) {
   const ModelReport report = c.find("gpt-4o", "http://u:1", ServerKind::openai);
   expect(report, 128000, WindowSource::catalogue, Confidence::medium);
   EXPECT_EQ(ways(report),
-            "openai GET /v1/models: the list does not say its window\ncatalogue: gpt-4o 128,000\n");
+            "openai GET /v1/models: the list does not have its window\ncatalogue: gpt-4o 128,000\n");
 }
 
 TEST(Finder, TheDefaultListsEveryWayTried) {
@@ -315,10 +315,9 @@ TEST(Finder, AServerThatLiesIsNotBelieved) {
 TEST(Finder, RepliesThatAreNoneAreSaid) {
   const std::pair<HttpReply, const char*> replies[] = {
       {{500, {}, "oops"}, "status 500"},
-      {{401, {}, ""}, "status 401: it wants a key"},
+      {{401, {}, ""}, "status 401: it requires a key"},
       {{401, {}, R"({"error": {"message": "bad \u001b[31mkey"}})"}, "status 401: \"bad \\u001b[31mkey\""},
-      {{302, "http://evil.example/x?y=z", ""},
-       "it points to http://evil.example, and redirects are not followed"},
+      {{302, "http://evil.example/x?y=z", ""}, "redirect to http://evil.example, which is not followed"},
       {{200, {}, "<html>"}, "the reply is HTML or XML, not JSON"},
       {{200, {}, "{\"data\": 1}"}, "the reply has no list under data"}};
   for (const auto& [reply, words] : replies) {
@@ -437,7 +436,7 @@ TEST(FinderList, SaysWhatWasTriedWhereThereIsNoList) {
   const auto models = finder.list(*make_upstream("http://u:1", std::nullopt), Deadline::after(5s));
   ASSERT_FALSE(models);
   EXPECT_EQ(models.error().what,
-            "the models of http://u:1 could not be listed. GET /v1/models: nobody answers there (connection "
+            "cannot list the models of http://u:1. GET /v1/models: nobody answers there (connection "
             "refused)");
 }
 
@@ -454,7 +453,7 @@ TEST(FinderList, StopsAskingAServerThatHangs) {
   ASSERT_TRUE(models) << models.error().what;
   EXPECT_EQ(models->size(), 50U);
   EXPECT_EQ(c.http.asked.size(), 3U);
-  EXPECT_NE(ways(*models->back().report).find("not asked: the server did not answer before"),
+  EXPECT_NE(ways(*models->back().report).find("not asked: the server did not answer earlier requests"),
             std::string::npos)
       << ways(*models->back().report);
 }

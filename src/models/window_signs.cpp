@@ -9,7 +9,7 @@ namespace plimsoll::models {
 namespace {
 
 bool is_believed(std::int64_t at_ms, std::int64_t now_ms) {
-  return std::abs(now_ms - at_ms) < WindowSigns::believed_ms;  // a clock may have been set back
+  return std::abs(now_ms - at_ms) < WindowSigns::believed_ms;  // the clock may have been set back
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ bool WindowSigns::refused(const ModelLocation& location, const std::string& owne
 
 void WindowSigns::accepted(const ModelLocation& location, Tokens input, std::int64_t now_ms) {
   {
-    // Almost every reply ends here.
+    // The usual case.
     const std::shared_lock lock(mutex_);
     const auto found = heard_.find({location.member, location.model});
     constexpr std::int64_t often_enough_ms = 60'000;

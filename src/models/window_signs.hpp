@@ -1,9 +1,9 @@
-// What servers say of their windows when they refuse a request, and who may rely on it.
+// Windows that servers report when they refuse a request, and for which owners they count.
 //
-// A refusal is the server's word about one request of one owner, and part of it may be words that the request
-// planted. So a window counts for an owner when two of its requests were refused with it, for everybody when
-// requests of two owners were, and for ten minutes. It is not written to disk. A window is not believed that
-// is smaller than what the server has read not long ago.
+// A refusal concerns one request of one owner, and its text may contain words that the request planted. So a
+// window counts for an owner after two of its requests were refused with it, and for all owners after
+// requests of two owners were; for ten minutes. It is not written to disk. A window that is smaller than a
+// recently accepted prompt is ignored.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +19,23 @@
 
 namespace plimsoll::models {
 
-// Times are UTC milliseconds. Any thread may call anything at any time.
+// Times are UTC milliseconds. Thread-safe.
 class WindowSigns {
  public:
   static constexpr std::int64_t believed_ms = std::int64_t{10} * 60 * 1000;
-  static constexpr Tokens least_believed = 256;  // no server of today has less
+  static constexpr Tokens least_believed = 256;  // no server has less
   static constexpr std::size_t most_models = 1'000;
-  static constexpr std::size_t most_signs = 16;  // of a model; the oldest go
+  static constexpr std::size_t most_signs = 16;  // per model; the oldest are dropped
 
-  // The server refused this request and named the window. False: that is not plausible.
+  // Call when the server refused this request and reported its window. False: not plausible.
   bool refused(const ModelLocation& location, const std::string& owner, std::string_view request,
                Tokens window, std::int64_t now_ms);
-  // The server has read a prompt of so many tokens.
+  // Call when the server accepted a prompt of this many tokens.
   void accepted(const ModelLocation& location, Tokens input, std::int64_t now_ms);
-  // The newest window that this owner may rely on.
+  // Returns the newest window that counts for this owner.
   std::optional<Tokens> window_for(const ModelLocation& location, const std::string& owner,
                                    std::int64_t now_ms) const;
-  // Of a model, or of all where it is empty.
+  // Forgets a model, or all if empty.
   void forget(std::string_view model);
 
  private:
@@ -49,7 +49,7 @@ class WindowSigns {
     std::deque<Sign> signs;  // oldest first
     Tokens accepted = 0;
     std::int64_t accepted_ms = 0;
-    std::int64_t at_ms = 0;  // when anything was heard last
+    std::int64_t at_ms = 0;  // of the last report
   };
   using Key = std::pair<std::size_t, std::string>;
   Heard& heard_of(const ModelLocation& location, std::int64_t now_ms);

@@ -45,7 +45,7 @@ HOSTILE = {
     "endless header": (hostile.endless_header, "header is longer than"),
     "500": (hostile.status(500, b"oops"), "status 500"),
     "503 in words": (hostile.status(503, b'{"error": {"message": "loading model"}}'), 'status 503: "loading model"'),
-    "401": (hostile.status(401), "it wants a key"),
+    "401": (hostile.status(401), "it requires a key"),
     "HTML": (lambda handler: handler.reply(b"<!doctype html><title>Welcome</title>"), "HTML or XML, not JSON"),
     "nothing": (lambda handler: handler.reply(b""), "the reply is nothing, not JSON"),
     "half a JSON": (lambda handler: handler.reply(b'{"data": [{"id": "m"'), "cut off or malformed"),
@@ -151,7 +151,7 @@ class HostileServers(Detecting):
             body = f'{{"data": [{{"id": "my-model", "max_model_len": {lie}}}]}}'
             with self.subTest(lie), Server({"GET /v1/models": body}) as server:
                 found = self.one("my-model", "--upstream", server.url, "--kind", "vllm")
-                self.assert_default(found, "does not say its window" if lie == "null" else "max_model_len is ")
+                self.assert_default(found, "does not have its window" if lie == "null" else "max_model_len is ")
                 self.assertNotIn("\u001b", json.dumps(found, ensure_ascii=False))
 
     def test_lies_of_an_ollama_are_not_believed(self):
@@ -185,7 +185,7 @@ class HostileServers(Detecting):
                 found = self.one("Qwen/Qwen2.5-7B-Instruct", "--upstream", server.url, "--kind", "vllm")
             self.assertEqual(elsewhere.asked, [])
         self.assertEqual(found["window"]["source"], "catalogue")
-        self.assertIn("redirects are not followed", found["window"]["tried"][0]["result"])
+        self.assertIn("which is not followed", found["window"]["tried"][0]["result"])
 
     def test_a_warning_says_what_was_tried(self):
         with Server(otherwise=hostile.status(500)) as server:
