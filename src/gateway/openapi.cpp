@@ -14,7 +14,7 @@ Json reference(std::string_view schema) {
   return {{"$ref", "#/components/schemas/" + std::string(schema)}};
 }
 
-// "{model...}" is written "{model}" there.
+// "{model...}" becomes "{model}".
 std::string shown_path(std::string_view path) {
   std::string out(path);
   if (const std::size_t rest = out.find("...}"); rest != std::string::npos) out.erase(rest, 3);
@@ -66,15 +66,15 @@ Json replies_of(const RouteAbout& route) {
     const Json any{{"type", "object"}};
     content["application/json"] = {{"schema", route.gives.empty() ? any : reference(route.gives)}};
   }
-  // What a client asks for as a stream.
+  // Routes that can stream.
   if (route.gives == "Answer" || route.gives == "Response" || route.gives == "MessageAnswer")
     content["text/event-stream"] = {{"schema", {{"type", "string"}}}};
   if (route.gives == "OllamaAnswer") content["application/x-ndjson"] = {{"schema", {{"type", "string"}}}};
   const Json failed{{"application/json", {{"schema", reference("Error")}}}};
   Json out;
-  if (route.gives == "RpcReply") out["202"] = {{"description", "Taken, and there is nothing to say."}};
-  out["2XX"] = {{"description", "As asked."}, {"content", std::move(content)}};
-  out["default"] = {{"description", "What was wrong, with the numbers and what to do."}, {"content", failed}};
+  if (route.gives == "RpcReply") out["202"] = {{"description", "Accepted; there is no answer."}};
+  out["2XX"] = {{"description", "Success."}, {"content", std::move(content)}};
+  out["default"] = {{"description", "An error with numbers and a remedy."}, {"content", failed}};
   return out;
 }
 
@@ -96,12 +96,12 @@ Json openapi(std::span<const RouteAbout> routes, std::string_view version) {
            {"info",
             {{"title", "Plimsoll"},
              {"version", version},
-             {"summary", "The load line of an LLM's context window."},
+             {"summary", "Manages the context window of LLMs."},
              {"license", {{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}}},
            {"paths", std::move(paths)}};
   out["components"]["schemas"] = openapi_schemas();
   out["components"]["securitySchemes"]["key"] = {{"type", "http"}, {"scheme", "bearer"}};
-  // With a key, or without where the gateway has none.
+  // With a key, or without if the gateway has none.
   out["security"] = Json::array({Json{{"key", Json::array()}}, Json::object()});
   return out;
 }

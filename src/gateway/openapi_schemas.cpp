@@ -1,5 +1,5 @@
-// What requests and replies look like, in JSON Schema. Requests take more than is named here: what a schema
-// does not know goes on to the upstream.
+// JSON Schemas of requests and replies. Requests may have more fields; unknown fields are passed on
+// to the upstream.
 #include "base/json/parse_json.hpp"
 #include "gateway/openapi.hpp"
 
@@ -14,11 +14,11 @@ constexpr const char* requests = R"json({
   "content": {"description": "Text, or a list of parts.", "anyOf": [{"type": "string"}, {"type": "array"}, {"type": "null"}]}}},
 "Given": {"type": "array", "items": {"type": "object", "required": ["text"], "properties": {
   "text": {"type": "string"}, "id": {"type": ["string", "null"]}, "importance": {"type": ["number", "null"]}, "score": {"type": ["number", "null"]}}}},
-"Wishes": {"type": "object", "description": "What is asked of the planner.", "additionalProperties": false, "properties": {
+"Wishes": {"type": "object", "description": "Options for the planner.", "additionalProperties": false, "properties": {
   "policy": {"enum": ["balanced", "history", "documents", "answer", "strict", "document-chat", null]},
   "order": {"enum": ["document", "best-first", "best-last", "both-ends", null]},
-  "budget": {"type": ["integer", "null"], "minimum": 0, "maximum": 1000000000000, "description": "Tokens for passages, at most."},
-  "thinking": {"type": ["integer", "null"], "minimum": 0, "maximum": 1000000000000, "description": "Tokens that are kept for thinking."},
+  "budget": {"type": ["integer", "null"], "minimum": 0, "maximum": 1000000000000, "description": "Most tokens of passages."},
+  "thinking": {"type": ["integer", "null"], "minimum": 0, "maximum": 1000000000000, "description": "Tokens reserved for thinking."},
   "explain": {"type": ["boolean", "null"]}, "memory": {"type": ["boolean", "null"]}, "compress": {"type": ["boolean", "null"]},
   "session": {"type": ["string", "null"]},
   "passages": {"anyOf": [{"$ref": "#/components/schemas/Given"}, {"type": "null"}]},
@@ -29,7 +29,7 @@ constexpr const char* requests = R"json({
   "model": {"type": "string", "description": "MODEL, UPSTREAM/MODEL or MODEL+INDEX"},
   "messages": {"type": "array", "minItems": 1, "items": {"$ref": "#/components/schemas/Message"}},
   "max_tokens": {"type": "integer", "minimum": 1}, "stream": {"type": "boolean"},
-  "index_name": {"type": "string", "description": "Whose passages go along."},
+  "index_name": {"type": "string", "description": "Index to search for passages."},
   "context_token_ratio": {"type": "number", "minimum": 0.2, "maximum": 0.8},
   "plimsoll": {"$ref": "#/components/schemas/Wishes"}}},
 "Completion": {"type": "object", "required": ["prompt"], "properties": {
@@ -40,13 +40,13 @@ constexpr const char* requests = R"json({
   "input": {"description": "Text, or a list of items.", "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "object"}}]},
   "instructions": {"type": ["string", "null"]}, "previous_response_id": {"type": ["string", "null"]},
   "max_output_tokens": {"type": ["integer", "null"], "minimum": 1}, "store": {"type": ["boolean", "null"]}, "stream": {"type": ["boolean", "null"]},
-  "index_name": {"type": "string", "description": "Whose passages go along."},
+  "index_name": {"type": "string", "description": "Index to search for passages."},
   "plimsoll": {"$ref": "#/components/schemas/Wishes"}}},
 "Messages": {"type": "object", "required": ["messages", "max_tokens"], "properties": {
   "model": {"type": "string", "description": "MODEL, UPSTREAM/MODEL or MODEL+INDEX"}, "max_tokens": {"type": "integer", "minimum": 1},
   "system": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "object"}}]},
   "messages": {"type": "array", "minItems": 1, "items": {"$ref": "#/components/schemas/Message"}}, "stream": {"type": "boolean"},
-  "index_name": {"type": "string", "description": "Whose passages go along."}, "plimsoll": {"$ref": "#/components/schemas/Wishes"}}},
+  "index_name": {"type": "string", "description": "Index to search for passages."}, "plimsoll": {"$ref": "#/components/schemas/Wishes"}}},
 "MessagesCount": {"type": "object", "required": ["messages"], "properties": {
   "model": {"type": "string"}, "messages": {"type": "array", "minItems": 1, "items": {"$ref": "#/components/schemas/Message"}}}},
 "Embedding": {"type": "object", "required": ["input"], "properties": {
@@ -78,7 +78,7 @@ constexpr const char* requests = R"json({
 "OllamaEmbed": {"type": "object", "required": ["model"], "properties": {
   "model": {"type": "string"}, "input": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}}},
 "OllamaModel": {"type": "object", "required": ["model"], "properties": {"model": {"type": "string"}}},
-"Rpc": {"type": "object", "description": "A message of JSON-RPC 2.0, as MCP has them.", "required": ["jsonrpc", "method"],
+"Rpc": {"type": "object", "description": "A JSON-RPC 2.0 message of MCP.", "required": ["jsonrpc", "method"],
   "properties": {"jsonrpc": {"const": "2.0"}, "id": {"type": ["integer", "string"]}, "method": {"type": "string"},
     "params": {"type": "object"}}},
 "ChatMessage": {"type": "object", "required": ["message"], "properties": {
@@ -119,7 +119,7 @@ constexpr const char* replies = R"json({
 "DocumentPage": {"type": "object", "required": ["documents", "count", "total_items"], "properties": {
   "documents": {"type": "array"}, "count": {"type": "integer"}, "total_items": {"type": "integer"}}},
 "Retrieved": {"type": "object", "required": ["query", "results", "count"], "properties": {"results": {"type": "array"}}},
-"RpcReply": {"type": ["object", "array"], "description": "A list where a list of messages was sent."},
+"RpcReply": {"type": ["object", "array"], "description": "A list if a list of messages was sent."},
 "Memory": {"type": "object", "required": ["id", "text", "importance", "trust", "created_ms", "updated_ms", "source"], "properties": {
   "id": {"type": "string"}, "text": {"type": "string"}, "session": {"type": ["string", "null"]},
   "importance": {"type": "number"}, "trust": {"type": "number", "minimum": 0, "maximum": 1}}},
@@ -133,13 +133,13 @@ constexpr const char* parameters = R"json({
 "offset": {"name": "offset", "in": "query", "schema": {"type": "integer", "minimum": 0, "default": 0}},
 "max_text_length": {"name": "max_text_length", "in": "query", "schema": {"type": "integer", "minimum": 1, "default": 1000}},
 "metadata_filter": {"name": "metadata_filter", "in": "query", "description": "A JSON object.", "schema": {"type": "string"}},
-"path": {"name": "path", "in": "query", "description": "A folder below the one for snapshots.", "schema": {"type": "string"}},
+"path": {"name": "path", "in": "query", "description": "A folder below the snapshot folder.", "schema": {"type": "string"}},
 "overwrite": {"name": "overwrite", "in": "query", "schema": {"type": "boolean", "default": false}},
 "sessions": {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}},
 "many": {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20}},
-"query": {"name": "query", "in": "query", "description": "What is looked for.", "schema": {"type": "string"}},
-"session": {"name": "session", "in": "query", "description": "Of that conversation alone.", "schema": {"type": "string"}},
-"wait": {"name": "wait", "in": "query", "description": "Answer when all is done.", "schema": {"type": "boolean", "default": false}}
+"query": {"name": "query", "in": "query", "description": "The query.", "schema": {"type": "string"}},
+"session": {"name": "session", "in": "query", "description": "Only of this conversation.", "schema": {"type": "string"}},
+"wait": {"name": "wait", "in": "query", "description": "Wait until the upload is finished.", "schema": {"type": "boolean", "default": false}}
 })json";
 
 }  // namespace

@@ -327,7 +327,7 @@ class Index(InAFolder):
         self.assertEqual(len(self.search("grain", "--top-k", 1)["passages"]), 1)
         scores = [one["score"] for one in self.search("grain Odessa cook", "--order", "best-last")["passages"]]
         self.assertEqual(scores, sorted(scores))
-        self.assertIn("no order", self.run_it("search", "ship", "x", "--order", "sideways", status=2))
+        self.assertIn("unknown order", self.run_it("search", "ship", "x", "--order", "sideways", status=2))
         counted = self.search("grain", "--model", "llama3.1:8b")
         self.assertEqual(counted["tokenizer"], "llama3.1")
 

@@ -138,7 +138,7 @@ class CutShort(unittest.TestCase):
                 time.sleep(0.02)
             self.assertEqual((run["status"], len(run["results"])), ("done", 4))
             self.assertGreater(run["answered"], 0)
-            self.assertIn("tokens of today", run["results"][3]["error"])
+            self.assertIn("tokens for today", run["results"][3]["error"])
             self.assertEqual(len(upstream.to()), run["answered"])
 
     def test_a_model_that_nobody_has_is_told_at_once(self):

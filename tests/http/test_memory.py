@@ -67,7 +67,7 @@ class Memories(WithGateway):
         kept = self.add(NUTS)["id"]
         for path, body, words in (
                 ("/v1/memories", {}, "text is missing"), ("/v1/memories", {"text": " \n "}, "empty"),
-                ("/v1/memories", {"text": 5}, "not a text"), ("/v1/memories", {"text": "x" * 4001}, "4,000"),
+                ("/v1/memories", {"text": 5}, "not a string"), ("/v1/memories", {"text": "x" * 4001}, "4,000"),
                 ("/v1/memories", {"text": "x", "importance": 1.5}, "0 to 1"), ("/v1/memories", {"text": "x", "importance": "high"}, "0 to 1"),
                 ("/v1/memories", {"text": "x", "trust": -1}, "0 to 1"), ("/v1/memories", {"text": "x", "session": "s" * 201}, "200"),
                 ("/v1/memories", {"text": "x", "importence": 1}, "did you mean 'importance'"), ("/v1/memories", [], "object"),

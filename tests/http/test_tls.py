@@ -105,7 +105,7 @@ class Tls(unittest.TestCase):
                                         ("our.pem", "none.key", "none.key")]:
             with self.subTest(words=words), self.assertRaisesRegex(AssertionError, words):
                 Gateway(self.upstream, tls_certificate_file=self.files / certificate, tls_key_file=self.files / key)
-        with self.assertRaisesRegex(AssertionError, "go together"):
+        with self.assertRaisesRegex(AssertionError, "set both"):
             Gateway(self.upstream, tls_certificate_file=self.files / "our.pem")
 
 

@@ -144,7 +144,7 @@ class Uploading(ChatWithDocuments):
         content_type, body = form(*good, boundary="b")
         for kind, data, status, words in [
                 ("application/json", b"{}", 415, "multipart/form-data"), ("multipart/form-data", body, 400, "boundary"),
-                (content_type, body[:-4], 400, "no end"), (content_type, b"", 400, "boundary is nowhere"),
+                (content_type, body[:-4], 400, "no end"), (content_type, b"", 400, "has no boundary"),
                 (content_type, body.replace(b'name="index"', b'nam="index"'), 400, "Content-Disposition"),
                 (content_type, body.replace(b'name="index"', b'x="' + b"y" * 9000), 400, "8192 bytes"),
                 ("multipart/form-data; boundary=" + "b" * 71, body, 400, "71 characters")]:

@@ -11,7 +11,7 @@ namespace plimsoll::gateway {
 namespace {
 
 constexpr std::chrono::seconds patience{5};
-constexpr std::size_t most_waiting = 100;  // two a key and day: more is a webhook that hangs
+constexpr std::size_t most_waiting = 100;  // two per key and day: more means that the webhook hangs
 constexpr std::int64_t day_seconds = std::int64_t{24} * 3600;
 
 }  // namespace
@@ -61,7 +61,7 @@ void AlertPost::run() {
   }
 }
 
-// The address may hold a secret of the receiver's, so that no line names it.
+// The URL may contain a secret of the receiver, so it is never logged.
 void AlertPost::send(const BudgetAlert& alert) {
   HttpRequest request;
   request.method = "POST";
@@ -71,7 +71,7 @@ void AlertPost::send(const BudgetAlert& alert) {
   const auto reply = http_.send(request, Deadline::after(patience));
   if (reply && reply->status < 300) return;
   log::warning(
-      "an alert did not reach alert_webhook",
+      "cannot deliver an alert to alert_webhook",
       {{"key", alert.key},
        {"percent", alert.percent},
        {"why", reply ? fmt::format("status {}", reply->status) : std::string(name_of(reply.error().code))}});

@@ -1,4 +1,4 @@
-// Sends alerts to a webhook, one after the other, on a thread of its own.
+// Sends alerts to a webhook, one after the other, on its own thread.
 #pragma once
 
 #include <condition_variable>
@@ -14,17 +14,17 @@ namespace plimsoll::gateway {
 
 std::string alert_json(const BudgetAlert& alert);
 
-// Any thread may add. What cannot be delivered is said in the log and not tried again; at the end, what waits
-// is dropped.
+// add() is thread-safe. Failed deliveries are logged and not retried; at the end, waiting alerts
+// are dropped.
 class AlertPost {
  public:
-  // The client outlives it.
+  // The client must outlive it.
   AlertPost(HttpClient& http, std::string url);
   AlertPost(const AlertPost&) = delete;
   AlertPost& operator=(const AlertPost&) = delete;
   ~AlertPost();
 
-  // Never waits.
+  // Does not block.
   void add(const BudgetAlert& alert);
 
  private:
@@ -37,7 +37,7 @@ class AlertPost {
   std::condition_variable news_;
   std::deque<BudgetAlert> waiting_;
   bool stopping_ = false;
-  std::thread thread_;  // last: everything else is there when it starts
+  std::thread thread_;  // last: starts after all other members exist
 };
 
 }  // namespace plimsoll::gateway

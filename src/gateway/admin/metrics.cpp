@@ -1,4 +1,4 @@
-// GET /metrics: the counters, as Prometheus reads them.
+// GET /metrics: the counters in Prometheus format.
 #include "gateway/api.hpp"
 #include "gateway/auth/gate.hpp"
 
@@ -18,30 +18,30 @@ Awaitable<void> Api::metrics(Call call) const {
   const engine::Counters& counted = engine.counters;
   std::string out;
   add(out, "requests_total", "Requests to models that were answered or refused.", counted.requests);
-  add(out, "untouched_requests_total", "Requests that went through byte for byte.", counted.untouched);
+  add(out, "untouched_requests_total", "Requests that were forwarded byte for byte.", counted.untouched);
   add(out, "planned_requests_total", "Requests that were changed to fit, or by documents.", counted.planned);
   add(out, "refused_requests_total", "Requests that could not fit their window.", counted.refused);
   add(out, "failed_requests_total", "Requests that got no answer for another reason.", counted.failed);
-  add(out, "fallbacks_total", "Requests that a larger model answered.", counted.fallbacks);
-  add(out, "compressions_total", "Histories of which a summary replaced the oldest turns.",
+  add(out, "fallbacks_total", "Requests that a fallback model answered.", counted.fallbacks);
+  add(out, "compressions_total", "Histories whose oldest turns were replaced by a summary.",
       counted.compressions);
-  add(out, "extractive_summaries_total", "Summaries that were extracted, because no model wrote them.",
+  add(out, "extractive_summaries_total", "Summaries made by extraction because no model wrote them.",
       counted.extracts);
-  add(out, "upstream_overflows_total", "Errors of upstreams that taught a smaller window.",
+  add(out, "upstream_overflows_total", "Errors of upstreams that reported a smaller window.",
       counted.overflows);
-  add(out, "upstream_cuts_total", "Prompts of which an upstream left out a part.", counted.cuts);
-  add(out, "upstream_cut_tokens_total", "Tokens that upstreams left out.", counted.cut_tokens);
-  add(out, "upstream_retries_total", "Requests to upstreams that were tried again.", counted.retries);
+  add(out, "upstream_cuts_total", "Prompts that an upstream truncated.", counted.cuts);
+  add(out, "upstream_cut_tokens_total", "Tokens that upstreams cut from prompts.", counted.cut_tokens);
+  add(out, "upstream_retries_total", "Requests to upstreams that were retried.", counted.retries);
   if (engine.traces != nullptr) {
-    add(out, "traces_dropped_total", "Traces that the store could not take.", engine.traces->dropped());
-    add(out, "traces_passed_over_total", "Traces of untouched requests beyond 500 a second.",
+    add(out, "traces_dropped_total", "Traces that could not be stored.", engine.traces->dropped());
+    add(out, "traces_passed_over_total", "Traces of untouched requests skipped above 500 per second.",
         engine.traces->passed_over());
   }
   if (context_.gate != nullptr) {
     const Gate::Counters& gate = context_.gate->counters();
-    add(out, "unknown_key_requests_total", "Requests without a key that is known.", gate.unknown);
-    add(out, "limited_requests_total", "Requests beyond the limits of their key.", gate.limited);
-    add(out, "budget_alerts_total", "Alerts of a key's budget of the day.", gate.alerts);
+    add(out, "unknown_key_requests_total", "Requests without a known key.", gate.unknown);
+    add(out, "limited_requests_total", "Requests above the limits of their key.", gate.limited);
+    add(out, "budget_alerts_total", "Alerts about a key's daily budget.", gate.alerts);
   }
   out += watched_->text();
   engine::AnswerHead head;

@@ -20,7 +20,7 @@ void Bucket::limit(std::int64_t per_minute, std::int64_t now_ms) {
 }
 
 void Bucket::fill(std::int64_t now_ms) {
-  // A clock that was set back stands still here.
+  // If the clock was set back, no time passes.
   const auto passed = static_cast<double>(std::max<std::int64_t>(0, now_ms - at_ms_));
   const auto most = static_cast<double>(per_minute_);
   level_ = std::min(most, level_ + passed * most / minute_ms);
@@ -32,7 +32,7 @@ std::int64_t Bucket::wait_ms(std::int64_t amount, std::int64_t now_ms) {
   fill(now_ms);
   const auto most = static_cast<double>(per_minute_);
   const double missing = std::min(static_cast<double>(amount), most) - level_;
-  // The last thousandth is the rounding of what came in.
+  // Less than a thousandth is a rounding error.
   return missing <= 1e-3 ? 0 : static_cast<std::int64_t>(std::ceil(missing * minute_ms / most));
 }
 

@@ -17,10 +17,10 @@ namespace {
 using base::with_thousands;
 
 constexpr std::int64_t day_ms = std::int64_t{24} * 3600 * 1000;
-constexpr std::int64_t first_alert = 80, alert_step = 20;  // at 80 and at 100 per cent
+constexpr std::int64_t first_alert = 80, alert_step = 20;  // at 80 and 100 percent
 
-// What is set aside for an answer that may shrink: all that it may have, or else this part of what is left of
-// a limit, and no less than an answer takes usually.
+// Reserved for an answer that may shrink: its maximum, or this part of the remaining limit, but at least the
+// usual length of an answer.
 constexpr std::int64_t share_of_rest = 4;
 constexpr Tokens usual_answer = 512;
 
@@ -34,13 +34,13 @@ std::int64_t seconds_in(std::int64_t ms) {
 
 Refusal too_much(std::string_view code, std::string what, std::int64_t wait_ms) {
   const std::int64_t seconds = seconds_in(wait_ms);
-  what += fmt::format("; there is room again in {} s", with_thousands(seconds));
+  what += fmt::format("; retry in {} s", with_thousands(seconds));
   return {429, std::string(code), std::move(what), seconds};
 }
 
 }  // namespace
 
-// Gives back at its end what was set aside.
+// Returns the reserved amount when destroyed.
 class Gate::HeldShare {
  public:
   HeldShare(std::shared_ptr<Book> book, std::shared_ptr<Holder> holder, Tokens of_day, Tokens of_minute)
@@ -104,12 +104,12 @@ void Gate::collect_alerts(Holder& holder, std::vector<BudgetAlert>& due, bool is
 void Gate::tell(const std::vector<BudgetAlert>& alerts) {
   for (const BudgetAlert& alert : alerts) {
     ++counters_.alerts;
-    log::warning(alert.percent >= 100 ? "a key's budget of the day is used up"
-                                      : "a key's budget of the day is nearly used up",
-                 {{"key", alert.key},
-                  {"percent", alert.percent},
-                  {"used_tokens", alert.used},
-                  {"tokens_per_day", alert.budget}});
+    log::warning(
+        alert.percent >= 100 ? "a key's daily budget is used up" : "a key's daily budget is nearly used up",
+        {{"key", alert.key},
+         {"percent", alert.percent},
+         {"used_tokens", alert.used},
+         {"tokens_per_day", alert.budget}});
     if (options_.alert) options_.alert(alert);
   }
 }
@@ -134,9 +134,9 @@ Result<void> Gate::refresh() {
       holder->requests.limit(key.limits.requests_per_minute, now);
       holder->tokens.limit(key.limits.tokens_per_minute, now);
       begin_day(*holder, today);
-      // The store lags behind by what is not written yet, and knows what other gateways have answered.
+      // The store lacks what is not written yet, but has the usage of other gateways.
       holder->used = std::max(holder->used, used[key.id]);
-      std::vector<BudgetAlert> told_before;  // by whoever ran before
+      std::vector<BudgetAlert> told_before;  // by an earlier process
       collect_alerts(*holder, is_new ? told_before : due);
       by_hash.emplace(key.hash, holder);
       by_id.emplace(key.id, holder);
@@ -160,7 +160,7 @@ void Gate::run(std::chrono::milliseconds period) {
     lock.unlock();
     const auto done = refresh();
     if (!done && !complained)
-      log::error("keys cannot be read; those that are known stay", {{"why", done.error().what}});
+      log::error("cannot read keys; the known keys stay valid", {{"why", done.error().what}});
     complained = !done;
     lock.lock();
   }
@@ -169,28 +169,29 @@ void Gate::run(std::chrono::milliseconds period) {
 std::optional<Refusal> Gate::beyond_minute(Holder& holder, Tokens tokens, std::int64_t now) {
   const std::int64_t wait = holder.tokens.wait_ms(tokens, now);
   if (wait == 0) return std::nullopt;
-  return too_much("rate_limit_exceeded",
-                  fmt::format("the key '{}' may use {} tokens a minute and has {} left, and this request "
-                              "needs about {}",
-                              holder.key.name, with_thousands(holder.key.limits.tokens_per_minute),
-                              with_thousands(holder.tokens.left(now)), with_thousands(tokens)),
-                  wait);
+  return too_much(
+      "rate_limit_exceeded",
+      fmt::format("the key '{}' has a rate limit of {} tokens per minute and {} left; this request "
+                  "needs about {}",
+                  holder.key.name, with_thousands(holder.key.limits.tokens_per_minute),
+                  with_thousands(holder.tokens.left(now)), with_thousands(tokens)),
+      wait);
 }
 
 std::optional<Refusal> Gate::beyond_day(const Holder& holder, Tokens tokens, std::int64_t now) {
   const Tokens budget = holder.key.limits.tokens_per_day;
   if (budget <= 0 || add_used(add_used(holder.used, holder.under_way), tokens) <= budget) return std::nullopt;
-  const std::string used = fmt::format("the key '{}' has used {} of its {} tokens of today", holder.key.name,
+  const std::string used = fmt::format("the key '{}' has used {} of its {} tokens for today", holder.key.name,
                                        with_thousands(holder.used), with_thousands(budget));
   if (add_used(holder.used, tokens) <= budget)
     return too_much("rate_limit_exceeded",
-                    fmt::format("{}, requests that are under way need up to {}, and this one up to {}", used,
+                    fmt::format("{}; running requests need up to {}, and this one up to {}", used,
                                 with_thousands(holder.under_way), with_thousands(tokens)),
                     1'000);
   const std::int64_t next = (holder.day + 1) * day_ms;
   return too_much(
       "insufficient_quota",
-      fmt::format("{}, and this request needs up to {}: send less, or ask for a shorter answer "
+      fmt::format("{}; this request needs up to {}: send less, or ask for a shorter answer "
                   "(max_tokens); the day ends at {:%Y-%m-%d %H:%M} UTC",
                   used, with_thousands(tokens), fmt::gmtime(static_cast<std::time_t>(next / 1'000))),
       next - now);
@@ -200,8 +201,8 @@ std::optional<Refusal> Gate::beyond_limits(Holder& holder, Tokens estimate, bool
                                            std::int64_t now) {
   if (const std::int64_t wait = holder.requests.wait_ms(1, now); wait > 0)
     return too_much("rate_limit_exceeded",
-                    fmt::format("the key '{}' may ask {} times a minute, and has done so", holder.key.name,
-                                with_thousands(holder.key.limits.requests_per_minute)),
+                    fmt::format("the key '{}' reached its rate limit of {} requests per minute",
+                                holder.key.name, with_thousands(holder.key.limits.requests_per_minute)),
                     wait);
   if (!asks_model) return std::nullopt;
   if (auto refusal = beyond_minute(holder, estimate, now)) return refusal;
@@ -221,9 +222,10 @@ tl::expected<Pass, Refusal> Gate::admit(const ClientRequest& request, const Acce
   if (!needs_keys_ || !access.needs_key) return Pass{};
   if (request.key.empty()) {
     ++counters_.unknown;
-    return tl::unexpected(unknown(
-        "this gateway needs a key: send it as `Authorization: Bearer KEY`; who runs it makes one with "
-        "`plimsoll keys add NAME`"));
+    return tl::unexpected(
+        unknown("this gateway requires an API key: send it as `Authorization: Bearer KEY`; its operator can "
+                "add one with "
+                "`plimsoll keys add NAME`"));
   }
   const std::string hash = base::sha256_hex(request.key.reveal());
   const std::int64_t now = options_.now_ms();
@@ -235,7 +237,7 @@ tl::expected<Pass, Refusal> Gate::admit(const ClientRequest& request, const Acce
   if (found == book_->by_hash.end() || found->second->key.revoked) {
     ++counters_.unknown;
     return tl::unexpected(
-        unknown(found == book_->by_hash.end() ? "this key is not known here" : "this key was revoked"));
+        unknown(found == book_->by_hash.end() ? "unknown API key" : "this API key was revoked"));
   }
   Holder& holder = *found->second;
   begin_day(holder, day_of(now));
@@ -276,7 +278,7 @@ tl::expected<engine::Share, Refusal> Gate::reserve(const std::string& owner, con
   {
     const std::lock_guard lock(book_->mutex);
     const auto found = book_->by_id.find(owner);
-    if (found == book_->by_id.end()) return share;  // begun before there were keys
+    if (found == book_->by_id.end()) return share;  // started before there were keys
     Holder& holder = *found->second;
     begin_day(holder, day_of(now));
     const KeyLimits& limits = holder.key.limits;
@@ -286,7 +288,7 @@ tl::expected<engine::Share, Refusal> Gate::reserve(const std::string& owner, con
       share.answer = std::min(need.answer, std::max(left / share_of_rest, usual));
     }
     const Tokens tokens = add_used(need.input, share.answer);
-    // What a long answer takes beyond its share of a minute is a debt, which has to come back in.
+    // A long answer may use more than its share of a minute; the rest is a debt.
     const Tokens most = std::max<Tokens>(usual_answer, limits.tokens_per_minute / share_of_rest);
     const Tokens of_minute =
         need.answer_may_shrink ? add_used(need.input, std::min(share.answer, most)) : tokens;
@@ -307,9 +309,9 @@ std::optional<Refusal> Gate::refuses(const std::string& owner) {
   const std::int64_t now = options_.now_ms();
   const std::lock_guard lock(book_->mutex);
   const auto found = book_->by_id.find(owner);
-  if (found == book_->by_id.end()) return std::nullopt;  // begun before there were keys
+  if (found == book_->by_id.end()) return std::nullopt;  // started before there were keys
   Holder& holder = *found->second;
-  if (holder.key.revoked) return unknown("this key was revoked");
+  if (holder.key.revoked) return unknown("this API key was revoked");
   begin_day(holder, day_of(now));
   auto refusal = beyond_limits(holder, 0, /*asks_model=*/true, now);
   if (!refusal && holder.requests.is_limited()) holder.requests.take(1);

@@ -1,8 +1,8 @@
-// Who may come in, and how much they may use.
+// Checks API keys and their limits.
 //
-// Without any key in the store everybody may, and it is the operator's business who reaches the port. With
-// one, also where it was revoked, every route but a few needs a key that is known. Keys are read ahead by a
-// thread of their own: a request costs a hash and a look into a table, and never waits for the store.
+// Without any key in the store all clients are accepted, and the operator must protect the port. With a key,
+// even a revoked one, all routes but a few require a known key. A background thread reads the keys: a request
+// costs a hash and a table lookup, and never waits for the store.
 #pragma once
 
 #include <atomic>
@@ -31,10 +31,10 @@ struct BudgetAlert {
 
 using engine::Refusal;
 
-// What a route asks of whoever comes.
+// Requirements of a route.
 struct Access {
-  bool needs_key = true;    // where there are keys
-  bool asks_model = false;  // takes of the key's tokens
+  bool needs_key = true;    // if there are keys
+  bool asks_model = false;  // uses the key's tokens
 };
 
 struct Pass {
@@ -43,42 +43,43 @@ struct Pass {
 
 struct GateOptions {
   std::function<std::int64_t()> now_ms{};                 // UTC; none: the system's clock
-  std::function<void(const BudgetAlert& alert)> alert{};  // must not wait
+  std::function<void(const BudgetAlert& alert)> alert{};  // must not block
 };
 
-// Any thread may call at any time.
+// Thread-safe.
 class Gate {
  public:
-  // The store outlives it. `before`: a gate to the same store that this one follows; both count together.
+  // The store must outlive it. `before`: the gate of the same store that this one replaces; both share
+  // counts.
   explicit Gate(KeyStore& store, GateOptions options = {}, const Gate* before = nullptr);
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
   ~Gate();
 
-  // Reads the keys, and what was used today. Blocks.
+  // Reads the keys and today's usage. Blocks.
   Result<void> refresh();
-  // From now on as often as that, on a thread of its own.
+  // Refreshes periodically on its own thread.
   void refresh_every(std::chrono::milliseconds period);
 
-  // Whether there is any key, of whatever kind.
+  // Returns whether there is any key, even a revoked one.
   bool needs_keys() const { return needs_keys_; }
-  // Whether somebody comes whom `admit` would look at. Counts nothing.
+  // Returns whether the key is valid. Counts nothing.
   bool knows(const base::Secret& key);
   tl::expected<Pass, Refusal> admit(const ClientRequest& request, const Access& access);
-  // What is left of the owner's limits of a minute, as headers of an answer.
+  // Returns the rest of the owner's limits per minute, as response headers.
   std::vector<HttpHeader> limit_headers(const std::string& owner);
-  // Sets aside what a request may use until its share goes. Of the day's budget no more is ever set aside and
-  // used than there is. An answer that may shrink gets a part of what is left.
+  // Reserves what a request may use until its share is destroyed. Used and reserved tokens never exceed the
+  // daily budget. An answer that may shrink gets a part of the rest.
   tl::expected<engine::Share, Refusal> reserve(const std::string& owner, const engine::Need& need);
-  // For what is asked on an owner's behalf after the request that wanted it: whether the key allows one more
-  // question now, which is counted.
+  // For background work on behalf of an owner: checks whether the key allows one more request now, and
+  // counts it.
   std::optional<Refusal> refuses(const std::string& owner);
-  // What an answer has used.
+  // Charges the usage of an answer.
   void charge(const std::string& owner, Tokens tokens);
 
   struct Counters {
-    std::atomic<std::uint64_t> unknown = 0;  // requests without a key that is known
-    std::atomic<std::uint64_t> limited = 0;  // beyond what a key may use
+    std::atomic<std::uint64_t> unknown = 0;  // requests without a known key
+    std::atomic<std::uint64_t> limited = 0;  // above a key's limits
     std::atomic<std::uint64_t> alerts = 0;
   };
   const Counters& counters() const { return counters_; }
@@ -87,14 +88,14 @@ class Gate {
   struct Holder {
     ApiKey key;
     Bucket requests, tokens;
-    Tokens under_way = 0;  // set aside for requests that are not answered yet
+    Tokens under_way = 0;  // reserved for running requests
     std::int64_t day = 0;
     Tokens used = 0;         // on that day
-    std::int64_t told = 0;   // the highest alert of that day, in per cent
-    Tokens told_budget = 0;  // that it was told of
+    std::int64_t told = 0;   // the highest alert of that day, in percent
+    Tokens told_budget = 0;  // of that alert
   };
   using Holders = std::unordered_map<std::string, std::shared_ptr<Holder>>;
-  // Outlives the gate where another follows it.
+  // Outlives the gate if another one replaces it.
   struct Book {
     std::mutex mutex;
     Holders by_hash, by_id;
@@ -102,8 +103,8 @@ class Gate {
   class HeldShare;
 
   static void begin_day(Holder& holder, std::int64_t day);
-  // The alerts that are due now, and are not due again. A budget is used up as well where a request does not
-  // fit into the last fifth of it.
+  // Collects the alerts that are due; each is due once. A budget also counts as used up if a request does not
+  // fit into its last fifth.
   static void collect_alerts(Holder& holder, std::vector<BudgetAlert>& due, bool is_used_up = false);
   void tell(const std::vector<BudgetAlert>& alerts);
   static std::optional<Refusal> beyond_limits(Holder& holder, Tokens estimate, bool asks_model,
@@ -118,7 +119,7 @@ class Gate {
   std::atomic<bool> needs_keys_ = false;
 
   std::shared_ptr<Book> book_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   bool stopping_ = false;
   std::condition_variable wake_;
   std::thread thread_;

@@ -143,7 +143,7 @@ TEST_F(GateTest, CountsRequestsOfAMinute) {
   EXPECT_EQ(refused.error().status, 429);
   EXPECT_EQ(refused.error().code, "rate_limit_exceeded");
   EXPECT_EQ(refused.error().retry_after_seconds, 20);
-  EXPECT_NE(refused.error().what.find("3 times a minute"), std::string::npos);
+  EXPECT_NE(refused.error().what.find("3 requests per minute"), std::string::npos);
   EXPECT_TRUE(admit("bob", "/v1/models"));  // which is somebody else
   now_ += 19'000;
   EXPECT_FALSE(admit("ann"));
@@ -160,7 +160,7 @@ TEST_F(GateTest, CountsTokensOfAMinute) {
   const auto refused = admit("ann", "/v1/chat/completions", 400);  // about 100 tokens
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().retry_after_seconds, 10);
-  EXPECT_NE(refused.error().what.find("600 tokens a minute"), std::string::npos);
+  EXPECT_NE(refused.error().what.find("600 tokens per minute"), std::string::npos);
   EXPECT_TRUE(admit("ann", "/v1/models"));  // asks no model
   EXPECT_TRUE(admit("ann", "/retrieve", 400));
   now_ += 10'000;
@@ -201,7 +201,7 @@ TEST_F(GateTest, SetsNoMoreAsideThanTheDayHas) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().status, 429);
   EXPECT_EQ(refused.error().retry_after_seconds, 1);
-  EXPECT_NE(refused.error().what.find("under way need up to 4,032"), std::string::npos)
+  EXPECT_NE(refused.error().what.find("running requests need up to 4,032"), std::string::npos)
       << refused.error().what;
   const auto never = gate_.reserve("key_ann", {8, 5'000});
   ASSERT_FALSE(never);

@@ -60,7 +60,8 @@ void take_extras(Json& completion, DocumentAnswer& answer) {
 Result<DocumentAnswer> read_document_answer(std::string_view completion) {
   Json json = parsed(completion);
   const Json& message = member(first_choice(json), "message");
-  if (!message.is_object()) return fail(Errc::upstream_failed, "the upstream's answer is no chat completion");
+  if (!message.is_object())
+    return fail(Errc::upstream_failed, "the upstream's answer is not a chat completion");
   DocumentAnswer answer;
   answer.text = text_in(message, "content");
   take_extras(json, answer);
@@ -117,7 +118,7 @@ Result<DocumentAnswer> ChatSink::take() {
   if (!events_) return read_document_answer(held_);
   if (!problem_.empty()) return fail(Errc::upstream_failed, "{}", problem_);
   if (answer_.plimsoll.is_null())
-    return fail(Errc::upstream_failed, "the upstream's answer broke off; ask again");
+    return fail(Errc::upstream_failed, "the upstream's answer was cut off; try again");
   return std::move(answer_);
 }
 
@@ -126,7 +127,7 @@ Awaitable<void> ChatSink::finish(int status, Json json) {
     co_await send_json(reply_, status, base::json_text(json), std::move(head_.headers));
     co_return;
   }
-  if (!events_) {  // the upstream does not stream: all of it at once
+  if (!events_) {  // the upstream does not stream: the whole answer at once
     engine::AnswerHead head = head_;
     head.content_type = "text/event-stream";
     head.length.reset();

@@ -1,4 +1,4 @@
-// A completion with documents, as chat-with-documents clients read it.
+// Converts a completion with documents to the format of chat-with-documents clients.
 #pragma once
 
 #include <string>
@@ -15,20 +15,20 @@ struct DocumentAnswer {
   Json chunks = Json::array();  // [{content, score, document, metadata, tokens, ...}], as they were sent
   Json optimization;            // context_window_optimization
   Json usage, finish_reason;
-  Json plimsoll;  // the plan's summary, without what stands above
+  Json plimsoll;  // the plan's summary, without the fields above
 };
 
-// What a completion, or a chunk of one, says beside its text.
+// Reads the fields of a completion or a chunk other than its text.
 void take_extras(Json& completion, DocumentAnswer& answer);
 
-// upstream_failed: it is no completion.
+// upstream_failed: not a completion.
 Result<DocumentAnswer> read_document_answer(std::string_view completion);
 
 // {answer, chunks, metadata, ...}
 Json answer_json(DocumentAnswer answer);
 
-// Takes the engine's answer, whole or in pieces. Pieces go on as events {"delta": ...}; the last word is for
-// whoever keeps the turn first. The reply outlives it.
+// Receives the engine's answer, whole or in pieces. Pieces are passed on as events {"delta": ...}; the last
+// event is sent after the turn is stored. The reply must outlive it.
 class ChatSink final : public engine::AnswerSink {
  public:
   ChatSink(ClientReply& reply, bool streams) : reply_(reply), streams_(streams) {}
@@ -36,11 +36,11 @@ class ChatSink final : public engine::AnswerSink {
   Awaitable<Result<void>> head(const engine::AnswerHead& head) override;
   Awaitable<Result<void>> body(std::string_view bytes) override;
 
-  // What was said, when the engine has said all of it; or why there is no answer.
+  // Returns the complete answer, or the reason why there is none.
   Result<DocumentAnswer> take();
-  // The status of an answer that `take` has no answer for.
+  // The status if `take` failed.
   int status() const { return head_.status >= 400 ? head_.status : 502; }
-  // The end: one object, or the last event.
+  // Sends one object, or the last event.
   Awaitable<void> finish(int status, Json json);
 
  private:
@@ -49,8 +49,8 @@ class ChatSink final : public engine::AnswerSink {
   ClientReply& reply_;
   bool streams_;
   engine::AnswerHead head_;
-  bool events_ = false;  // it comes as server-sent events
-  std::string held_;     // the beginning of an event; else the whole body
+  bool events_ = false;  // the answer is a stream of events
+  std::string held_;     // the start of an event, or the whole body
   std::string problem_;  // that ended a stream
   DocumentAnswer answer_;
 };

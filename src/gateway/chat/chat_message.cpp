@@ -13,7 +13,8 @@
 namespace plimsoll::gateway {
 ChatRoutes::Prepared ChatRoutes::prepare(const ClientRequest& request) const {
   Prepared out;
-  const std::int64_t now = base::utc_ms();  // before the turns are read: one that goes meanwhile stays gone
+  const std::int64_t now =
+      base::utc_ms();  // before the turns are read: a session deleted meanwhile stays deleted
   Complaints complaints;
   const auto body = read_object(request.body, complaints);
   if (!body) {
@@ -40,7 +41,7 @@ ChatRoutes::Prepared ChatRoutes::prepare(const ClientRequest& request) const {
   return out;
 }
 
-// The turn is on disk before the last word of the reply goes out.
+// The turn is on disk before the end of the reply is sent.
 Awaitable<void> ChatRoutes::message(Call call) const {
   Prepared prepared;
   std::function<void()> reading = [&] { prepared = prepare(call.request); };
@@ -85,7 +86,7 @@ Awaitable<void> ChatRoutes::message(Call call) const {
     kept = context_.sessions->append(call.request.caller.owner, prepared.ask.session, pair, context_.limits);
     if (!kept) {
       status = engine::status_of(kept.error().code);
-      body = {{"detail", fmt::format("the answer came, and could not be kept: {}", kept.error().what)}};
+      body = {{"detail", fmt::format("the answer could not be stored: {}", kept.error().what)}};
       return;
     }
     if (context_.extraction != nullptr)
@@ -109,9 +110,9 @@ ChatRoutes::Search ChatRoutes::search_for(const MessageAsk& ask, Deadline deadli
   const models::Upstreams& upstreams = engine_.models.upstreams();
   const auto location = upstreams.find(ask.model);
   auto model = location ? engine_.models.open(*location, deadline) : tl::unexpected(location.error());
-  if (location && location->model.empty()) model = fail(Errc::unknown_model, "no model is served");
+  if (location && location->model.empty()) model = fail(Errc::unknown_model, "no model available");
   if (!model) {
-    log::warning("no window for a search: top_k stays as it is",
+    log::warning("no window for a search: top_k unchanged",
                  {{"model", ask.model}, {"why", model.error().what}, {"top_k", ask.top_k}});
     return search;
   }

@@ -9,7 +9,7 @@
 namespace plimsoll::gateway {
 namespace {
 
-// Null counts as none.
+// Null counts as missing.
 std::string optional_text(const Json& object, const char* key, Complaints& complaints) {
   const auto found = object.find(key);
   return found == object.end() || found->is_null() ? std::string() : read_text(object, key, complaints);
@@ -24,7 +24,7 @@ void check_text(const std::string& text, const Json& location, std::size_t longe
                    nullptr, {{"max_length", longest}});
 }
 
-// An index's name, or its number.
+// An index's name or number.
 std::string read_collection(const Json& object, Complaints& complaints) {
   const auto given = object.find("collection_id");
   if (given != object.end() && given->is_number_integer()) return given->dump();
@@ -47,7 +47,7 @@ std::int64_t read_top_k(const Json& object, const ChatBounds& bounds, Complaints
     complaints.add("int_type", location, "Input should be a valid integer", *given);
     return bounds.usual_top_k;
   }
-  const double value = given->get<double>();  // an unsigned one may not fit the signed kind
+  const double value = given->get<double>();  // an unsigned value may not fit a signed one
   if (value < 1)
     complaints.add("greater_than_equal", location, "Input should be greater than or equal to 1", *given,
                    {{"ge", 1}});

@@ -1,4 +1,4 @@
-// Requests of the chat-with-documents API (C1 to C3), read. Complaints are in the form of kaito_read.hpp.
+// Reads requests of the chat-with-documents API (C1 to C3). Complaints have the format of kaito_read.hpp.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@
 namespace plimsoll::gateway {
 
 struct ChatBounds {
-  std::int64_t usual_top_k = 10;  // where none is asked for
+  std::int64_t usual_top_k = 10;  // if the request has none
   std::int64_t most_top_k = 300;
   std::size_t questions = 200;              // of one evaluation
   std::size_t message_bytes = 1'000'000;    // of a message, a query or a question
-  std::size_t questions_bytes = 4'000'000;  // of all of an evaluation's
+  std::size_t questions_bytes = 4'000'000;  // of all questions of an evaluation
   std::size_t history_turns = 10'000;       // of a chat_history
   std::size_t history_bytes = 4'000'000;
 };
@@ -29,7 +29,7 @@ struct MessageAsk {
   std::int64_t top_k = 10;
   bool stream = false;
 };
-// `key`: what the text is called, "message" or "query".
+// `key`: name of the text field, "message" or "query".
 MessageAsk read_message(const Json& object, const char* key, const ChatBounds& bounds,
                         Complaints& complaints);
 
@@ -39,14 +39,14 @@ struct EvaluationQuestions {
 };
 EvaluationQuestions read_questions(const Json& object, const ChatBounds& bounds, Complaints& complaints);
 
-// A name that is kept: of 1 to 200 bytes, without control characters, well-formed UTF-8.
+// Checks a name to store: 1 to 200 bytes of UTF-8 without control characters.
 void check_name(const std::string& name, const Json& location, Complaints& complaints);
 
-// The body of a chat completion that asks the documents of an index. A chat_history of the request stands in
-// the place of the session's.
+// Returns the body of a chat completion with documents of an index. A chat_history in the request replaces
+// the session's.
 std::string chat_body(const MessageAsk& ask, const std::string& index, std::span<const Turn> history);
 
-// 32 hexadecimal digits that nobody guesses.
+// Returns 32 random hexadecimal digits.
 std::string random_id();
 
 }  // namespace plimsoll::gateway

@@ -37,29 +37,30 @@ void ChatRoutes::add_routes(Router& router) const {
   const auto blocking = [this](Method handler) {
     return on_worker(Blocking(std::bind_front(handler, this)));
   };
-  router.add(
-      {{"POST", "/chat/message", "documents", "A message of a conversation about documents", "ChatMessage"},
-       std::bind_front(&ChatRoutes::message, this),
-       asks_model});
-  router.add({{"GET", "/chat/sessions", "documents", "The conversations", "", "", "sessions"},
+  router.add({{"POST", "/chat/message", "documents", "Send a message to a conversation about documents",
+               "ChatMessage"},
+              std::bind_front(&ChatRoutes::message, this),
+              asks_model});
+  router.add({{"GET", "/chat/sessions", "documents", "List conversations", "", "", "sessions"},
               blocking(&ChatRoutes::list_sessions)});
-  router.add(
-      {{"GET", "/chat/sessions/{id}", "documents", "A conversation"}, blocking(&ChatRoutes::show_session)});
-  router.add({{"DELETE", "/chat/sessions/{id}", "documents", "Forget a conversation"},
+  router.add({{"GET", "/chat/sessions/{id}", "documents", "Get a conversation"},
+              blocking(&ChatRoutes::show_session)});
+  router.add({{"DELETE", "/chat/sessions/{id}", "documents", "Delete a conversation"},
               blocking(&ChatRoutes::forget_session)});
-  router.add({{"POST", "/search", "documents", "The chunks that suit a question and its model", "Search"},
+  router.add({{"POST", "/search", "documents", "Find the chunks for a question and its model", "Search"},
               blocking(&ChatRoutes::search)});
   router.add({{"POST", "/evaluation/plugin/start-with-questions", "documents",
-               "Questions to be answered in turn", "Evaluation"},
+               "Start an evaluation of several questions", "Evaluation"},
               blocking(&ChatRoutes::start_evaluation),
               asks_model});
-  router.add({{"GET", "/evaluation/runs/{id}", "documents", "How far they are, and the answers"},
+  router.add({{"GET", "/evaluation/runs/{id}", "documents", "Get the progress and answers of an evaluation"},
               blocking(&ChatRoutes::show_evaluation)});
-  router.add({{"POST", "/documents", "documents", "Files into an index", "Upload", "", "wait"},
+  router.add({{"POST", "/documents", "documents", "Upload files to an index", "Upload", "", "wait"},
               std::bind_front(&ChatRoutes::upload, this),
               {},
               Lane::bulk});
-  router.add({{"GET", "/jobs/{id}", "documents", "How far an upload is"}, blocking(&ChatRoutes::show_job)});
+  router.add(
+      {{"GET", "/jobs/{id}", "documents", "Get the progress of an upload"}, blocking(&ChatRoutes::show_job)});
 }
 
 Result<std::string> ChatRoutes::collection_named(const engine::Caller& caller,
@@ -104,7 +105,7 @@ ChatRoutes::Answer ChatRoutes::forget_session(const ClientRequest& request, cons
                                               Deadline) const {
   const auto gone = context_.sessions->forget(request.caller.owner, name);
   if (!gone) return refusal(gone.error());
-  std::int64_t memories = 0;  // what belongs to that conversation alone goes with it
+  std::int64_t memories = 0;  // the conversation's own memories are deleted with it
   if (context_.memories != nullptr && !name.empty()) {
     const auto forgotten = context_.memories->forget_session(request.caller.owner, name);
     if (!forgotten) return refusal(forgotten.error());
@@ -126,7 +127,7 @@ ChatRoutes::Answer ChatRoutes::start_evaluation(const ClientRequest& request, co
   if (complaints.any()) return {422, complaints.body()};
   auto index = collection_named(request.caller, ask.asked.collection);
   if (!index) return refusal(index.error());
-  // A model that nobody serves is told now, and not for each question.
+  // An unknown model is reported now, not for each question.
   if (const auto location = engine_.models.upstreams().find(ask.asked.model); !location)
     return refusal(location.error());
   ask.caller = request.caller;
@@ -137,7 +138,7 @@ ChatRoutes::Answer ChatRoutes::start_evaluation(const ClientRequest& request, co
   if (!started) return refusal(started.error());
   if (started->empty())
     return {429,
-            {{"detail", fmt::format("as many evaluations run already as may, or as one key may have of {} "
+            {{"detail", fmt::format("too many evaluations are running, in total or for this key, of {} "
                                     "(max_evaluation_runs); wait until one has ended",
                                     context_.evaluations->rules().runs)}},
             {{"Retry-After", "10"}}};

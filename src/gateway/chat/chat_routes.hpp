@@ -1,4 +1,4 @@
-// The chat-with-documents API: conversations with an index, searching it, evaluations, uploads (C1 to C4).
+// The chat-with-documents API: conversations with an index, search, evaluations, uploads (C1 to C4).
 #pragma once
 
 #include <optional>
@@ -19,10 +19,10 @@
 namespace plimsoll::gateway {
 
 struct ChatContext {
-  library::Collections* collections = nullptr;  // null: there are no such routes
+  library::Collections* collections = nullptr;  // null: no such routes
   SessionStore* sessions = nullptr;
-  engine::Memories* memories = nullptr;  // null: there are none
-  Extraction* extraction = nullptr;      // null: nothing is remembered by itself
+  engine::Memories* memories = nullptr;  // null: none
+  Extraction* extraction = nullptr;      // null: facts are not extracted automatically
   Evaluations* evaluations = nullptr;
   Uploads* uploads = nullptr;
   SessionLimits limits{};
@@ -31,10 +31,10 @@ struct ChatContext {
 
 class ChatRoutes {
  public:
-  // Both outlive it.
+  // Both must outlive it.
   ChatRoutes(engine::Engine& engine, ChatContext context) : engine_(engine), context_(context) {}
 
-  // Where there are collections.
+  // Adds the routes if there are collections.
   void add_routes(Router& router) const;
 
   using Answer = JsonAnswer;
@@ -42,7 +42,7 @@ class ChatRoutes {
  private:
   Awaitable<void> message(Call call) const;
   Awaitable<void> upload(Call call) const;
-  // These block.
+  // These functions block.
   Answer search(const ClientRequest& request, const std::string& name, Deadline deadline) const;
   Answer list_sessions(const ClientRequest& request, const std::string& name, Deadline deadline) const;
   Answer show_session(const ClientRequest& request, const std::string& name, Deadline deadline) const;
@@ -64,7 +64,7 @@ class ChatRoutes {
   Result<std::string> collection_named(const engine::Caller& caller, const std::string& collection) const;
   struct Search {
     engine::RetrievalChoice choice;
-    std::optional<Tokenizer> tokenizer;  // the model's, where its window is known
+    std::optional<Tokenizer> tokenizer;  // the model's, if its window is known
     bool best_last = false;
   };
   Search search_for(const MessageAsk& ask, Deadline deadline) const;
@@ -73,7 +73,7 @@ class ChatRoutes {
   ChatContext context_;
 };
 
-// {"detail": ...} with the status of the error.
+// Returns {"detail": ...} with the status of the error.
 ChatRoutes::Answer refusal(const Error& error);
 
 }  // namespace plimsoll::gateway

@@ -21,17 +21,17 @@ namespace asio = boost::asio;
 
 constexpr std::size_t most_waiting = 16, most_facts = 10, most_said = 8'000;
 constexpr std::chrono::minutes patience{2};
-constexpr double learned_trust = 0.4;  // less than what a person said
+constexpr double learned_trust = 0.4;  // less than for facts from a person
 
 constexpr const char* instructions =
     "You keep a notebook about a user. From the exchange below, list what is worth remembering in later "
     "conversations: facts about the user, their work, their wishes and their decisions. Each must be one "
-    "sentence that stands by itself. Leave out small talk, questions, and whatever will not matter next "
+    "self-contained sentence. Leave out small talk, questions, and whatever will not matter next "
     "week. "
     "Answer with a JSON array of objects {\"text\": \"...\", \"importance\": 0.0 to 1.0} and nothing else. "
     "Answer [] if there is nothing.";
 
-// At most so many bytes, and no half a character at the end.
+// Truncates a text at a character boundary.
 std::string beginning(std::string_view text) {
   std::string out(text.substr(0, most_said));
   if (text.size() > most_said)
@@ -51,7 +51,7 @@ std::string question_about(const RequestState& said) {
   return base::json_text(body);
 }
 
-// What the model said in a chat completion.
+// Returns the text of a chat completion.
 std::string said_in(const std::string& reply) {
   const Json json = base::parse_json(reply);
   const auto at = Json::json_pointer("/choices/0/message/content");
@@ -107,7 +107,7 @@ void Extraction::consider(RequestState said) {
   if (stopping_) return;
   if (waiting_.fetch_add(1) >= most_waiting) {
     --waiting_;
-    log::warning("too many conversations wait to be remembered: one is left", {{"waiting", most_waiting}});
+    log::warning("too many answers wait for memory extraction; one is skipped", {{"waiting", most_waiting}});
     return;
   }
   auto work = std::make_shared<Work>();
@@ -117,17 +117,17 @@ void Extraction::consider(RequestState said) {
 
 void Extraction::spawn(const std::shared_ptr<Work>& work) {
   works_.insert(work);
-  // The signal outlives the coroutine that is bound to it, to its very last step: hence one turn more.
+  // The signal must outlive the last step of its coroutine, so it is destroyed one loop turn later.
   asio::co_spawn(server_thread_.loop(), learn(work),
                  asio::bind_cancellation_slot(work->stop.slot(), [this, work](const std::exception_ptr& bug) {
-                   if (bug) log::error("remembering a conversation ended by an exception", {});
+                   if (bug) log::error("memory extraction ended by an exception", {});
                    --waiting_;
                    works_.erase(work);
                    asio::post(server_thread_.loop(), [work] {});
                  }));
 }
 
-// Who deletes a conversation deletes it before its memories: looked at afterwards, none can outlive it.
+// A conversation is deleted before its memories, so checking afterwards ensures that no memory outlives it.
 void Extraction::keep(const RequestState& said, std::vector<engine::NewFact> facts) {
   const std::string& owner = said.caller.owner;
   const auto is_deleted = [&] {
@@ -140,7 +140,7 @@ void Extraction::keep(const RequestState& said, std::vector<engine::NewFact> fac
     fact.session = said.session;
     const auto added = memories_.add(owner, fact, Deadline::after(patience));
     if (!added)
-      log::warning("a memory was not kept", {{"trace", said.trace}, {"why", added.error().what}});
+      log::warning("cannot store a memory", {{"trace", said.trace}, {"why", added.error().what}});
     else if (added->is_new)
       kept.push_back(added->fact.id);
   }
@@ -158,7 +158,7 @@ Awaitable<void> Extraction::learn(std::shared_ptr<Work> work) {
   const auto outcome = co_await engine::answer(engine_, server_thread_, std::move(ask), held,
                                                Deadline::after(patience), trace);
   if (!outcome || held.said.status >= 400 || stopping_) {
-    log::warning("a conversation was not remembered",
+    log::warning("no memories extracted from an answer",
                  {{"trace", trace}, {"why", outcome ? "the upstream refused" : outcome.error().what}});
     co_return;
   }

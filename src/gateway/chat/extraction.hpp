@@ -1,5 +1,5 @@
-// Facts out of conversations: after an answer, the model that gave it is asked what of it is worth
-// remembering, behind the request. Only where the setting extract_memories says so.
+// Extracts facts from conversations: after an answer, the model is asked in the background which facts to
+// remember. Only with the setting extract_memories.
 #pragma once
 
 #include <atomic>
@@ -16,29 +16,29 @@
 
 namespace plimsoll::gateway {
 
-// What was said.
+// A question and its answer.
 struct RequestState {
   engine::Caller caller;
   std::string model;
-  std::string session;  // what is learned belongs to it alone
+  std::string session;  // extracted facts belong only to it
   std::string question, answer;
-  std::string trace;  // of the turn, by which it is known again
+  std::string trace;  // id of the turn's trace
 };
 
-// The facts in what a model answered: a JSON list of texts, or of objects with `text` and `importance`, with
-// or without words around it. None where there is no such list.
+// Reads the facts in a model's answer: a JSON list of strings, or of objects with `text` and `importance`,
+// with or without text around it. Empty if there is no such list.
 std::vector<engine::NewFact> read_facts(std::string_view answer);
 
-// Has a thread of its own that talks to upstreams, and one that writes. All that is given outlives it.
+// Has its own thread for upstreams, and one for writing. All arguments must outlive it.
 class Extraction {
  public:
   Extraction(engine::Engine& engine, engine::Memories& memories, SessionStore& sessions, ThreadMaker maker);
   Extraction(const Extraction&) = delete;
   Extraction& operator=(const Extraction&) = delete;
-  // What is under way is given up.
+  // Cancels running work.
   ~Extraction();
 
-  // Comes back at once. Where too many wait, it is left, and the log says so.
+  // Returns at once. If too many wait, it is skipped and logged.
   void consider(RequestState said);
 
  private:
@@ -58,8 +58,8 @@ class Extraction {
   std::atomic<bool> stopping_ = false;
   boost::asio::thread_pool workers_{1};
   ServerThread server_thread_{maker_, workers_};
-  std::set<std::shared_ptr<Work>> works_;  // of the loop's thread alone
-  std::thread thread_;                     // last: everything else is there when it starts
+  std::set<std::shared_ptr<Work>> works_;  // used only by the loop's thread
+  std::thread thread_;                     // last: starts after all other members exist
 };
 
 }  // namespace plimsoll::gateway

@@ -1,4 +1,4 @@
-// POST /documents: a form with files, which go into an index behind the request.
+// POST /documents: a form with files, which are added to an index in the background.
 #include <algorithm>
 #include <set>
 
@@ -14,7 +14,7 @@
 namespace plimsoll::gateway {
 namespace {
 
-// Names are kept as keys of documents, and told to models; nothing is opened by them.
+// Names become keys of documents and are shown to models; they are never used to open files.
 void check_file_name(const std::string& name, std::set<std::string>& seen, Complaints& complaints) {
   constexpr std::size_t longest = 500;
   const Json location{"body", "file"};
@@ -23,10 +23,10 @@ void check_file_name(const std::string& name, std::set<std::string>& seen, Compl
   if (name.empty() || name.size() > longest || control || !base::is_valid_utf8(name))
     complaints.add(
         "value_error", location,
-        fmt::format("The name of a file is UTF-8, of 1 to {} bytes, without control characters", longest),
+        fmt::format("A file name must have 1 to {} bytes of UTF-8 without control characters", longest),
         nullptr);
   else if (!seen.insert(name).second)
-    complaints.add("value_error", location, fmt::format("Two files are called '{}'", name), nullptr);
+    complaints.add("value_error", location, fmt::format("Two files have the name '{}'", name), nullptr);
 }
 
 void read_metadata(std::string_view text, Metadata& metadata, Complaints& complaints) {
@@ -55,7 +55,7 @@ void read_form(const std::vector<FormPart>& parts, UploadAsk& ask, Complaints& c
       ask.files.push_back({*part.filename, part.body});
     } else {
       complaints.add("extra_forbidden", {"body", part.name.substr(0, 100)},
-                     "The form takes index or collection_id, metadata, and files", nullptr);
+                     "The form fields are index or collection_id, metadata, and files", nullptr);
     }
   }
   if (ask.index.empty() && !complaints.any()) complaints.missing({"body", "index"}, nullptr);
@@ -70,7 +70,7 @@ ChatRoutes::Answer ChatRoutes::accept_upload(ClientRequest& request, std::string
   if (complaints.any()) return {422, complaints.body()};
   if (!is_multipart(request.content_type))
     return {415,
-            {{"detail", "Files are uploaded as multipart/form-data, as `curl -F file=@guide.md` does."}}};
+            {{"detail", "Upload files as multipart/form-data, for example with `curl -F file=@guide.md`."}}};
   UploadAsk ask;
   ask.body = std::make_shared<const std::string>(std::move(request.body));
   const auto parts = read_multipart(request.content_type, *ask.body);
@@ -78,7 +78,7 @@ ChatRoutes::Answer ChatRoutes::accept_upload(ClientRequest& request, std::string
   read_form(*parts, ask, complaints);
   if (complaints.any()) return {422, complaints.body()};
   ask.caller = request.caller;
-  // An index that is there may be named by its number; one that is not is made under its name.
+  // An existing index may be given by its number; a new one is created with its name.
   if (const auto known = collection_named(request.caller, ask.index)) ask.index = *known;
   const std::string index = ask.index;
   const std::size_t files = ask.files.size();
@@ -103,7 +103,7 @@ Awaitable<void> ChatRoutes::upload(Call call) const {
     for (auto pause = first_pause; !context_.uploads->is_over(job) && !call.deadline.passed();
          pause = std::min(2 * pause, longest_pause)) {
       co_await call.thread.pause(pause);
-      if (co_await engine::client_is_gone()) co_return;  // the job goes on
+      if (co_await engine::client_is_gone()) co_return;  // the job continues
     }
     std::function<void()> looking = [&] {
       auto shown = context_.uploads->shown(call.request.caller.owner, job);

@@ -34,11 +34,12 @@ Json result_json(const std::string& question, const std::string& trace, double s
           {"error", nullptr},     {"trace", trace},    {"seconds", seconds}};
 }
 
-// How long the limits that the reply tells of are to be waited for; none: it tells of none.
+// Returns the waiting time for limits from a reply; none: it has none.
 std::optional<std::chrono::seconds> wait_told_in(const HeldReply& held) {
   if (held.said.status != 429) return std::nullopt;
   for (const HttpHeader& header : held.said.headers) {
-    if (header.name != "Retry-After") continue;  // an upstream's has small letters, and was waited for
+    if (header.name != "Retry-After")
+      continue;  // an upstream's header is in lower case and was already handled
     std::int64_t seconds = 0;
     std::from_chars(header.value.data(), header.value.data() + header.value.size(), seconds);
     return std::chrono::seconds(seconds);
@@ -59,7 +60,7 @@ Evaluations::~Evaluations() {
   asio::post(server_thread_.loop(), [this] {
     for (const auto& work : works_) work->stop.emit(asio::cancellation_type::terminal);
   });
-  // What takes longer is left to the next server, which says that it was cut short.
+  // If it takes longer, the next server marks the run as interrupted.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (running_ > 0 && std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -103,7 +104,7 @@ Result<std::string> Evaluations::start(EvaluationAsk ask) {
 
 void Evaluations::spawn(const std::shared_ptr<Work>& work) {
   works_.insert(work);
-  // The signal outlives the coroutine that is bound to it, to its very last step: hence one turn more.
+  // The signal must outlive the last step of its coroutine, so it is destroyed one loop turn later.
   asio::co_spawn(server_thread_.loop(), run(work),
                  asio::bind_cancellation_slot(work->stop.slot(), [this, work](const std::exception_ptr& bug) {
                    if (bug) log::error("an evaluation ended by an exception", {{"run", work->id}});
@@ -152,7 +153,7 @@ Awaitable<Json> Evaluations::ask_once(Work& work, const std::string& question, H
   ask.body = chat_body(message, work.ask.index, {});
   ask.documents.emplace();
   ask.documents->top_k = work.ask.top_k;
-  ask.recall = false;  // a run is kept, and a memory can be forgotten
+  ask.recall = false;  // a run is stored, but a memory can be deleted
   std::string trace = new_trace_id();
   const auto begun = Deadline::Clock::now();
   const auto outcome =
@@ -187,7 +188,7 @@ Awaitable<void> Evaluations::run(std::shared_ptr<Work> work) {
   for (const std::string& question : work->ask.asked.questions) {
     if (stopping_ || !kept) break;
     const Json result = co_await ask_one(*work, question);
-    if (stopping_) break;  // it was cut short
+    if (stopping_) break;  // interrupted
     std::function<void()> keeping = [&] { kept = store_.add_part(owner, work->id, base::json_text(result)); };
     co_await server_thread_.elsewhere(std::move(keeping));
   }
@@ -196,7 +197,7 @@ Awaitable<void> Evaluations::run(std::shared_ptr<Work> work) {
   std::function<void()> ending = [&] { kept = store_.end_run(owner, work->id, state, outcome.dump()); };
   co_await server_thread_.elsewhere(std::move(ending));
   if (!kept)
-    log::warning("an evaluation's end was not kept", {{"run", work->id}, {"why", kept.error().what}});
+    log::warning("cannot store the end of an evaluation", {{"run", work->id}, {"why", kept.error().what}});
 }
 
 Json evaluation_json(const Run& run) {

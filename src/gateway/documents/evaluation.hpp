@@ -1,4 +1,4 @@
-// Evaluations: many questions to one collection, answered one after the other behind the request (C3).
+// Evaluations: several questions to one collection, answered one after the other in the background (C3).
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ struct EvaluationRules {
   std::size_t runs = 8;  // at once
   std::chrono::milliseconds per_question{300'000};
   std::int64_t kept = 1'000;  // runs of one owner
-  // Why the owner may not ask just now; null: everybody may.
+  // Returns why the owner may not send a request now; null: no limits.
   std::function<std::optional<Refusal>(const std::string& owner)> refuses{};
 };
 
@@ -29,17 +29,17 @@ struct EvaluationAsk {
   std::int64_t top_k = 10;
 };
 
-// Has a thread of its own that talks to upstreams, and one that plans and writes. Engine and store outlive
+// Has its own thread for upstreams, and one for planning and writing. Engine and store must outlive
 // it.
 class Evaluations {
  public:
   Evaluations(engine::Engine& engine, SessionStore& store, ThreadMaker maker, EvaluationRules rules);
   Evaluations(const Evaluations&) = delete;
   Evaluations& operator=(const Evaluations&) = delete;
-  // What is under way is cut short, and its runs say so.
+  // Interrupts running evaluations and marks them.
   ~Evaluations();
 
-  // The run's id; empty: as many as may run do so, or as the owner may have. Blocks until the run is on disk.
+  // Returns the run's id; empty: too many runs, in total or of the owner. Blocks until the run is on disk.
   Result<std::string> start(EvaluationAsk ask);
   const EvaluationRules& rules() const { return rules_; }
   bool are_under_way() const { return running_ > 0; }
@@ -51,9 +51,9 @@ class Evaluations {
     boost::asio::cancellation_signal stop{};
   };
   Awaitable<void> run(std::shared_ptr<Work> work);
-  // Waits for a limit, as long as a question may take; what it gives out is for longer.
+  // Waits for a limit, at most as long as a question may take; returns a refusal if it would take longer.
   Awaitable<std::optional<Refusal>> may_ask(const std::string& owner);
-  // Waits where a limit asks for it, as long as a question may take.
+  // Asks one question; waits for limits, at most as long as a question may take.
   Awaitable<Json> ask_one(Work& work, const std::string& question);
   Awaitable<Json> ask_once(Work& work, const std::string& question, HeldReply& held, Deadline deadline);
   void spawn(const std::shared_ptr<Work>& work);
@@ -66,16 +66,16 @@ class Evaluations {
   void leave_place(const std::string& owner);
 
   std::atomic<std::size_t> running_ = 0;
-  std::mutex mutex_;                          // of what follows
-  std::map<std::string, std::size_t> owned_;  // of the running ones
+  std::mutex mutex_;                          // guards the members below
+  std::map<std::string, std::size_t> owned_;  // running ones by owner
   std::atomic<bool> stopping_ = false;
   boost::asio::thread_pool workers_{1};
   ServerThread server_thread_{maker_, workers_};
-  std::set<std::shared_ptr<Work>> works_;  // of the loop's thread alone
-  std::thread thread_;                     // last: everything else is there when it starts
+  std::set<std::shared_ptr<Work>> works_;  // used only by the loop's thread
+  std::thread thread_;                     // last: starts after all other members exist
 };
 
-// A run as clients read it: {run_id, status, answered, failed, results, ...}
+// Returns a run for clients: {run_id, status, answered, failed, results, ...}
 Json evaluation_json(const Run& run);
 
 }  // namespace plimsoll::gateway

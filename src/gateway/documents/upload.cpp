@@ -23,7 +23,7 @@ std::string_view name_of(library::FileStage stage) {
 
 }  // namespace
 
-// What is asked stays as it is; the mutex is for the rest.
+// The request does not change; the mutex guards the rest.
 struct Uploads::Job {
   std::string id;
   UploadAsk ask;
@@ -31,7 +31,7 @@ struct Uploads::Job {
   std::mutex mutex;
   std::string_view status = "queued";
   std::string_view stage;
-  std::string document;  // at hand
+  std::string document;  // current
   std::size_t added = 0, updated = 0, unchanged = 0, failed = 0, chunks = 0, sentences = 0;
   Json warnings = Json::array(), errors = Json::array();
 
@@ -88,7 +88,7 @@ Uploads::Uploads(library::Collections& collections, SessionStore& store, UploadR
 
 Uploads::~Uploads() {
   stopping_ = true;
-  pool_.wait_until_idle(std::chrono::steady_clock::time_point::max());  // each job notes that it was stopped
+  pool_.wait_until_idle(std::chrono::steady_clock::time_point::max());  // each job stores that it was stopped
 }
 
 Uploads::Accepted Uploads::accept(UploadAsk ask) {
@@ -96,7 +96,7 @@ Uploads::Accepted Uploads::accept(UploadAsk ask) {
   if (size > rules_.bytes)
     return {{},
             413,
-            fmt::format("the upload has {}, and {} may wait at once (max_upload_bytes); send fewer files",
+            fmt::format("the upload has {}; at most {} may wait at once (max_upload_bytes): send fewer files",
                         base::human_bytes(size), base::human_bytes(rules_.bytes))};
   auto job = std::make_shared<Job>();
   job->id = random_id();
@@ -107,12 +107,14 @@ Uploads::Accepted Uploads::accept(UploadAsk ask) {
     Share& own = owned_[owner];
     if (!may_have(owner, own.jobs, taken_.jobs, 1, rules_.jobs) ||
         !may_have(owner, own.bytes, taken_.bytes, size, rules_.bytes))
-      return {{},
-              429,
-              fmt::format("{} uploads of {} wait already, {} of them yours; {} of {} may (max_upload_jobs, "
-                          "max_upload_bytes), and a key may have as many as are free; try again later",
-                          taken_.jobs, base::human_bytes(taken_.bytes), own.jobs, rules_.jobs,
-                          base::human_bytes(rules_.bytes))};
+      return {
+          {},
+          429,
+          fmt::format(
+              "{} uploads of {} are waiting, {} of them yours; at most {} of {} may wait (max_upload_jobs, "
+              "max_upload_bytes), and one key may hold as many as remain free; try again later",
+              taken_.jobs, base::human_bytes(taken_.bytes), own.jobs, rules_.jobs,
+              base::human_bytes(rules_.bytes))};
     live_[job->id] = job;
     for (Share* share : {&own, &taken_}) {
       share->jobs += 1;
@@ -167,7 +169,7 @@ void Uploads::work(const std::shared_ptr<Job>& job) {
     }
   } catch (const std::exception& bug) {
     log::error("an upload ended by an exception", {{"job", job->id}, {"what", bug.what()}});
-    job->ended(fail(Errc::io_failed, "this should not have happened; the log says more"));
+    job->ended(fail(Errc::io_failed, "internal error; see the log"));
   }
   const bool all = job->done() >= job->ask.files.size();
   const bool none = job->failed > 0 && job->failed == job->done();
@@ -176,7 +178,8 @@ void Uploads::work(const std::shared_ptr<Job>& job) {
                                            : RunState::done;
   job->began({});
   const auto kept = store_.end_run(job->ask.caller.owner, job->id, state, base::json_text(job->json()));
-  if (!kept) log::warning("an upload's end was not kept", {{"job", job->id}, {"why", kept.error().what}});
+  if (!kept)
+    log::warning("cannot store the end of an upload", {{"job", job->id}, {"why", kept.error().what}});
   forget(*job);
 }
 
@@ -201,7 +204,7 @@ Result<Json> Uploads::shown(const std::string& owner, const std::string& id) con
   const auto run = store_.run(owner, "upload", id);
   if (!run) return fail(run.error().code, "There is no job '{}'.", id);
   Json json = base::parse_json(run->outcome.empty() ? run->asked : run->outcome);
-  if (!json.is_object()) return fail(Errc::damaged, "the job '{}' was not kept as it should be", id);
+  if (!json.is_object()) return fail(Errc::damaged, "the stored job '{}' is damaged", id);
   json["status"] = plimsoll::name_of(run->state);
   json["created_ms"] = run->created_ms;
   json["ended_ms"] = run->ended_ms > 0 ? Json(run->ended_ms) : Json();

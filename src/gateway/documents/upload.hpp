@@ -1,4 +1,4 @@
-// Files that were uploaded, on their way into an index: a bounded queue, and threads that work it off, owners
+// Adds uploaded files to an index: a bounded queue, and threads that serve the owners
 // in turn.
 #pragma once
 
@@ -18,7 +18,7 @@
 namespace plimsoll::gateway {
 
 struct UploadRules {
-  std::size_t jobs = 32;  // that wait or run
+  std::size_t jobs = 32;  // waiting or running
   std::size_t bytes = std::size_t{256} << 20;
   std::int64_t kept = 1'000;  // jobs of one owner
 };
@@ -27,28 +27,28 @@ struct UploadAsk {
   engine::Caller caller;
   std::string index;
   Metadata metadata;
-  std::shared_ptr<const std::string> body;  // that the files' bytes stand in
+  std::shared_ptr<const std::string> body;  // contains the files' bytes
   std::vector<library::GivenFile> files;
 };
 
-// Any thread may call at any time. Collections and store outlive it.
+// Thread-safe. Collections and store must outlive it.
 class Uploads {
  public:
   Uploads(library::Collections& collections, SessionStore& store, UploadRules rules);
   Uploads(const Uploads&) = delete;
   Uploads& operator=(const Uploads&) = delete;
-  // What is under way ends with the document at hand; jobs that are not done say so.
+  // Stops running jobs after their current document; unfinished jobs are marked.
   ~Uploads();
 
   struct Accepted {
-    std::string job;  // empty: it was not accepted
+    std::string job;  // empty: not accepted
     int status = 202;
     std::string why;
   };
-  // Blocks until the job, though not its documents, is on disk.
+  // Blocks until the job, but not its documents, is on disk.
   Accepted accept(UploadAsk ask);
 
-  // {job_id, status, stage, documents, warnings, errors, ...}. not_found where the owner has no such job.
+  // Returns {job_id, status, stage, documents, warnings, errors, ...}. not_found: the owner has no such job.
   Result<Json> shown(const std::string& owner, const std::string& job) const;
   bool is_over(const std::string& job) const;
   bool are_under_way() const;
@@ -63,14 +63,14 @@ class Uploads {
   SessionStore& store_;
   UploadRules rules_;
   std::atomic<bool> stopping_ = false;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::map<std::string, std::shared_ptr<Job>> live_;
   struct Share {
     std::size_t jobs = 0, bytes = 0;
   };
-  Share taken_;                         // by the live ones
-  std::map<std::string, Share> owned_;  // by whom
-  // Embedding takes all cores by itself: one job of an owner at a time, and those of others beside it.
+  Share taken_;                         // by active jobs
+  std::map<std::string, Share> owned_;  // by owner
+  // Embedding uses all cores: one job per owner at a time; jobs of other owners run in parallel.
   WorkerPool pool_{{.threads = 4, .per_owner = 1, .is_background = true}};
 };
 

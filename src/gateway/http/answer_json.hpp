@@ -1,4 +1,4 @@
-// A chat's answer, or an event of one, read without trust in its shape.
+// Parses a chat's answer, or an event of one, from an untrusted source.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace plimsoll::gateway {
 
-// Null: it is not JSON.
+// Null: not JSON.
 inline nlohmann::ordered_json parsed(std::string_view text) {
   using nlohmann::ordered_json;
   return base::check_json_shape(text, "the answer") ? base::parse_json(text) : ordered_json();

@@ -17,13 +17,13 @@ namespace asio = boost::asio;
 
 namespace {
 
-// Most requests fit. Held only while there is something to read: a thousand idle clients take nothing.
+// Most requests fit. Allocated only while there is something to read: idle clients use no memory.
 constexpr std::size_t ahead_bytes = std::size_t{4} << 10;
 
-// What a client may send while its request is being answered.
+// Most bytes that a client may send while its request is answered.
 constexpr std::size_t most_ahead_bytes = std::size_t{64} << 10;
 
-// What fits into one record of TLS.
+// Size of a TLS record.
 constexpr std::size_t record_bytes = std::size_t{16} << 10;
 
 constexpr std::string_view are_you_there = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -33,7 +33,7 @@ constexpr std::string_view are_you_there = "HTTP/1.1 100 Continue\r\n\r\n";
 struct ClientLine::Tls {
   Tls(asio::ip::tcp::socket& socket, asio::ssl::context& context) : stream(socket, context) {}
   asio::ssl::stream<asio::ip::tcp::socket&> stream;
-  std::unique_ptr<char[]> landing;  // of a read that is under way
+  std::unique_ptr<char[]> landing;  // buffer of a running read
 };
 
 ClientLine::ClientLine(asio::ip::tcp::socket socket, asio::ssl::context* tls)
@@ -52,7 +52,7 @@ Awaitable<ClientLine::IoError> ClientLine::greet() {
   co_return error;
 }
 
-// A plain socket is waited for without memory; TLS needs some to decrypt into.
+// A plain socket needs no buffer while waiting; TLS needs one for decryption.
 void ClientLine::receive() {
   receiving_ = true;
   if (!tls_) {
@@ -92,7 +92,7 @@ void ClientLine::arrived(const IoError& error) {
     watch_answered(error);
 }
 
-// Something came while a request is being answered.
+// Handles data or an end while a request is answered.
 void ClientLine::watch_answered(const IoError& error) {
   if (error == asio::error::eof && !tls_) return ended_sending();
   if (error) return left();
@@ -107,7 +107,7 @@ void ClientLine::ended_sending() {
   if (when_ended_ == Ended::will_show) return;
   IoError error;
   const std::size_t said = socket_.write_some(asio::buffer(are_you_there), error);
-  if (error == asio::error::would_block || error == asio::error::try_again) return;  // it reads slowly
+  if (error == asio::error::would_block || error == asio::error::try_again) return;  // a slow reader
   if (error || said < are_you_there.size()) left();
 }
 
@@ -178,7 +178,7 @@ void ClientLine::sweep(Clock::time_point now) {
   expired_ = true;
   IoError ignored;
   if (waiter_)
-    socket_.cancel(ignored);  // the client can still be told
+    socket_.cancel(ignored);  // the client can still get an answer
   else
     close();
 }

@@ -1,9 +1,9 @@
 // One client's connection, in bytes.
 //
-// While a request is being answered the line goes on reading, which is how a client that leaves is noticed.
-// What it sends meanwhile is kept for the next request up to a bound; beyond it, bytes are dropped and the
-// connection ends with the answer. Deadlines are kept by a sweep over all lines of a thread, and not by a
-// timer for each: thousands of clients are set one at every step.
+// While a request is answered the line continues to read, to notice when the client disconnects. Bytes that
+// arrive meanwhile are kept for the next request up to a limit; above it, bytes are dropped and the
+// connection ends with the answer. Deadlines are checked by a sweep over all lines of a thread: a timer
+// per client would be set again at every step.
 #pragma once
 
 #include <array>
@@ -27,38 +27,38 @@ class ClientLine : public std::enable_shared_from_this<ClientLine> {
   using Clock = std::chrono::steady_clock;
   using IoError = boost::system::error_code;
 
-  // `tls`: the client is to speak TLS; null: it speaks plainly.
+  // `tls`: for TLS; null: plain HTTP.
   ClientLine(boost::asio::ip::tcp::socket socket, boost::asio::ssl::context* tls);
   ~ClientLine();
 
-  // Before anything else. An error: the client does not speak as it is to.
+  // The TLS handshake, if any; call it first. An error: the client does not speak TLS.
   Awaitable<IoError> greet();
 
-  // What was read and not used yet.
+  // Bytes that were read but not used yet.
   boost::beast::flat_buffer& held() { return held_; }
-  // Comes back with more in `held`, as much as is there and `room` takes, or with the reason why there is
-  // none: asio::error::timed_out after the deadline.
+  // Reads what is available, up to `room` bytes, into `held`; or returns the error:
+  // asio::error::timed_out after the deadline.
   Awaitable<IoError> read_more(std::size_t room);
 
-  // What the end of the client's sending means while its request is answered. One that has closed and one
-  // that has shut its sending side alone look alike until something is sent to it: only the first answers
+  // How to interpret the end of the client's data while its request is answered. A closed connection and a
+  // half-closed one look alike until something is sent: only the closed one answers
   // with a reset.
   enum class Ended : std::uint8_t {
-    is_gone,    // cannot be asked: taken for gone
-    ask,        // is sent "100 Continue", which every client of HTTP/1.1 passes over
-    will_show,  // it is being sent an answer anyway
+    is_gone,    // cannot be tested: counts as disconnected
+    ask,        // send "100 Continue", which every HTTP/1.1 client ignores
+    will_show,  // an answer is being sent anyway
   };
   void when_ended(Ended meaning) { when_ended_ = meaning; }
-  // Begins to read what may follow. When the client turns out to be gone, `gone` is emitted.
+  // Starts to read ahead. Emits `gone` when the client has disconnected.
   void read_ahead();
   boost::asio::cancellation_signal& gone() { return gone_; }
   bool is_gone() const { return is_gone_; }
-  // Whether the client has ended its sending.
+  // Returns whether the client has closed its sending side.
   bool has_ended() const { return ended_; }
-  // Whether no further request can be taken from it.
+  // Returns whether no further request can be read.
   bool must_close() const { return flooded_; }
 
-  // All of it, at once where the socket takes it. The bytes outlive the call.
+  // Writes everything, at once if the socket accepts it. The bytes must outlive the call.
   using Parts = std::array<boost::asio::const_buffer, 4>;
   Awaitable<IoError> write(Parts parts);
 
@@ -67,16 +67,16 @@ class ClientLine : public std::enable_shared_from_this<ClientLine> {
     expired_ = false;
   }
   void expires_never() { deadline_ = Clock::time_point::max(); }
-  // Ends what waits beyond its deadline.
+  // Cancels waits whose deadline has passed.
   void sweep(Clock::time_point now);
-  // Says that nothing more will be sent: in TLS by close_notify, which waits for the client's until the
+  // Closes the sending side: with TLS by close_notify, which waits for the client's until the
   // deadline.
   Awaitable<void> end_sending();
   bool is_tls() const { return tls_ != nullptr; }
   void close();
 
  private:
-  // Somebody who waits for `arrived`.
+  // A coroutine that waits for `arrived`.
   struct Waiter {
     virtual ~Waiter() = default;
     virtual void resume() = 0;
@@ -95,11 +95,11 @@ class ClientLine : public std::enable_shared_from_this<ClientLine> {
   boost::asio::ip::tcp::socket socket_;
   std::unique_ptr<Tls> tls_;
   boost::beast::flat_buffer held_;
-  std::size_t room_ = 0;  // that the next read may fill
+  std::size_t room_ = 0;  // for the next read
   Ended when_ended_ = Ended::is_gone;
   bool receiving_ = false;
-  bool watching_ = false;  // a request is being answered
-  bool has_news_ = false;  // something arrived, or an end, and nobody has asked yet
+  bool watching_ = false;  // a request is answered
+  bool has_news_ = false;  // data or an end has arrived but was not handled yet
   bool ended_ = false;
   bool flooded_ = false;
   bool is_gone_ = false;

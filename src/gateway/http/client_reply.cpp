@@ -39,7 +39,7 @@ std::string_view reason_of(int status) {
 
 namespace {
 
-// A value from an upstream must not end the line that it stands in.
+// A header value from an upstream must not contain line breaks.
 bool is_line(std::string_view text) {
   return text.find_first_of(std::string_view("\r\n\0", 3)) == std::string_view::npos;
 }
@@ -48,7 +48,7 @@ bool is_line(std::string_view text) {
 
 Awaitable<Result<void>> SocketReply::head(const engine::AnswerHead& head) {
   begun_ = true;
-  // A stream may pause for long, and nothing may be sent in its pauses.
+  // A stream may pause, and nothing may be sent during a pause.
   line_.when_ended(head.length || line_.has_ended() ? ClientLine::Ended::will_show
                                                     : ClientLine::Ended::is_gone);
   manner_.keeps_open = manner_.keeps_open && !line_.must_close();
@@ -83,13 +83,13 @@ Awaitable<Result<void>> SocketReply::write(std::string_view bytes, bool as_chunk
   waiting_.clear();
   if (!error) co_return Result<void>();
   failed_ = true;
-  co_return fail(Errc::unreachable, "the client went away: {}", error.message());
+  co_return fail(Errc::unreachable, "the client disconnected: {}", error.message());
 }
 
 Awaitable<Result<void>> SocketReply::body(std::string_view bytes) {
   if (manner_.is_head) co_return Result<void>();
   left_ -= std::min(left_, bytes.size());
-  // In slices, each with its own patience: a client that takes its time, but takes, is not let go.
+  // Writes in slices, each with its own deadline: a slow client that keeps reading is not disconnected.
   constexpr std::size_t slice = std::size_t{256} << 10;
   while (!bytes.empty()) {
     CO_TRY_VOID(co_await write(bytes.substr(0, slice), chunked_));
@@ -100,7 +100,7 @@ Awaitable<Result<void>> SocketReply::body(std::string_view bytes) {
 
 Awaitable<Result<void>> SocketReply::finish() {
   if (failed_ || !begun_) co_return Result<void>();
-  if (left_ > 0 && !manner_.is_head) failed_ = true;  // a length was promised: only closing tells the client
+  if (left_ > 0 && !manner_.is_head) failed_ = true;  // the length was sent: only closing shows the error
   if (chunked_ && !manner_.is_head) waiting_ += "0\r\n\r\n";
   if (!waiting_.empty()) co_return co_await write({}, false);
   co_return Result<void>();

@@ -1,4 +1,4 @@
-// Writes a reply to a client: with a length where it is known, in chunks where it is not.
+// Writes a reply to a client: with a length if known, otherwise in chunks.
 #pragma once
 
 #include <string>
@@ -13,19 +13,19 @@ class SocketReply final : public ClientReply {
   struct Manner {
     bool keeps_open = true;
     bool is_head = false;   // a HEAD request: no body
-    bool old_http = false;  // HTTP/1.0 knows no chunks
+    bool old_http = false;  // HTTP/1.0: no chunks
   };
   SocketReply(ClientLine& line, ServerThread& thread, std::chrono::milliseconds idle, Manner manner)
       : line_(line), thread_(thread), idle_(idle), manner_(manner) {}
 
-  // Goes out with the first bytes of the body.
+  // Sent together with the first bytes of the body.
   Awaitable<Result<void>> head(const engine::AnswerHead& head) override;
   Awaitable<Result<void>> body(std::string_view bytes) override;
-  // What is left: the head of an empty body, the last chunk.
+  // Sends the rest: the head of an empty body, the last chunk.
   Awaitable<Result<void>> finish();
 
   bool is_begun() const override { return begun_; }
-  // Whether another request may follow on this connection.
+  // Returns whether another request may follow on this connection.
   bool keeps_open() const { return manner_.keeps_open && !failed_ && !line_.must_close(); }
   void close_after() { manner_.keeps_open = false; }
 
@@ -36,11 +36,11 @@ class SocketReply final : public ClientReply {
   ServerThread& thread_;
   std::chrono::milliseconds idle_;
   Manner manner_;
-  std::string waiting_;  // the head, until something follows it
+  std::string waiting_;  // the head, until the body starts
   bool begun_ = false;
   bool chunked_ = false;
   bool failed_ = false;
-  std::size_t left_ = 0;  // of a body whose length was said
+  std::size_t left_ = 0;  // of a body with a known length
 };
 
 }  // namespace plimsoll::gateway

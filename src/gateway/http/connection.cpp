@@ -21,15 +21,15 @@ namespace http = boost::beast::http;
 // A body is read in steps of this size.
 constexpr std::size_t body_step = std::size_t{64} << 10;
 
-// For the first word of a client that came when the door was about to close.
+// Time for the first request of a client that connected just before the shutdown.
 constexpr std::chrono::milliseconds grace{1'000};
 
 constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
 
-// Empty lines before a request, which some clients send after a body; more are not a request.
+// Most empty lines before a request; some clients send them after a body.
 constexpr int most_blank_lines = 4;
 
-// Why a request could not be read, as a status; 0: the client is gone, and nobody is there to be told.
+// Returns the status for a request that could not be read; 0: the client has disconnected.
 int status_for(const beast::error_code& error, bool begun) {
   if (error == http::error::body_limit) return 413;
   if (error == asio::error::timed_out) return begun ? 408 : 0;
@@ -44,7 +44,7 @@ std::string explain(int status, const beast::error_code& error, const ServerOpti
     case 408:
       return fmt::format("the request did not arrive within {} s (idle_timeout_seconds); send it again",
                          std::chrono::duration<double>(options.idle).count());
-    default: return fmt::format("this is no request that HTTP knows: {}", error.message());
+    default: return fmt::format("not a valid HTTP request: {}", error.message());
   }
 }
 
@@ -52,8 +52,8 @@ std::string_view text_of(const beast::flat_buffer& held) {
   return {static_cast<const char*>(held.data().data()), held.size()};
 }
 
-// "Bearer KEY", or a header that holds the key alone. What else a client may send there, such as the name and
-// password of a proxy, is no key.
+// Returns the key from "Bearer KEY", or from a header with only the key. Other contents, such as the name and
+// password of a proxy, are not keys.
 std::string key_in(const http::request<http::string_body>& message) {
   constexpr std::string_view scheme = "bearer ";
   const std::string_view given = message[http::field::authorization];
@@ -65,7 +65,7 @@ std::string key_in(const http::request<http::string_body>& message) {
   return {};
 }
 
-// All but the body.
+// Returns the request without its body.
 ClientRequest head_of(const http::request<http::string_body>& message, bool from_here) {
   ClientRequest request;
   request.from_here = from_here;
@@ -130,15 +130,14 @@ Awaitable<void> Connection::run() {
 Awaitable<void> Connection::turn_away() {
   unread_ = true;
   std::vector<HttpHeader> headers{{"Retry-After", "1"}};
-  co_await refuse(
-      503,
-      fmt::format("{} connections are open, which is the most (max_connections); retry in 1 s, or "
-                  "let the operator raise max_connections",
-                  context_.options.max_connections),
-      std::move(headers));
+  co_await refuse(503,
+                  fmt::format("{} connections are open, the most allowed (max_connections); retry in 1 s, or "
+                              "let the operator raise max_connections",
+                              context_.options.max_connections),
+                  std::move(headers));
 }
 
-// A client of TLS is let finish first: after close_notify nothing that it sends could be read.
+// With TLS the rest of the request is read first: nothing can be read after close_notify.
 Awaitable<void> Connection::end() {
   const bool is_sending = unread_ || line_->must_close();
   if (is_sending && line_->is_tls()) co_await let_it_finish();
@@ -147,8 +146,8 @@ Awaitable<void> Connection::end() {
   if (is_sending && !line_->is_tls()) co_await let_it_finish();
 }
 
-// A client that is still sending when we close would lose our last word with its connection. What it sends is
-// dropped, for a moment and up to the length of a request.
+// If we closed while the client is still sending, it would lose our answer. Its data is read and dropped, for
+// a short time and up to the size of a request.
 Awaitable<void> Connection::let_it_finish() {
   boost::beast::flat_buffer& held = line_->held();
   line_->expires_after(grace);
@@ -176,21 +175,21 @@ Awaitable<void> Connection::refuse_for_memory(std::size_t body) {
   std::vector<HttpHeader> headers{{"Retry-After", "2"}};
   co_await refuse(
       503,
-      fmt::format("a body of {} bytes takes about {} of memory, and of {} (max_memory) other requests "
-                  "hold {}; retry in 2 s, send a shorter request, or let the operator raise "
+      fmt::format("a body of {} bytes needs about {} of memory; of {} (max_memory), other requests "
+                  "use {}; retry in 2 s, send a shorter request, or let the operator raise "
                   "max_memory",
                   body, base::human_bytes(body * held_per_body_byte), base::human_bytes(memory.limit()),
                   base::human_bytes(memory.used())),
       std::move(headers));
 }
 
-// Says why the request cannot be read, where somebody is there to be told.
+// Reports why the request cannot be read, unless the client has disconnected.
 Awaitable<void> Connection::complain(const beast::error_code& error) {
   if (const int status = status_for(error, busy_))
     co_await refuse(status, explain(status, error, context_.options));
 }
 
-// Reads more bytes. False: none came, and the client was told why where it can be.
+// Reads more bytes. False: none arrived, and the error was reported if possible.
 Awaitable<bool> Connection::read_more(std::size_t room) {
   if (const auto error = co_await line_->read_more(room)) {
     co_await complain(error);
@@ -204,8 +203,8 @@ void Connection::skip_blank_lines(int& skipped) {
   for (; skipped < most_blank_lines && text_of(held).starts_with("\r\n"); ++skipped) held.consume(2);
 }
 
-// Whether a whole head is there, checked and parsed; what can be said of one that is not is said. A
-// connection may be quiet for long between requests; a head that has begun has `idle` to arrive.
+// Reads, checks and parses a head. False: there is none; errors were reported. A connection may be silent
+// for long between requests; a head that has started must arrive within `idle`.
 Awaitable<bool> Connection::read_head(RequestParser& parser) {
   const ServerOptions& options = context_.options;
   beast::flat_buffer& held = line_->held();
@@ -226,8 +225,7 @@ Awaitable<bool> Connection::read_head(RequestParser& parser) {
     if (!co_await read_more(0)) co_return false;
   }
   if (length && (*length == 0 || *length > options.max_header_bytes)) {
-    co_await refuse(
-        431, fmt::format("the header of the request is longer than {} bytes", options.max_header_bytes));
+    co_await refuse(431, fmt::format("the request header is longer than {} bytes", options.max_header_bytes));
     co_return false;
   }
   const Result<void> fine =
@@ -243,8 +241,8 @@ Awaitable<bool> Connection::read_head(RequestParser& parser) {
   co_return !error;
 }
 
-// All of the body. What frames it in chunks counts as well: it may take as much as the body. Memory is taken
-// as the bytes arrive, so that nobody reserves it by a length alone.
+// Reads the body. Chunk framing counts too, up to the size of the body. Memory is reserved as bytes arrive,
+// so that a client cannot reserve it by announcing a length.
 Awaitable<bool> Connection::read_body(RequestParser& parser, HeldMemory& memory) {
   const ServerOptions& options = context_.options;
   beast::flat_buffer& held = line_->held();
@@ -278,24 +276,24 @@ Awaitable<bool> Connection::read_body(RequestParser& parser, HeldMemory& memory)
     }
     if (parser.is_done()) co_return true;
     if (held.size() > options.max_header_bytes || read > 2 * options.max_request_bytes) {
-      co_await refuse(413,
-                      fmt::format("what frames the body is too long: a chunk's extension or the trailers may "
-                                  "have {} bytes, all of the request {} (twice max_request_bytes)",
-                                  options.max_header_bytes, 2 * options.max_request_bytes));
+      co_await refuse(
+          413, fmt::format("the chunk framing of the body is too long: a chunk extension or the trailers may "
+                           "have {} bytes, the whole request {} (twice max_request_bytes)",
+                           options.max_header_bytes, 2 * options.max_request_bytes));
       co_return false;
     }
     if (!co_await read_more(body_step)) co_return false;
   }
 }
 
-// What the client has compressed, by a worker where it is long. False: it cannot be read, and was refused.
+// Decompresses the body, on a worker if it is long. False: it is invalid, and was refused.
 Awaitable<bool> Connection::unpack(ClientRequest& request, HeldMemory& memory) {
   const ServerOptions& options = context_.options;
   const Coding coding = coding_of(request.content_encoding);
   if (coding == Coding::none || request.body.empty()) co_return true;
   if (coding == Coding::unknown) {
     std::vector<HttpHeader> headers{{"Accept-Encoding", "gzip"}};
-    co_await refuse(415, "Content-Encoding is not understood: send the body as gzip, or as it is",
+    co_await refuse(415, "unsupported Content-Encoding: send the body as gzip or uncompressed",
                     std::move(headers));
     co_return false;
   }
@@ -323,7 +321,7 @@ Awaitable<Connection::Next> Connection::serve_one() {
     unread_ = busy_;
     co_return Next::nothing;
   }
-  // All that the head says is taken from it now: the parser would let a trailer change it.
+  // Copies the head now: the parser would let a trailer change it.
   const auto& message = parser.get();
   ClientRequest request = head_of(message, from_here_);
   SocketReply::Manner manner;
@@ -350,8 +348,8 @@ Awaitable<Connection::Next> Connection::serve_one() {
   co_return reply.keeps_open() && reply.is_begun() ? Next::request : Next::nothing;
 }
 
-// Cancelled when the client goes away: then nothing throws, every wait ends with an error, and the upstream's
-// connection is closed on the way out.
+// Cancelled when the client disconnects: nothing throws, every wait ends with an error, and the upstream's
+// connection is closed.
 Awaitable<void> Connection::handle(ClientRequest& request, SocketReply& reply) {
   try {
     co_await context_.handler(context_.thread, request, reply);
@@ -360,8 +358,7 @@ Awaitable<void> Connection::handle(ClientRequest& request, SocketReply& reply) {
   }
   const auto state = co_await asio::this_coro::cancellation_state;
   if (reply.is_begun() || state.cancelled() != asio::cancellation_type::none) co_return;
-  const std::string body =
-      engine::error_body({Errc::io_failed, "this should not have happened; the log says more"});
+  const std::string body = engine::error_body({Errc::io_failed, "internal error; see the log"});
   engine::AnswerHead head;
   head.status = 500;
   head.length = body.size();

@@ -16,13 +16,13 @@ namespace plimsoll::gateway {
 
 class Connection;
 
-// What all connections of one thread share with it.
+// State that all connections of one thread share.
 struct ConnectionContext {
   ServerThread& thread;
   const ServerOptions& options;
   const Handler& handler;
-  boost::asio::ssl::context* tls;  // null: clients speak plainly
-  MemoryBudget& memory;            // of all threads, as are the connections
+  boost::asio::ssl::context* tls;  // null: plain HTTP
+  MemoryBudget& memory;            // shared by all threads
   std::atomic<std::size_t>& connections;
   const std::atomic<bool>& draining;
   std::unordered_set<Connection*> open{};
@@ -30,18 +30,19 @@ struct ConnectionContext {
 
 class Connection {
  public:
-  // One that is not welcome is told that there are too many, and nothing of it is read.
+  // If not `is_welcome`, it is refused because there are too many, and nothing is read.
   Connection(boost::asio::ip::tcp::socket socket, ConnectionContext& context, bool is_welcome);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection();
 
-  // Until the client or we have enough. To be spawned with the line's `gone` as its cancellation slot.
+  // Runs until the client or the server ends the connection. Spawn it with the line's `gone` as cancellation
+  // slot.
   Awaitable<void> run();
   std::shared_ptr<ClientLine> line() const { return line_; }
-  // Ends what waits beyond its deadline.
+  // Cancels waits whose deadline has passed.
   void sweep(ClientLine::Clock::time_point now) { line_->sweep(now); }
-  // Closes it unless a request is under way, or may be: who has just come has a second to say the first one.
+  // Closes it unless a request is running; a new connection has a second to send its first request.
   void close_if_idle();
   void close();
 
@@ -62,14 +63,14 @@ class Connection {
   Awaitable<void> turn_away();
   Awaitable<void> complain(const boost::system::error_code& error);
 
-  // Outlives the connection by the read that is under way when it ends.
+  // Outlives the connection while its last read is running.
   std::shared_ptr<ClientLine> line_;
   ConnectionContext& context_;
   const bool is_welcome_;
   bool from_here_ = false;
   bool busy_ = false;
-  bool fresh_ = true;    // nothing was asked yet
-  bool unread_ = false;  // the last request was not read to its end
+  bool fresh_ = true;    // no request yet
+  bool unread_ = false;  // the last request was not read completely
 };
 
 }  // namespace plimsoll::gateway

@@ -10,7 +10,7 @@
 namespace plimsoll::gateway {
 namespace {
 
-// Ends the stream however it goes.
+// Ends the stream on every exit path.
 struct Inflater {
   Inflater() {
     constexpr int gzip_alone = 16 + MAX_WBITS;
@@ -41,7 +41,7 @@ Result<std::string> gunzip(std::string_view body, std::size_t limit) {
   std::string out;
   std::array<char, std::size_t{32} << 10> piece;
   while (true) {
-    if (stream.avail_in == 0) {  // zlib counts in 32 bits
+    if (stream.avail_in == 0) {  // zlib uses 32-bit sizes
       const std::size_t next = std::min(body.size(), std::size_t{1} << 30);
       stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(body.data()));
       stream.avail_in = static_cast<uInt>(next);
@@ -52,13 +52,13 @@ Result<std::string> gunzip(std::string_view body, std::size_t limit) {
     const int state = inflate(&stream, Z_NO_FLUSH);
     const std::size_t made = piece.size() - stream.avail_out;
     if (made > limit - out.size())
-      return fail(Errc::over_budget, "the body is longer than {} bytes once it is unpacked", limit);
+      return fail(Errc::over_budget, "the decompressed body is longer than {} bytes", limit);
     out.append(piece.data(), made);
     const bool has_more = stream.avail_in > 0 || !body.empty();
     if (state == Z_STREAM_END && !has_more) return out;
     if (state == Z_STREAM_END && inflateReset(&stream) == Z_OK) continue;
     if (state != Z_OK || (!has_more && made < piece.size()))
-      return fail(Errc::bad_input, "the body is not whole gzip, which its Content-Encoding says it is");
+      return fail(Errc::bad_input, "the body is not complete gzip data, as its Content-Encoding says");
   }
 }
 

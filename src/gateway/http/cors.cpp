@@ -18,7 +18,7 @@ constexpr std::string_view told =
     "X-Plimsoll-Model, X-Plimsoll-Upstream-Cut-Tokens, X-RateLimit-Limit-Requests, "
     "X-RateLimit-Remaining-Requests, X-RateLimit-Limit-Tokens, X-RateLimit-Remaining-Tokens";
 
-// Names of headers and commas, and no more than anybody has.
+// Returns whether the text is a list of header names of limited length.
 bool is_list_of_headers(std::string_view text) {
   constexpr std::size_t longest = 1'000;
   return !text.empty() && text.size() <= longest && std::ranges::all_of(text, [](char c) {
@@ -40,7 +40,7 @@ bool is_listed(const std::vector<std::string>& origins, std::string_view origin)
   return std::ranges::any_of(origins, [&](const std::string& one) { return one == "*" || one == asked; });
 }
 
-// Without the port, and without the brackets of an address that has them.
+// Returns the host without port and without brackets.
 std::string host_of(std::string_view host) {
   const std::size_t close = host.starts_with('[') ? host.find(']') : std::string_view::npos;
   if (close != std::string_view::npos && host.substr(0, close).find(':') != std::string_view::npos)
@@ -54,8 +54,8 @@ bool is_address(const std::string& host) {
   return !error;
 }
 
-// One that nobody else can make to lead here: an address, or a name that no server of names gives away, as
-// one without a dot.
+// Returns whether no foreign DNS server can point this name here: an address, or a name that public DNS does
+// not resolve, such as one without a dot.
 bool is_own_name(std::string_view given) {
   const std::string host = host_of(given);
   if (is_address(host) || host.find('.') == std::string::npos) return true;
@@ -70,7 +70,7 @@ bool is_own_name(std::string_view given) {
 bool is_welcome_origin(std::string_view origin) {
   if (origin.empty()) return true;
   const std::size_t scheme = origin.find("://");
-  if (scheme == std::string_view::npos) return false;  // "null": a page without a home
+  if (scheme == std::string_view::npos) return false;  // "null": a page without an origin
   const std::string host = host_of(origin.substr(scheme + 3));
   return host == "localhost" || host == "127.0.0.1" || host == "::1";
 }
@@ -81,10 +81,11 @@ Result<std::vector<std::string>> read_origins(const std::vector<std::string>& gi
     std::string origin = base::to_lower_ascii(one);
     if (origin.ends_with('/')) origin.pop_back();
     if (origin != "*" && !is_origin(origin))
-      return fail(Errc::bad_setting,
-                  "'{}' in cors_origins is no origin: write scheme and host, as https://app.example or "
-                  "http://localhost:3000, or * for all",
-                  one);
+      return fail(
+          Errc::bad_setting,
+          "'{}' in cors_origins is not an origin: use scheme and host, such as https://app.example or "
+          "http://localhost:3000, or * for all",
+          one);
     origins.push_back(std::move(origin));
   }
   return origins;
@@ -92,7 +93,7 @@ Result<std::vector<std::string>> read_origins(const std::vector<std::string>& gi
 
 std::vector<HttpHeader> cors_headers(const std::vector<std::string>& origins, const ClientRequest& request) {
   if (origins.empty() || request.origin.empty()) return {};
-  // Caches must not show one page what another one got, also where that is nothing.
+  // Caches must not mix up answers for different pages.
   if (!is_listed(origins, request.origin)) return {{"Vary", "Origin"}};
   return {{"Access-Control-Allow-Origin", request.origin},
           {"Vary", "Origin"},
@@ -104,17 +105,17 @@ std::string why_unwelcome(const std::vector<std::string>& origins, const ClientR
   if (needs_keys) return {};
   if (request.from_here && !is_own_name(request.host))
     return fmt::format(
-        "this gateway has no keys and is asked as '{}', which is no name of this machine: ask 127.0.0.1, let "
-        "a proxy in front send Host: 127.0.0.1, or make a key (`plimsoll keys add`)",
+        "this gateway has no API keys, and the host '{}' is not a name of this machine: use 127.0.0.1, let "
+        "a proxy send Host: 127.0.0.1, or add a key (`plimsoll keys add`)",
         request.host.substr(0, longest_shown));
   if (request.origin.empty() || request.method == "GET" || request.method == "OPTIONS") return {};
-  if (request.path == "/mcp") return {};  // refuses in words of its own
+  if (request.path == "/mcp") return {};  // has its own error message
   if (is_welcome_origin(request.origin) || is_listed(origins, request.origin)) return {};
   const std::size_t scheme = request.origin.find("://");
   if (scheme != std::string::npos && is_address(host_of(request.host)) &&
       std::string_view(request.origin).substr(scheme + 3) == request.host)
-    return {};  // a page of this server, asked by an address that no name leads to
-  return fmt::format("pages of {} may not use this gateway; cors_origins lists those that may",
+    return {};  // a page of this server, by its own name
+  return fmt::format("pages of {} may not use this gateway; add them to cors_origins to allow it",
                      request.origin.substr(0, longest_shown));
 }
 

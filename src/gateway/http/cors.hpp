@@ -1,4 +1,4 @@
-// Which pages a browser lets read our answers.
+// Decides which web pages may use the gateway from a browser.
 #pragma once
 
 #include <string>
@@ -8,23 +8,24 @@
 
 namespace plimsoll::gateway {
 
-// "https://app.example", as browsers spell it, or "*" for all. bad_setting says what is wrong with one.
+// Reads origins such as "https://app.example", or "*" for all. bad_setting: the error explains the invalid
+// one.
 Result<std::vector<std::string>> read_origins(const std::vector<std::string>& given);
 
-// A browser names the page that asks. Pages of this machine may; others may not, also where a name of theirs
-// was made to lead here. No origin: no browser.
+// Returns whether the page's origin is on this machine. Other origins are refused, even if their name
+// resolves to this machine. No origin: not a browser.
 bool is_welcome_origin(std::string_view origin);
 
-// What every answer to such a page has; empty: the page is not listed, or no browser asks.
+// Returns the headers for every answer to a listed page; empty: not listed, or not a browser.
 std::vector<HttpHeader> cors_headers(const std::vector<std::string>& origins, const ClientRequest& request);
 
-// Why a request is not served that a page makes which nobody listed; empty: it is. A page may send plain
-// POSTs anywhere, and needs no leave as long as it does not read the answer; and one whose name was made to
-// lead to this machine may read it. With keys neither helps it.
+// Returns why a request from a page that is not listed is refused; empty: it is accepted. A page may send
+// plain POSTs anywhere without permission if it does not read the answer, and a page whose name resolves to
+// this machine (DNS rebinding) may read it. With keys neither works.
 std::string why_unwelcome(const std::vector<std::string>& origins, const ClientRequest& request,
                           bool needs_keys);
 
-// The answer to a browser's question whether it may ask at all.
+// Returns the headers for a preflight request.
 std::vector<HttpHeader> preflight_headers(const ClientRequest& request);
 
 }  // namespace plimsoll::gateway

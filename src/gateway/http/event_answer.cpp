@@ -26,7 +26,7 @@ void EventAnswer::finish(std::string& out) {
   if (ended_) return;
   ended_ = true;
   if (!done_ && reason_.empty())
-    fail_with("the answer of the upstream broke off before its end", out);
+    fail_with("the upstream's answer was cut off", out);
   else
     end(out);
 }
@@ -35,7 +35,7 @@ Result<std::string> EventAnswer::whole(std::string_view completion, bool streams
   const Json reply = parsed(completion);
   const Json& choices = member(reply, "choices");
   if (!choices.is_array() || choices.empty())
-    return fail(Errc::upstream_failed, "the upstream's answer is no completion");
+    return fail(Errc::upstream_failed, "the upstream's answer is not a completion");
   silent_ = !streams;
   std::string out;
   take_chunk(reply, out);

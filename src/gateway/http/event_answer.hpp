@@ -1,5 +1,5 @@
-// What the translations into streams of server-sent events have in common: when a chat's answer has ended,
-// was broken off, or came as one piece.
+// Base of the translators to server-sent events: handles the end of a chat's answer, errors, and answers
+// in one piece.
 #pragma once
 
 #include <string>
@@ -21,14 +21,14 @@ class EventAnswer : public AnswerTranslator {
  protected:
   using Json = nlohmann::ordered_json;
 
-  // An event of the chat, or all of it: `message` stands in the place of `delta` then.
+  // Handles an event of the chat, or a whole answer, which has `message` instead of `delta`.
   virtual void take_chunk(const Json& chunk, std::string& out) = 0;
   virtual void end(std::string& out) = 0;
   virtual void fail_with(std::string message, std::string& out) = 0;
-  virtual std::string as_one() const = 0;  // the answer that has ended, as one object
+  virtual std::string as_one() const = 0;  // the complete answer as one object
 
-  std::string reason_;   // why the chat has ended, as it says it
-  bool silent_ = false;  // nobody wants events
+  std::string reason_;   // finish_reason of the chat
+  bool silent_ = false;  // no events are wanted
 
  private:
   bool done_ = false, ended_ = false;

@@ -1,4 +1,4 @@
-// A reply that is kept, for somebody who makes another of it.
+// A reply that is buffered, to be converted into another one.
 #pragma once
 
 #include <string>

@@ -27,10 +27,10 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-// Connections beyond max_connections that are told so at once. Those beyond these are closed without a word.
+// Connections above max_connections that get an error at once. Further ones are closed without an answer.
 constexpr std::size_t most_turned_away = 64;
 
-// The first thread accepts, and deals connections out in turn.
+// The first thread accepts connections and distributes them in turn.
 class Server final : public HttpServer {
  public:
   Server(const ServerOptions& options, std::unique_ptr<asio::ssl::context> tls, const ThreadMaker& maker,
@@ -60,12 +60,12 @@ class Server final : public HttpServer {
     };
     if (error)
       return fail(Errc::bad_input,
-                  "'{}' is no address to listen on; 127.0.0.1 or ::1 are for this machine alone",
+                  "'{}' is not an address to listen on; use 127.0.0.1 or ::1 for this machine only",
                   options_.address);
     const tcp::endpoint endpoint(address, options_.port);
     if (options_.listening >= 0) {
       acceptor_->assign(endpoint.protocol(), ::dup(options_.listening), error);
-      if (error) return refused("go on listening on");
+      if (error) return refused("continue listening on");
     } else {
       acceptor_->open(endpoint.protocol(), error);
       if (!error) acceptor_->set_option(tcp::acceptor::reuse_address(true), error);
@@ -125,7 +125,7 @@ class Server final : public HttpServer {
       auto [error, socket] = co_await acceptor_->async_accept(server_threads_[turn]->loop(),
                                                               asio::as_tuple(asio::use_awaitable));
       if (error && !acceptor_->is_open()) break;
-      if (error) {  // too many open files, most likely: wait for some to close
+      if (error) {  // most likely too many open files: wait until some are closed
         log::warning("cannot accept a connection", {{"why", error.message()}});
         co_await server_threads_.front()->pause(std::chrono::milliseconds(100));
         continue;
@@ -144,7 +144,7 @@ class Server final : public HttpServer {
 
   void begin(std::size_t turn, tcp::socket& socket, bool is_welcome) {
     auto connection = std::make_unique<Connection>(std::move(socket), *contexts_[turn], is_welcome);
-    // The signal outlives the coroutine that is bound to it, to its very last step: hence one turn more.
+    // The signal must outlive the last step of its coroutine, so it is destroyed one loop turn later.
     auto& loop = server_threads_[turn]->loop();
     auto line = connection->line();
     auto gone = line->gone().slot();
@@ -155,7 +155,7 @@ class Server final : public HttpServer {
         }));
   }
 
-  // Ends what clients have kept waiting for too long; a quarter of a deadline late at most.
+  // Ends waits on slow clients, at most a quarter of a deadline late.
   static Awaitable<void> sweep(ServerThread& thread, ConnectionContext& context) {
     const auto step =
         std::clamp(context.options.idle / 4, std::chrono::milliseconds(10), std::chrono::milliseconds(1'000));
@@ -183,10 +183,10 @@ class Server final : public HttpServer {
   std::atomic<bool> draining_ = false;
   std::atomic<bool> accepting_ = false;
   std::vector<std::unique_ptr<ConnectionContext>>
-      contexts_;  // before the loops, which may end with connections in them
+      contexts_;  // before the loops, which may still have connections when they end
   std::vector<std::unique_ptr<ServerThread>> server_threads_;
   std::unique_ptr<tcp::acceptor> acceptor_;
-  WorkerPools workers_;  // what runs there ends before the loops that it comes back to
+  WorkerPools workers_;  // its work ends before the loops that it returns to
   std::uint16_t port_ = 0;
   std::vector<std::thread> threads_;
 };

@@ -1,8 +1,8 @@
-// The gateway's own HTTP: connections, requests, replies, and an orderly end. What is asked and answered is
-// none of its business.
+// The gateway's HTTP server: connections, requests, replies and an orderly shutdown. Independent of the
+// content of requests.
 //
-// Each connection lives on one thread; what would hold a thread up goes to workers. Requests are bounded
-// before they are read, and clients that are too slow are let go.
+// Each connection belongs to one thread; blocking work goes to workers. Requests are bounded before they are
+// read, and clients that are too slow are disconnected.
 #pragma once
 
 #include <chrono>
@@ -23,30 +23,30 @@ struct ClientRequest {
   engine::Caller caller{};
   std::string method;
   std::string path;      // decoded, without the query
-  std::string raw_path;  // as it came
-  std::string query;     // as it came
+  std::string raw_path;  // as received
+  std::string query;     // as received
   std::string content_type;
   std::string content_encoding;
-  std::string origin;             // of the page that asks, where a browser does
-  std::string host;               // as it calls this server
-  bool from_here = false;         // it came in by a loopback address
+  std::string origin;             // of the web page, for a browser
+  std::string host;               // the client's name for this server
+  bool from_here = false;         // from a loopback address
   std::string mcp_version;        // MCP-Protocol-Version
   std::string anthropic_version;  // anthropic-version: a client of Anthropic's API
-  base::Secret key;               // of Authorization, X-API-Key or api-key, in this order
-  // A browser that asks whether it may, and the headers that it would send.
+  base::Secret key;               // from Authorization, X-API-Key or api-key, in this order
+  // A preflight request, and the headers that the browser would send.
   bool is_preflight = false;
   std::string preflight_headers;
   std::string body;
-  bool body_unread = false;  // it was not wanted (ServerOptions::wants_body)
+  bool body_unread = false;  // skipped by ServerOptions::wants_body
 };
 
-// The reply to one request. What is left unsaid when the handler returns is said by the server: 500.
+// The reply to one request. If the handler sends nothing, the server sends 500.
 class ClientReply : public engine::AnswerSink {
  public:
   virtual bool is_begun() const = 0;
 };
 
-// What a thread of the server has to itself, beside its connections.
+// Creates the resources of a server thread besides its connections.
 struct ThreadMaker {
   std::function<std::unique_ptr<HttpStreams>(boost::asio::any_io_executor executor)> streams;
   std::function<std::unique_ptr<UpstreamLink>(HttpStreams& streams, std::size_t member)> link;
@@ -55,8 +55,8 @@ struct ThreadMaker {
 
 struct ServerOptions {
   std::string address = "127.0.0.1";
-  std::uint16_t port = 8000;  // 0: any that is free
-  // A socket that listens already, of a server that is to end: both take connections until it does. -1: none.
+  std::uint16_t port = 8000;  // 0: any free port
+  // A listening socket of a server to replace: both accept connections until it ends. -1: none.
   int listening = -1;
   std::string tls_certificate{}, tls_key{};  // files; empty: plain HTTP
   std::size_t io_threads = 1;
@@ -64,13 +64,13 @@ struct ServerOptions {
   std::size_t max_connections = 4'096;
   std::size_t max_request_bytes = std::size_t{32} << 20;
   std::size_t max_header_bytes = std::size_t{64} << 10;
-  std::size_t max_memory = std::size_t{2} << 30;  // of all requests under way, reckoned by their bodies
-  // Judges a request by all but its body; none: every body is read. One that is not wanted is handled without
-  // it, and its connection closed: who may not come in does not fill the memory.
+  std::size_t max_memory = std::size_t{2} << 30;  // of all running requests, estimated from their bodies
+  // Decides from the head whether to read the body; none: always. Otherwise the request is handled without
+  // its body and the connection closed, so that a refused client cannot fill the memory.
   std::function<bool(const ClientRequest& head)> wants_body{};
-  std::chrono::milliseconds idle{60'000};       // a client may stay silent so long in the middle of something
-  std::chrono::milliseconds kept_open{75'000};  // and so long between two requests
-  std::chrono::milliseconds drain{30'000};      // how long requests under way are waited for at the end
+  std::chrono::milliseconds idle{60'000};       // longest silence of a client during a request
+  std::chrono::milliseconds kept_open{75'000};  // longest silence between two requests
+  std::chrono::milliseconds drain{30'000};      // time for running requests at shutdown
 };
 
 class ServerThread;
@@ -79,7 +79,7 @@ using Handler =
 
 class HttpServer {
  public:
-  // Listens when it returns. io_failed says why it cannot, with the address.
+  // Listens when it returns. io_failed: the error has the reason and the address.
   static Result<std::unique_ptr<HttpServer>> start(const ServerOptions& options, const ThreadMaker& maker,
                                                    Handler handler);
   HttpServer() = default;
@@ -88,12 +88,12 @@ class HttpServer {
   virtual ~HttpServer() = default;
 
   virtual std::uint16_t port() const = 0;
-  // For a server that is to follow this one; not closed by it.
+  // The listening socket, for a server that replaces this one; do not close it.
   virtual int listening() const = 0;
   virtual std::size_t connections() const = 0;
   virtual bool is_draining() const = 0;
-  // Takes no new connection, lets requests under way end, and returns when the last has ended or `drain` has
-  // passed. False: workers are still at something, and destroying the server would wait for it.
+  // Accepts no new connections, lets running requests finish, and returns when the last has ended or `drain`
+  // has passed. False: workers are still busy, and destroying the server would wait for them.
   virtual bool drain() = 0;
 };
 

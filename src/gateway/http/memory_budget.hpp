@@ -1,4 +1,4 @@
-// How much memory the requests under way may take, over all threads.
+// Memory limit for the running requests of all threads.
 #pragma once
 
 #include <atomic>
@@ -10,11 +10,11 @@
 
 namespace plimsoll::gateway {
 
-// What a request holds while its upstream answers, as a multiple of its body: the body, what is sent, the
-// parsed request as text, and the plan. Measured at 2.9 (an image) to 5.5 (messages of 55 bytes).
+// Memory of a request while its upstream answers, as a multiple of its body: the body, the sent request, the
+// parsed request as text, and the plan. Measured: 2.9 (an image) to 5.5 (messages of 55 bytes).
 constexpr std::size_t held_per_body_byte = 5;
 
-// A key that holds much may hold at most as much as is left free, so that others find room.
+// A key may hold at most as much as remains free, so that others find room.
 class MemoryBudget {
  public:
   explicit MemoryBudget(std::size_t limit) : limit_(limit) {}
@@ -25,7 +25,7 @@ class MemoryBudget {
 
  private:
   friend class HeldMemory;
-  // `key`: a hash of the key that was sent; 0: no key was sent, and there is no share to keep.
+  // `key`: a hash of the sent key; 0: no key was sent, and no share applies.
   bool take_share(std::size_t key, std::size_t more) {
     if (key == 0) return true;
     const std::lock_guard lock(mutex_);
@@ -46,11 +46,11 @@ class MemoryBudget {
 
   const std::size_t limit_;
   std::atomic<std::size_t> used_ = 0;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::unordered_map<std::size_t, std::size_t> shares_;
 };
 
-// One request's part of it, given back at its end.
+// One request's part, returned when it is destroyed.
 class HeldMemory {
  public:
   explicit HeldMemory(MemoryBudget& budget, std::size_t key = 0) : budget_(budget), key_(key) {}
@@ -61,7 +61,7 @@ class HeldMemory {
     budget_.give_share(key_, share_);
   }
 
-  // False: the budget has no room for a body of that length, and nothing more was taken.
+  // False: no room for a body of this length; nothing more was taken.
   bool grow_to_body(std::size_t bytes) {
     const std::size_t wanted = bytes * held_per_body_byte;
     if (wanted <= held_) return true;
@@ -79,7 +79,7 @@ class HeldMemory {
   }
 
  private:
-  static constexpr std::size_t small = 256 << 10;  // is not worth a lock
+  static constexpr std::size_t small = 256 << 10;  // not worth a lock
 
   MemoryBudget& budget_;
   const std::size_t key_;

@@ -13,8 +13,8 @@ bool same_word(std::string_view a, std::string_view b) {
   return a.size() == b.size() && base::to_lower_ascii(a) == base::to_lower_ascii(b);
 }
 
-// A quoted text from its opening quote on; `at` comes to stand behind its end. A backslash escapes a quote or
-// a backslash; before anything else it stands for itself, as in the paths that old browsers send.
+// Reads a quoted string from its opening quote; moves `at` past its end. A backslash escapes a quote or a
+// backslash; before anything else it is literal, as in paths from old browsers.
 std::string take_quoted(std::string_view text, std::size_t& at) {
   std::string out;
   for (++at; at < text.size() && text[at] != '"'; ++at) {
@@ -57,12 +57,11 @@ Result<std::string> extended_value(std::string_view text) {
 }
 
 Result<FormPart> read_part(std::string_view part, const FormLimits& limits) {
-  // The header ends with an empty line, which comes first where there are no headers.
+  // The header ends with an empty line; without headers the part starts with it.
   const bool bare = part.starts_with(line_end);
   const std::size_t end = bare ? 0 : part.substr(0, limits.header_bytes + 4).find("\r\n\r\n");
   if (end == std::string_view::npos)
-    return fail(Errc::bad_input, "a part of the form has no end of its header within {} bytes",
-                limits.header_bytes);
+    return fail(Errc::bad_input, "a part of the form has no header end within {} bytes", limits.header_bytes);
   TRY(const Header header, read_header(part.substr(0, end)));
   FormPart out;
   const auto name = header_parameter(header.disposition, "name");
@@ -78,10 +77,10 @@ Result<FormPart> read_part(std::string_view part, const FormLimits& limits) {
   return out;
 }
 
-// The boundary between parts, where it stands at the beginning of a line and nothing but blanks follows.
+// A boundary between parts: at the start of a line, followed only by blanks.
 struct Delimiter {
-  std::size_t start = 0;  // of the line end before it, which belongs to it
-  std::size_t end = 0;    // where the next part begins
+  std::size_t start = 0;  // of the preceding line end, which is part of it
+  std::size_t end = 0;    // start of the next part
   bool last = false;
 };
 
@@ -110,7 +109,7 @@ Result<std::string> boundary_of(std::string_view content_type) {
   if (!is_multipart(content_type) || !boundary || boundary->empty())
     return fail(Errc::bad_input, "Content-Type is not `multipart/form-data; boundary=...`");
   if (boundary->size() > longest)
-    return fail(Errc::bad_input, "the boundary of the form has {} characters; it may have {}",
+    return fail(Errc::bad_input, "the boundary of the form has {} characters; at most {} are allowed",
                 boundary->size(), longest);
   return *boundary;
 }
@@ -151,12 +150,12 @@ Result<std::vector<FormPart>> read_multipart(std::string_view content_type, std:
   TRY(const std::string boundary, boundary_of(content_type));
   const std::string dashed = "--" + boundary;
   std::vector<FormPart> parts;
-  auto before = next_delimiter(body, dashed, 0);  // what stands before it is nobody's
-  if (!before) return fail(Errc::bad_input, "the form does not begin: its boundary is nowhere");
+  auto before = next_delimiter(body, dashed, 0);  // text before it is ignored
+  if (!before) return fail(Errc::bad_input, "the form has no boundary");
   while (!before->last) {
     const auto after = next_delimiter(body, dashed, before->end);
     if (!after)
-      return fail(Errc::bad_input, "the form has no end: the boundary with two dashes behind it is missing");
+      return fail(Errc::bad_input, "the form has no end: the final boundary with two dashes is missing");
     if (parts.size() == limits.parts)
       return fail(Errc::bad_input, "the form has more than {} parts", limits.parts);
     TRY(FormPart part, read_part(body.substr(before->end, after->start - before->end), limits));

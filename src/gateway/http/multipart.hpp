@@ -1,4 +1,4 @@
-// A form as browsers and curl upload it: multipart/form-data (RFC 7578), taken apart. Pure.
+// Parses forms with uploaded files: multipart/form-data (RFC 7578). Pure.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,9 @@ namespace plimsoll::gateway {
 
 struct FormPart {
   std::string name;                     // of the field
-  std::optional<std::string> filename;  // as it was sent, decoded; none: it is no file
+  std::optional<std::string> filename;  // as sent, decoded; none: not a file
   std::string content_type;             // or empty
-  std::string_view body;                // of the bytes that were taken apart
+  std::string_view body;                // points into the parsed bytes
 };
 
 struct FormLimits {
@@ -24,12 +24,12 @@ struct FormLimits {
 
 bool is_multipart(std::string_view content_type);
 
-// bad_input names what is wrong: no boundary, no end, a part without a name, more than the limits allow.
+// bad_input: no boundary, no end, a part without a name, or above the limits.
 Result<std::vector<FormPart>> read_multipart(std::string_view content_type, std::string_view body,
                                              const FormLimits& limits = {});
 
-// A parameter of a header's value, as `name` in `form-data; name="x"`; quotes and their escapes are taken
-// off. None: it is not there. Names are compared without regard to case.
+// Returns a parameter of a header's value, such as `name` in `form-data; name="x"`, without quotes and
+// escapes. None: missing. Names are compared ignoring case.
 std::optional<std::string> header_parameter(std::string_view value, std::string_view name);
 
 }  // namespace plimsoll::gateway

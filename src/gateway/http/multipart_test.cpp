@@ -79,14 +79,14 @@ TEST(Multipart, SaysWhatIsWrong) {
       {"multipart/form-data", "--XX--", "Content-Type is not"},
       {"multipart/form-data; boundary=", "--XX--", "Content-Type is not"},
       {"multipart/form-data; boundary=" + std::string(71, 'x'), "", "71 characters"},
-      {std::string(type), "", "does not begin"},
-      {std::string(type), "x--XX--", "does not begin"},
+      {std::string(type), "", "has no boundary"},
+      {std::string(type), "x--XX--", "has no boundary"},
       {std::string(type), field("a", "b"), "no end"},
       {std::string(type), part("Content-Disposition: form-data", "x") + end, "name="},
       {std::string(type), part("Content-Disposition: attachment; name=x", "x") + end, "form-data"},
       {std::string(type), part("no colon", "x") + end, "without a colon"},
       {std::string(type), "--XX\r\n\r\nbody\r\n" + end, "form-data"},
-      {std::string(type), "--XX\r\nbody\r\n" + end, "no end of its header"},
+      {std::string(type), "--XX\r\nbody\r\n" + end, "no header end"},
       {std::string(type), part("X: " + std::string(10'000, 'x'), "x") + end, "within 8192 bytes"},
   };
   for (const auto& [content_type, body, words] : cases) {

@@ -21,21 +21,21 @@ bool is_token(std::string_view text) {
   });
 }
 
-// A name, an address or nothing, with a port or without.
+// A name, an address or nothing, with or without a port.
 bool is_host(std::string_view text) {
   constexpr std::string_view others = "-._~!$&'()*+;=:%[]";
   return std::ranges::all_of(
       text, [&](char c) { return is_letter_or_digit(c) || others.find(c) != std::string_view::npos; });
 }
 
-// Few enough digits for any number that is not refused for its size.
+// At most 19 digits; larger bodies are refused anyway.
 bool is_length(std::string_view text) {
   constexpr std::size_t most_digits = 19;
   return !text.empty() && text.size() <= most_digits &&
          std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Without the blanks around it, which are spaces and tabs alone.
+// Removes surrounding spaces and tabs.
 std::string_view value_in(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
@@ -57,7 +57,7 @@ Result<void> check_field(std::string_view line, Framing& seen) {
   const std::string_view value = value_in(line.substr(colon + 1));
   if (name == "host") {
     ++seen.hosts;
-    if (!is_host(value)) return fail(Errc::bad_input, "the Host header is not the name of a host");
+    if (!is_host(value)) return fail(Errc::bad_input, "the Host header is not a host name");
   } else if (name == "content-length") {
     ++seen.lengths;
     if (!is_length(value))
@@ -65,8 +65,7 @@ Result<void> check_field(std::string_view line, Framing& seen) {
   } else if (name == "transfer-encoding") {
     ++seen.codings;
     if (base::to_lower_ascii(value) != "chunked")
-      return fail(Errc::bad_input,
-                  "Transfer-Encoding is not understood: send Content-Length, or chunked alone");
+      return fail(Errc::bad_input, "unsupported Transfer-Encoding: send Content-Length, or only chunked");
   }
   return {};
 }
@@ -78,10 +77,9 @@ Result<void> check_framing(const Framing& seen, bool old_http) {
   if (seen.codings > 0 && old_http)
     return fail(Errc::bad_input, "HTTP/1.0 has no Transfer-Encoding; send Content-Length, or use HTTP/1.1");
   if (seen.lengths + seen.codings > 1)
-    return fail(
-        Errc::bad_input,
-        "the request says {} times where its body ends; send Content-Length or Transfer-Encoding once",
-        seen.lengths + seen.codings);
+    return fail(Errc::bad_input,
+                "the request gives its body length {} times; send Content-Length or Transfer-Encoding once",
+                seen.lengths + seen.codings);
   return {};
 }
 

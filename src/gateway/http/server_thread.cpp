@@ -38,9 +38,9 @@ Awaitable<void> ServerThread::elsewhere(std::function<void()> work) {
   return elsewhere_for(Lane::interactive, {}, std::move(work));
 }
 
-// Not to be cancelled in between: the work uses what belongs to the one who waits.
+// Must not be cancelled: the work uses objects of the waiting coroutine.
 Awaitable<void> ServerThread::elsewhere_for(Lane lane, std::string owner, std::function<void()> work) {
-  std::exception_ptr thrown;  // goes on here: on a worker's thread it would end the program
+  std::exception_ptr thrown;  // rethrown here: on a worker's thread it would end the program
   auto initiate = [&](auto handler) {
     auto held = std::make_shared<decltype(handler)>(std::move(handler));
     post_(lane, owner, [this, &work, &thrown, held] {

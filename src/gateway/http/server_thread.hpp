@@ -1,4 +1,4 @@
-// One thread of the server: its loop, its links to upstreams, and the way to the workers.
+// One thread of the server: its loop, its links to upstreams, and access to the workers.
 #pragma once
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -13,18 +13,18 @@ namespace plimsoll::gateway {
 class ServerThread final : public engine::WorkerContext {
  public:
   ServerThread(const ThreadMaker& maker, WorkerPools& workers);
-  // For one who works for nobody else.
+  // For a single user of the workers.
   ServerThread(const ThreadMaker& maker, boost::asio::thread_pool& workers);
 
   UpstreamLink& link(std::size_t member) override;
-  // For whoever is not known yet.
+  // For work whose owner is not known yet.
   Awaitable<void> elsewhere(std::function<void()> work) override;
   Awaitable<void> elsewhere_for(Lane lane, std::string owner, std::function<void()> work);
   Awaitable<void> pause(std::chrono::milliseconds time) override;
 
   boost::asio::io_context& loop() { return loop_; }
-  void release() { guard_.reset(); }  // the loop ends with its last connection
-  std::string_view date();            // for the header, made once a second
+  void release() { guard_.reset(); }  // the loop ends after its last connection
+  std::string_view date();            // for the Date header, updated once a second
 
  private:
   boost::asio::io_context loop_{1};
@@ -40,7 +40,7 @@ class ServerThread final : public engine::WorkerContext {
   std::string date_;
 };
 
-// The same thread for one request: its work is of one kind, and waits for its owner's turn.
+// The thread for one request: its work is of one kind and waits for its owner's turn.
 class OwnerThread final : public engine::WorkerContext {
  public:
   OwnerThread(ServerThread& thread, Lane lane, std::string owner)

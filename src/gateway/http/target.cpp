@@ -13,7 +13,7 @@ int digit(char c) {
   return -1;
 }
 
-// The parts of a path between slashes, as they came.
+// Splits a path at slashes, without decoding.
 std::vector<std::string_view> parts_of(std::string_view path) {
   std::vector<std::string_view> parts;
   if (path.starts_with('/')) path.remove_prefix(1);

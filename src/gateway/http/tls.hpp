@@ -1,4 +1,4 @@
-// TLS towards clients.
+// TLS for client connections.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace plimsoll::gateway {
 
-// TLS 1.2 with ECDHE and AEAD ciphers, and 1.3. `certificate`: PEM, with those between it and its authority;
-// `key`: PEM. bad_setting names the file that will not do, and why.
+// TLS 1.2 with ECDHE and AEAD ciphers, and 1.3. `certificate`: PEM chain;
+// `key`: PEM. bad_setting: the error names the invalid file and the reason.
 Result<std::unique_ptr<boost::asio::ssl::context>> make_tls(const std::string& certificate,
                                                             const std::string& key);
 

@@ -29,7 +29,7 @@ Awaitable<Result<void>> TranslatingSink::body(std::string_view bytes) {
   std::string out;
   taken_ += bytes.size();
   if (taken_ > manner_.most_bytes) {
-    answer_.take(R"({"error":{"message":"the answer is longer than max_answer_bytes allows"}})", out);
+    answer_.take(R"({"error":{"message":"the answer is longer than max_answer_bytes"}})", out);
     (void)co_await reply_.body(out);
     co_return fail(Errc::upstream_failed, "the answer is longer than {} bytes", manner_.most_bytes);
   }

@@ -1,4 +1,4 @@
-// Takes the engine's answer and gives it to a client of another API.
+// Translates the engine's answer for a client of another API.
 #pragma once
 
 #include "engine/answer.hpp"
@@ -6,7 +6,7 @@
 
 namespace plimsoll::gateway {
 
-// Makes of a chat's answer what another API would have said.
+// Translates a chat's answer to another API.
 class AnswerTranslator {
  public:
   AnswerTranslator() = default;
@@ -16,32 +16,32 @@ class AnswerTranslator {
 
   virtual std::string_view stream_type() const = 0;  // the media type of a stream
   virtual void begin(const engine::AnswerHead&) {}
-  // The data of one event of the chat; what becomes of it is added to `out`.
+  // Takes the data of one event of the chat; appends the translation to `out`.
   virtual void take(std::string_view data, std::string& out) = 0;
   virtual void finish(std::string& out) = 0;  // the end of the stream
-  // A whole completion; as a stream where the client wants one. upstream_failed: it is none.
+  // Translates a whole completion; to a stream if the client wants one. upstream_failed: not a completion.
   virtual Result<std::string> whole(std::string_view completion, bool streams) = 0;
-  // The body of an error of OpenAI's form.
+  // Translates the body of an OpenAI error.
   virtual std::string error(std::string body) const = 0;
-  // Whether its end is kept somewhere first, which takes a worker.
+  // Returns whether the answer is stored before its end, which needs a worker.
   virtual bool is_kept() const { return false; }
 };
 
-// All that it is given outlives it.
+// All arguments must outlive it.
 class TranslatingSink final : public engine::AnswerSink {
  public:
   struct Manner {
-    bool streams = true;                // what the client wants
+    bool streams = true;                // requested by the client
     std::size_t at_once_bytes = 32768;  // longer answers are translated by a worker
     std::size_t most_bytes = std::size_t{64}
-                             << 20;  // a stream beyond it ends with an error: it is held to its end
+                             << 20;  // a longer stream ends with an error: it is buffered to its end
   };
   TranslatingSink(engine::WorkerContext& thread, ClientReply& reply, AnswerTranslator& answer, Manner manner)
       : thread_(thread), reply_(reply), answer_(answer), manner_(manner) {}
 
   Awaitable<Result<void>> head(const engine::AnswerHead& head) override;
   Awaitable<Result<void>> body(std::string_view bytes) override;
-  // When the engine has said all of it.
+  // Call when the engine has finished.
   Awaitable<Result<void>> finish();
 
  private:
@@ -54,13 +54,13 @@ class TranslatingSink final : public engine::AnswerSink {
   Manner manner_;
   engine::AnswerHead head_;
   bool has_head_ = false;
-  bool events_ = false;    // it comes as server-sent events
+  bool events_ = false;    // the answer is a stream of events
   std::size_t taken_ = 0;  // bytes
-  std::string held_;       // the beginning of an event; else the whole body
+  std::string held_;       // the start of an event, or the whole body
 };
 
-// Asks the engine, and gives the client what becomes of its answer. An error only where nothing went to the
-// client yet. All that it is given outlives it.
+// Runs the engine and translates its answer for the client. Fails only if nothing was sent to the client
+// yet. All arguments must outlive it.
 Awaitable<Result<void>> answer_translated(engine::Engine& engine, engine::WorkerContext& thread,
                                           engine::Ask ask, ClientReply& reply, AnswerTranslator& answer,
                                           bool streams, Deadline deadline, std::string& trace_id);

@@ -9,9 +9,9 @@
 namespace plimsoll::gateway {
 namespace {
 
-// Of this thread and of those that it starts.
+// Lowers the priority of this thread and of those it starts.
 void give_way() {
-  constexpr int nicer = 10;  // beside others it gets a tenth of a core; alone, all of it
+  constexpr int nicer = 10;  // with others it gets a tenth of a core; alone, the whole core
   (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), nicer);
 }
 
@@ -40,7 +40,7 @@ void WorkerPool::post(const std::string& owner, Work work) {
 }
 
 void WorkerPool::stop() {
-  std::map<std::string, Queue> dropped;  // ends without the lock: what is dropped may post
+  std::map<std::string, Queue> dropped;  // destroyed without the lock: dropped work may post
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -56,14 +56,14 @@ bool WorkerPool::wait_until_idle(std::chrono::steady_clock::time_point end) {
   return idle_.wait_until(lock, end, [&] { return running_ == 0 && turns_.empty(); });
 }
 
-// Whether nobody else has had anything to do for a while.
+// Returns whether no other owner has had work for a while.
 bool WorkerPool::is_alone(const std::string& owner) const {
   constexpr std::chrono::seconds while_{10};
   const Posted& other = last_.owner == owner ? last_other_ : last_;
   return other.at == Posted{}.at || std::chrono::steady_clock::now() - other.at > while_;
 }
 
-// The first owner in turn that may have one more thread. The owner goes to the end of the line.
+// Takes work of the first owner in turn that may use one more thread, and moves the owner to the end.
 bool WorkerPool::take(std::string& owner, Work& work) {
   const auto next = std::ranges::find_if(turns_, [&](const std::string& one) {
     const std::size_t running = queues_[one].running;
@@ -101,9 +101,9 @@ void WorkerPool::run() {
   }
 }
 
-// One thread more than an owner may have: another one never waits for it alone. Who asks for several things
-// at once has them done one after the other while others are about, so that a core is left to those. Bulk
-// work takes long: it has as many threads as four owners can keep busy, and the system shares the processor
+// One thread more than an owner may use, so no owner blocks another. Several jobs of one owner run one after
+// the other while other owners are active, which leaves them a core. Bulk work takes long: it has as many
+// threads as four owners can keep busy, and the system divides the processor
 // among them.
 WorkerPools::WorkerPools(std::size_t threads)
     : interactive_({.threads = threads + 1, .per_owner = threads, .per_owner_beside = 1}),

@@ -1,4 +1,4 @@
-// Threads for work that blocks, shared fairly: owners are served in turn, and no owner has all threads.
+// Threads for blocking work, shared fairly: owners are served in turn, and no owner gets all threads.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace plimsoll::gateway {
 
-// What kind of work it is; each kind has threads of its own.
+// The kind of work; each kind has its own threads.
 enum class Lane : std::uint8_t {
   interactive,  // planning, reading, listing
   bulk,         // indexing, embedding, uploads, snapshots
@@ -22,13 +22,12 @@ enum class Lane : std::uint8_t {
 
 struct PoolRules {
   std::size_t threads = 1;
-  std::size_t per_owner = 1;  // threads that one owner may have at once
-  std::size_t per_owner_beside =
-      ~std::size_t{0};         // the same while another owner is about, or was a moment ago
-  bool is_background = false;  // gives way to other threads of this machine
+  std::size_t per_owner = 1;                       // most threads per owner
+  std::size_t per_owner_beside = ~std::size_t{0};  // the same while another owner is active, or was recently
+  bool is_background = false;                      // runs with lower priority
 };
 
-// Any thread may post at any time.
+// post() is thread-safe.
 class WorkerPool {
  public:
   using Work = std::function<void()>;  // does not throw
@@ -36,13 +35,13 @@ class WorkerPool {
   explicit WorkerPool(PoolRules rules);
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
-  // Waits for what runs; what waits is dropped.
+  // Waits for running work; drops waiting work.
   ~WorkerPool();
 
   void post(const std::string& owner, Work work);
-  // Drops what waits, and begins nothing more.
+  // Drops waiting work and starts nothing more.
   void stop();
-  // Whether nothing runs and nothing waits any more, after no longer than that.
+  // Waits until nothing runs or waits, at most until `end`. False: not idle yet.
   bool wait_until_idle(std::chrono::steady_clock::time_point end);
 
  private:
@@ -55,15 +54,15 @@ class WorkerPool {
   bool take(std::string& owner, Work& work);
 
   const PoolRules rules_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable due_, idle_;
   std::map<std::string, Queue> queues_;
-  std::deque<std::string> turns_;  // owners with something that waits, the next one first
+  std::deque<std::string> turns_;  // owners with waiting work, the next one first
   struct Posted {
     std::string owner{};
     std::chrono::steady_clock::time_point at{};  // long ago
   };
-  Posted last_, last_other_;  // who posted last, and who of the others did
+  Posted last_, last_other_;  // the last poster, and the last other one
   std::size_t running_ = 0;
   bool stopping_ = false;
   std::vector<std::thread> threads_;

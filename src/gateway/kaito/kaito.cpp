@@ -21,7 +21,7 @@ Json document_json(std::string_view id, Json text, Json metadata) {
           {"is_truncated", false}};
 }
 
-// Of a piece: what makes it another one.
+// Returns a hash of a chunk's content.
 std::string hash_of(const library::Node& node) {
   base::Sha256 hash;
   hash.update(node.text);
@@ -46,24 +46,26 @@ void Kaito::add_routes(Router& router) const {
   const auto add = [&](RouteAbout about, RagRoute metric, Lane lane, Method handler) {
     router.add({about, on_worker(Blocking(std::bind_front(handler, this))), {}, lane, metric});
   };
-  add({"GET", "/indexes", "ragengine", "The names of all indexes", "", "Names"}, RagRoute::indexes,
-      Lane::interactive, &Kaito::list_indexes);
-  add({"POST", "/index", "ragengine", "Documents into an index, which is made", "Index", "Documents"},
+  add({"GET", "/indexes", "ragengine", "List all indexes", "", "Names"}, RagRoute::indexes, Lane::interactive,
+      &Kaito::list_indexes);
+  add({"POST", "/index", "ragengine", "Add documents to an index, which is created if needed", "Index",
+       "Documents"},
       RagRoute::index, Lane::bulk, &Kaito::index_documents);
-  add({"GET", "/indexes/{name}/documents", "ragengine", "The documents of an index", "", "DocumentPage",
+  add({"GET", "/indexes/{name}/documents", "ragengine", "List the documents of an index", "", "DocumentPage",
        "limit offset max_text_length metadata_filter"},
       RagRoute::documents, Lane::interactive, &Kaito::list_documents);
-  add({"POST", "/indexes/{name}/documents", "ragengine", "Other texts for documents", "Updates"},
+  add({"POST", "/indexes/{name}/documents", "ragengine", "Update documents", "Updates"},
       RagRoute::update_documents, Lane::bulk, &Kaito::update_documents);
-  add({"POST", "/indexes/{name}/documents/delete", "ragengine", "Documents out of an index", "Deletions"},
+  add({"POST", "/indexes/{name}/documents/delete", "ragengine", "Delete documents from an index",
+       "Deletions"},
       RagRoute::delete_documents, Lane::bulk, &Kaito::delete_documents);
-  add({"DELETE", "/indexes/{name}", "ragengine", "An index with all its documents", "", "Said"},
+  add({"DELETE", "/indexes/{name}", "ragengine", "Delete an index with all its documents", "", "Said"},
       RagRoute::delete_index, Lane::bulk, &Kaito::delete_index);
-  add({"POST", "/persist/{name}", "ragengine", "A snapshot of an index", "", "Said", "path"},
+  add({"POST", "/persist/{name}", "ragengine", "Save a snapshot of an index", "", "Said", "path"},
       RagRoute::persist, Lane::bulk, &Kaito::persist);
-  add({"POST", "/load/{name}", "ragengine", "An index from its snapshot", "", "Said", "path overwrite"},
+  add({"POST", "/load/{name}", "ragengine", "Load an index from a snapshot", "", "Said", "path overwrite"},
       RagRoute::load, Lane::bulk, &Kaito::load);
-  add({"POST", "/retrieve", "ragengine", "The nodes that answer a query best", "Retrieve", "Retrieved"},
+  add({"POST", "/retrieve", "ragengine", "Find the best nodes for a query", "Retrieve", "Retrieved"},
       RagRoute::retrieve, Lane::interactive, &Kaito::retrieve);
 }
 

@@ -1,4 +1,4 @@
-// The routes of KAITO RAGEngine for indexes and documents, in its forms and words (K5).
+// The routes of KAITO RAGEngine for indexes and documents, with its formats and texts (K5).
 #pragma once
 
 #include <filesystem>
@@ -19,16 +19,16 @@
 namespace plimsoll::gateway {
 
 struct KaitoContext {
-  library::Collections* collections = nullptr;  // null: there are no such routes
-  std::filesystem::path snapshots;              // below which persist and load stay
-  // Writes the index into the folder, which is made; an older snapshot there gives way when it is whole.
+  library::Collections* collections = nullptr;  // null: no such routes
+  std::filesystem::path snapshots;              // root folder of persist and load
+  // Saves the index to the folder, which is created; replaces an older snapshot once the new one is complete.
   std::function<Result<void>(const IndexInfo& info, const std::filesystem::path& folder)> save;
-  // What the folder holds becomes the index of that name, as one step. not_found: no snapshot is there.
+  // Loads the index from the folder under this name, atomically. not_found: no snapshot.
   std::function<Result<void>(const std::filesystem::path& folder, std::string_view owner,
                              std::string_view name)>
       load;
-  std::int64_t most_nodes = 300;  // that one POST /retrieve may ask for
-  bool compat = false;            // its statuses also where ours say more
+  std::int64_t most_nodes = 300;  // per POST /retrieve
+  bool compat = false;            // use its statuses even where ours are more precise
   RagMetrics* metrics = nullptr;  // set by the routes
 };
 
@@ -36,7 +36,7 @@ class Kaito {
  public:
   explicit Kaito(KaitoContext context) : context_(std::move(context)) {}
 
-  // Where there are collections.
+  // Adds the routes if there are collections.
   void add_routes(Router& router) const;
 
  private:
@@ -52,7 +52,7 @@ class Kaito {
   Answer load(const ClientRequest& request, const std::string& name, Deadline deadline) const;
   Answer retrieve(const ClientRequest& request, const std::string& name, Deadline deadline) const;
 
-  // What a step in the store took, whether it succeeded or not.
+  // Measures a step in the store, successful or not.
   template <typename Step>
   auto timed(StoreOperation operation, const Step& step) const {
     const auto began = RagMetrics::Clock::now();
@@ -64,7 +64,7 @@ class Kaito {
   void watch(const std::vector<library::RankedNode>& nodes, std::int64_t wanted) const;
 
   Answer failed(const Error& error, std::string_view doing = {}) const;
-  // Where the request wants a snapshot to be. Keys with indexes of their own have snapshots of their own.
+  // Returns the path of the request's snapshot. Keys with their own indexes have their own snapshots.
   Result<SnapshotPath> snapshot_of(const ClientRequest& request, std::string_view name) const;
 
   KaitoContext context_;

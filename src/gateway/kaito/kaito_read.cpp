@@ -35,7 +35,7 @@ const Json* list_in(const Json& object, const char* key, Complaints& complaints)
   return nullptr;
 }
 
-// Null counts as none.
+// Null counts as missing.
 Json object_in(const Json& object, const char* key, const Json& location, Complaints& complaints) {
   const auto found = object.find(key);
   if (found == object.end() || found->is_null()) return Json::object();
@@ -87,7 +87,7 @@ Result<Json> read_object(const std::string& body, Complaints& complaints) {
                    Json::object(), {{"error", "not JSON from this byte on"}});
     return Json::object();
   } catch (const Json::out_of_range&) {
-    return fail(Errc::bad_input, "the body of the request has a number that is too large");
+    return fail(Errc::bad_input, "the request body has a number that is too large");
   }
   if (json.is_object()) return json;
   complaints.add("model_attributes_type", Json::array({"body"}),
@@ -119,7 +119,7 @@ std::string read_index_name(const Json& object, Complaints& complaints) {
     complaints.add("string_too_long", location, fmt::format("String should have at most {} bytes", longest),
                    name, {{"max_length", longest}});
   else if (control)
-    complaints.add("value_error", location, "The name of an index has no control characters", name);
+    complaints.add("value_error", location, "The name of an index must not have control characters", name);
   return name;
 }
 
@@ -170,7 +170,7 @@ RetrieveAsk read_retrieve(const Json& object, std::int64_t most_nodes, Complaint
     if (!most->is_number_integer()) {
       complaints.add("int_type", location, "Input should be a valid integer", *most);
     } else {
-      const double value = most->get<double>();  // an unsigned one may not fit the signed kind
+      const double value = most->get<double>();  // an unsigned value may not fit a signed one
       ask.most = value > static_cast<double>(most_nodes) ? most_nodes + 1 : most->get<std::int64_t>();
       check_range(ask.most, 1, most_nodes, location, *most, complaints);
     }
@@ -210,7 +210,7 @@ bool flag_parameter(std::string_view query, const char* name, Complaints& compla
 
 Metadata metadata_from(const Json& object) {
   Metadata metadata;
-  for (const auto& [key, value] : object.items())  // with sorted keys inside, as the store writes them
+  for (const auto& [key, value] : object.items())  // with sorted keys, like in the store
     metadata[key] = base::json_text(nlohmann::json(value));
   return metadata;
 }

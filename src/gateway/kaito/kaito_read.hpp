@@ -1,4 +1,4 @@
-// Requests in RAGEngine's form, and complaints about them in the form that its clients know (FastAPI's).
+// Reads requests in RAGEngine's format, and reports errors in FastAPI's format, which its clients expect.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace plimsoll::gateway {
 
-// All that is wrong with one request. Its body is {"detail": [{type, loc, msg, input, ctx}, ...]}.
+// All errors of one request. The body is {"detail": [{type, loc, msg, input, ctx}, ...]}.
 class Complaints {
  public:
   void add(std::string_view type, Json location, std::string message, const Json& input, Json context = {});
@@ -25,7 +25,7 @@ class Complaints {
 
 struct KaitoDocuments {
   std::vector<library::GivenDocument> given;
-  Json metadata = Json::array();  // as they came, for the echo
+  Json metadata = Json::array();  // as received, for the reply
 };
 
 struct RetrieveAsk {
@@ -34,22 +34,22 @@ struct RetrieveAsk {
   Filter filter;
 };
 
-// The body as an object. bad_input: a shape that nobody reads; an empty object where there are complaints.
+// Parses the body as an object. bad_input: too deep or too large; an empty object if there are complaints.
 Result<Json> read_object(const std::string& body, Complaints& complaints);
 
 std::string read_text(const Json& object, const char* key, Complaints& complaints);
-// An index's name: not empty, and without control characters.
+// Reads an index name: not empty, without control characters.
 std::string read_index_name(const Json& object, Complaints& complaints);
 KaitoDocuments read_documents(const Json& object, Complaints& complaints);
 std::vector<std::string> read_texts(const Json& object, const char* key, Complaints& complaints);
 RetrieveAsk read_retrieve(const Json& object, std::int64_t most_nodes, Complaints& complaints);
 
-// A parameter of the query.
+// Reads a query parameter.
 std::int64_t whole_parameter(std::string_view query, const char* name, std::int64_t otherwise,
                              std::int64_t least, std::optional<std::int64_t> most, Complaints& complaints);
 bool flag_parameter(std::string_view query, const char* name, Complaints& complaints);
 
-// Metadata as the store takes it, of a JSON object.
+// Converts a JSON object to metadata for the store.
 Metadata metadata_from(const Json& object);
 Json json_from(const Metadata& metadata);
 

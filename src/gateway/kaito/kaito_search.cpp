@@ -86,12 +86,12 @@ Result<SnapshotPath> Kaito::snapshot_of(const ClientRequest& request, std::strin
   std::optional<std::string> path = query_value(request.query, "path");
   const std::string& owner = request.caller.indexes;
   if (owner == engine::Caller{}.indexes) return snapshot_path(context_.snapshots, path, name);
-  if (path == context_.snapshots.string()) path.reset();  // the usual place, as RAGEngine's clients say it
+  if (path == context_.snapshots.string()) path.reset();  // the default, as RAGEngine's clients send it
   return snapshot_path(private_root(context_.snapshots, owner), path, name);
 }
 
 Kaito::Answer Kaito::persist(const ClientRequest& request, const std::string& name, Deadline) const {
-  // An unknown index is told before its path is looked at: which folders exist is nobody's business.
+  // Checks the index before the path, so that clients cannot probe which folders exist.
   if (const auto info = context_.collections->find(request.caller.indexes, name); !info)
     return failed(info.error());
   const auto path = snapshot_of(request, name);
@@ -108,7 +108,7 @@ Kaito::Answer Kaito::persist(const ClientRequest& request, const std::string& na
 Kaito::Answer Kaito::load(const ClientRequest& request, const std::string& name, Deadline) const {
   Complaints complaints;
   const bool overwrite = flag_parameter(request.query, "overwrite", complaints);
-  // As strict as the name of an index that is made by its documents.
+  // The same rules as for an index created by its documents.
   (void)read_index_name({{"index_name", name}}, complaints);
   if (complaints.any()) return {422, complaints.body()};
   const auto path = snapshot_of(request, name);

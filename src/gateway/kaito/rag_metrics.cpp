@@ -33,18 +33,18 @@ constexpr std::array<std::string_view, 2> statuses{"failure", "success"};
 
 // In the order of RagFigure.
 constexpr std::array<std::array<std::string_view, 2>, 12> figure_names{{
-    {"rag_retrieve_result_count", "Nodes that /retrieve gave back"},
-    {"rag_lowest_source_score", "The lowest of their scores"},
-    {"rag_avg_source_score", "The mean of their scores"},
-    {"rag_hybrid_top_score", "The highest of their scores"},
-    {"rag_hybrid_median_score", "The middle of their scores"},
-    {"rag_hybrid_score_spread", "The highest less the lowest"},
-    {"rag_hybrid_top_k_requested", "Nodes that were asked for"},
-    {"rag_hybrid_dense_candidates", "Of the nodes: found by meaning"},
-    {"rag_hybrid_sparse_candidates", "Of the nodes: found by words"},
-    {"rag_hybrid_overlap_count", "Of the nodes: found by both"},
-    {"rag_hybrid_dense_only_count", "Of the nodes: found by meaning alone"},
-    {"rag_hybrid_sparse_only_count", "Of the nodes: found by words alone"},
+    {"rag_retrieve_result_count", "Nodes returned by /retrieve"},
+    {"rag_lowest_source_score", "Lowest score of the nodes"},
+    {"rag_avg_source_score", "Mean score of the nodes"},
+    {"rag_hybrid_top_score", "Highest score of the nodes"},
+    {"rag_hybrid_median_score", "Median score of the nodes"},
+    {"rag_hybrid_score_spread", "Highest minus lowest score"},
+    {"rag_hybrid_top_k_requested", "Nodes requested"},
+    {"rag_hybrid_dense_candidates", "Nodes found by vector search"},
+    {"rag_hybrid_sparse_candidates", "Nodes found by keyword search"},
+    {"rag_hybrid_overlap_count", "Nodes found by both searches"},
+    {"rag_hybrid_dense_only_count", "Nodes found by vector search only"},
+    {"rag_hybrid_sparse_only_count", "Nodes found by keyword search only"},
 }};
 constexpr std::array<std::string_view, 3> operation_names{"insert", "delete", "query"};
 constexpr std::array<std::string_view, 2> modes{"local", "remote"};
@@ -132,10 +132,10 @@ std::string RagMetrics::text() const {
     write_type(out, figure_names[f][0], figure_names[f][1], "histogram");
     figures_[f].write(out, figure_names[f][0], "");
   }
-  write_type(out, "rag_hybrid_search_mode_total", "Searches by words and meaning together", "counter");
+  write_type(out, "rag_hybrid_search_mode_total", "Searches with keywords and vectors", "counter");
   const Histogram& found = routes_[static_cast<std::size_t>(RagRoute::retrieve)][1];
   fmt::format_to(to, "rag_hybrid_search_mode_total{{mode=\"hybrid\"}} {}.0\n", found.count());
-  write_type(out, "num_requests_running", "Requests under way", "gauge");
+  write_type(out, "num_requests_running", "Running requests", "gauge");
   fmt::format_to(to, "num_requests_running {}.0\n", running.load());
   return out;
 }

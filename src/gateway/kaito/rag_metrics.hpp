@@ -1,4 +1,4 @@
-// RAGEngine's counters and histograms, by its names: whoever watches it with them watches this one.
+// RAGEngine's counters and histograms with its names, so existing dashboards work.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ enum class RagRoute : std::uint8_t {
   any,  // all requests together
 };
 
-// What /retrieve found, one number a request.
+// Results of /retrieve, one number per request.
 enum class RagFigure : std::uint8_t {
   result_count,
   lowest_score,
@@ -42,7 +42,7 @@ enum class RagFigure : std::uint8_t {
 
 enum class StoreOperation : std::uint8_t { insert, remove, query };
 
-// Any thread adds.
+// Thread-safe.
 class RagMetrics {
  public:
   using Clock = std::chrono::steady_clock;
@@ -51,7 +51,7 @@ class RagMetrics {
   void add(RagFigure figure, double value);
   void add(StoreOperation operation, bool success, Clock::duration took);
   void add_embedding(bool remote, bool success, Clock::duration took);
-  std::string text() const;  // as Prometheus reads it; numbers with their ".0", as its client library prints
+  std::string text() const;  // in Prometheus format; numbers end in ".0", as its client library prints them
 
   std::atomic<std::int64_t> running = 0;
 
@@ -63,13 +63,13 @@ class RagMetrics {
     void add(double value);
     void add(Clock::duration took) { add(std::chrono::duration<double>(took).count()); }
     std::uint64_t count() const { return count_; }
-    // `labels`: as `status="success"`, or empty.
+    // `labels`: such as `status="success"`, or empty.
     void write(std::string& out, std::string_view name, std::string_view labels) const;
 
    private:
     std::atomic<std::uint64_t> count_ = 0;
     std::atomic<std::int64_t> millionths_ = 0;
-    std::array<std::atomic<std::uint64_t>, bounds.size()> up_to_{};  // each value in one of them
+    std::array<std::atomic<std::uint64_t>, bounds.size()> up_to_{};  // each value counts in one of them
   };
   using ByStatus = std::array<Histogram, 2>;  // failure, success
 

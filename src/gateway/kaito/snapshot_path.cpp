@@ -7,7 +7,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A name as one part of a path: what would lead elsewhere is written as %XX.
+// Encodes a name as one path component; special characters become %XX.
 std::string as_file_name(std::string_view name) {
   const bool only_dots = name.find_first_not_of('.') == std::string_view::npos;
   std::string out;
@@ -26,7 +26,7 @@ bool is_below(const fs::path& path, const fs::path& root) {
   return at_root == root.end() && at_path != path.end();
 }
 
-// Without a slash at its end, which would count as one more part.
+// Without a final slash, which would count as another component.
 Result<fs::path> resolved(const fs::path& path) {
   std::error_code error;
   fs::path real = fs::weakly_canonical(fs::absolute(path, error), error);
@@ -36,7 +36,7 @@ Result<fs::path> resolved(const fs::path& path) {
 
 constexpr std::string_view private_folder = ".keys";
 
-// Of a path below the root.
+// `path` must be below the root.
 bool is_private(const fs::path& path, const fs::path& root) {
   return *std::ranges::mismatch(root, path).in2 == private_folder;
 }
@@ -54,7 +54,7 @@ Result<SnapshotPath> snapshot_path(const fs::path& root, const std::optional<std
   const std::string own = as_file_name(index);
   SnapshotPath usual{*real_root / own, (root / own).string()};
   const auto is_taken = [&] {
-    return fail(Errc::bad_input, "{} below the folder for snapshots belongs to keys; take another path",
+    return fail(Errc::bad_input, "{} below the snapshot folder is reserved for keys; use another path",
                 private_folder);
   };
   const auto usual_place = [&]() -> Result<SnapshotPath> {
@@ -68,7 +68,7 @@ Result<SnapshotPath> snapshot_path(const fs::path& root, const std::optional<std
   if (*real == *real_root) return usual_place();
   if (!is_below(*real, *real_root))
     return fail(Errc::bad_input,
-                "Path is outside of the folder for snapshots: {}. Take one below {} "
+                "Path is outside of the snapshot folder: {}. Use one below {} "
                 "(default_vector_db_persist_dir).",
                 *given, root.string());
   if (is_private(*real, *real_root)) return is_taken();

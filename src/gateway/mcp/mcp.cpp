@@ -16,7 +16,7 @@
 namespace plimsoll::gateway {
 namespace {
 
-// So that a client asks people before it calls one that changes something.
+// Lets a client ask its user before it calls a tool that changes something.
 Json annotations_of(const McpTool& tool) {
   Json out{{"title", tool.title},
            {"readOnlyHint", tool.effect == McpTool::Effect::none},
@@ -26,10 +26,10 @@ Json annotations_of(const McpTool& tool) {
 }
 
 constexpr std::array<std::string_view, 4> versions{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"};
-constexpr std::string_view with_batches = "2025-03-26";  // came with it, went with the next
-constexpr std::size_t most_in_batch = 32;                // they are one request to limits and deadlines
+constexpr std::string_view with_batches = "2025-03-26";  // only in this revision
+constexpr std::size_t most_in_batch = 32;  // a batch counts as one request for limits and deadlines
 
-// Deeper messages are refused before they are parsed: reading and writing JSON takes stack by the level.
+// Deeper messages are refused before parsing: reading and writing JSON uses stack per level.
 
 enum Code : int {
   parse_error = -32700,
@@ -59,7 +59,7 @@ Json text_content(std::string_view text) {
   return list;
 }
 
-// One conversation's view of the server.
+// The server as one session sees it.
 class Conversation {
  public:
   Conversation(const McpServer& server, McpSession& session) : server_(server), session_(session) {}
@@ -76,11 +76,12 @@ class Conversation {
 
   std::optional<Json> answer_batch(const Json& batch) {
     if (session_.version != with_batches)
-      return error_of(nullptr, {invalid_request, fmt::format("batches are part of {} only", with_batches)});
+      return error_of(nullptr, {invalid_request, fmt::format("batches exist only in {}", with_batches)});
     if (batch.empty()) return error_of(nullptr, {invalid_request, "the batch is empty"});
     if (batch.size() > most_in_batch)
-      return error_of(nullptr, {invalid_request, fmt::format("a batch has {} messages; {} are the most",
-                                                             batch.size(), most_in_batch)});
+      return error_of(nullptr,
+                      {invalid_request, fmt::format("a batch has {} messages; at most {} are allowed",
+                                                    batch.size(), most_in_batch)});
     Json answers = Json::array();
     for (const Json& message : batch) {
       if (auto reply = answer_one(message, true)) answers.push_back(*std::move(reply));
@@ -90,24 +91,23 @@ class Conversation {
   }
 
   std::optional<Json> answer_one(const Json& message, bool in_batch) {
-    if (!message.is_object()) return error_of(nullptr, {invalid_request, "a message is a JSON object"});
+    if (!message.is_object()) return error_of(nullptr, {invalid_request, "a message must be a JSON object"});
     const auto member = [&](const char* name) { return message.contains(name) ? message[name] : Json(); };
     const Json id = member("id");
     const bool has_id = id.is_string() || id.is_number();
     const Json method = member("method");
-    // We ask clients for nothing, so nobody waits for this reply of theirs.
+    // We send no requests to clients, so this reply is ignored.
     if (method.is_null() && (message.contains("result") || message.contains("error"))) return {};
     if (member("jsonrpc") != "2.0")
       return error_of(has_id ? id : Json(), {invalid_request, "\"jsonrpc\" must be \"2.0\""});
     if (!method.is_string())
       return error_of(has_id ? id : Json(), {invalid_request, "\"method\" must be a string"});
-    if (!message.contains("id"))
-      return {};  // a notification: done, cancelled, ... ; there is nothing to stop
+    if (!message.contains("id")) return {};  // a notification: nothing to do
     if (!has_id) return error_of(nullptr, {invalid_request, "\"id\" must be a string or a number"});
 
     const auto& name = method.get_ref<const std::string&>();
     if (in_batch && name == "initialize")
-      return error_of(id, {invalid_request, "initialize may not stand in a batch"});
+      return error_of(id, {invalid_request, "initialize must not be in a batch"});
     const Json params = message.contains("params") ? message["params"] : Json::object();
     if (!params.is_object()) return error_of(id, {invalid_params, "\"params\" must be an object"});
     const Answer answer = guarded(name, params);
@@ -115,13 +115,13 @@ class Conversation {
     return Json{{"jsonrpc", "2.0"}, {"id", id}, {"result", *answer}};
   }
 
-  // What a library throws at us ends here: the next message is answered all the same.
+  // Catches exceptions of libraries, so that the next message can be answered.
   Answer guarded(const std::string& method, const Json& params) {
     try {
       return dispatch(method, params);
     } catch (const std::exception& error) {
       log::error("mcp request failed", {{"method", method}, {"why", error.what()}});
-      return refuse(internal_error, fmt::format("{} failed inside: {}", method, error.what()));
+      return refuse(internal_error, fmt::format("internal error in {}: {}", method, error.what()));
     }
   }
 
@@ -151,7 +151,7 @@ class Conversation {
 
   Answer list_tools(const Json& params) const {
     if (params.contains("cursor") && !params["cursor"].is_null())
-      return refuse(invalid_params, "the list has one page; there is no such cursor");
+      return refuse(invalid_params, "unknown cursor: the list has one page");
     Json list = Json::array();
     for (const McpTool& tool : server_.tools) {
       Json entry{{"name", tool.name}};
@@ -170,14 +170,13 @@ class Conversation {
       return refuse(invalid_params, "tools/call needs \"name\", a string");
     const auto& name = params["name"].get_ref<const std::string&>();
     const auto tool = std::ranges::find(server_.tools, name, &McpTool::name);
-    if (tool == server_.tools.end())
-      return refuse(invalid_params, fmt::format("no tool is called '{}'", name));
+    if (tool == server_.tools.end()) return refuse(invalid_params, fmt::format("unknown tool '{}'", name));
     const Json given =
         params.contains("arguments") && !params["arguments"].is_null() ? params["arguments"] : Json::object();
     if (!given.is_object()) return refuse(invalid_params, "\"arguments\" must be an object");
     const Json arguments = without_nulls(given, tool->input_schema);
     if (const auto fits = check_schema(arguments, tool->input_schema); !fits) {
-      // The newest revision wants the model to read what was wrong; before it that was a protocol error.
+      // In the newest revision the model gets the error; in earlier ones it is a protocol error.
       if (!speaks("2025-11-25")) return refuse(invalid_params, fits.error().what);
       return failure(fits.error());
     }
@@ -219,7 +218,7 @@ std::optional<std::string> answer_mcp(const McpServer& server, McpSession& sessi
 
 std::string answer_mcp_too_long(std::size_t limit_bytes) {
   return base::json_text(
-      error_of(nullptr, {invalid_request, fmt::format("the message is longer than {}, and was left out",
+      error_of(nullptr, {invalid_request, fmt::format("the message is longer than {} and was ignored",
                                                       base::human_bytes(limit_bytes))}));
 }
 

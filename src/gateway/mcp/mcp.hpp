@@ -1,11 +1,11 @@
-// The Model Context Protocol as a function from a message to its answer. Knows nothing of how messages
-// travel: `plimsoll mcp` hands it the lines of standard input, a web server can hand it bodies.
+// The Model Context Protocol as a function from a message to its answer, independent of the transport:
+// `plimsoll mcp` passes the lines of standard input, the gateway passes HTTP bodies.
 //
 //   McpSession session;
 //   std::optional<std::string> reply = answer_mcp(server, session, line);
 //
-// Speaks the revisions of mcp_versions(). Whatever the message holds, the answer is one line of valid JSON,
-// or nothing where the protocol wants none. docs/mcp.md lists what is supported.
+// Supports the revisions of mcp_versions(). Whatever the message is, the answer is one line of valid JSON,
+// or none if the protocol requires none. docs/mcp.md lists the supported features.
 #pragma once
 
 #include <cstdint>
@@ -24,22 +24,22 @@ namespace plimsoll::gateway {
 
 using Json = nlohmann::ordered_json;
 
-// What is known of one client.
+// State of one client.
 struct McpSession {
-  std::string version{};          // empty before `initialize`: spoken to as by the newest
-  std::string indexes = "local";  // whose documents its tools look into
-  std::string owner = "local";    // whose memories
+  std::string version{};          // empty before `initialize`: treated as the newest
+  std::string indexes = "local";  // owner of the indexes that its tools search
+  std::string owner = "local";    // owner of the memories
 };
 
 struct McpTool {
   std::string name;
   std::string title;
   std::string description;
-  Json input_schema;   // of the kind that mcp_schema.hpp checks
-  Json output_schema;  // what `call` gives
-  // Gets arguments that fit the schema. What goes wrong becomes a result that the model can read.
+  Json input_schema;   // the subset that mcp_schema.hpp checks
+  Json output_schema;  // result of `call`
+  // Gets arguments that match the schema. Errors become a result that the model can read.
   std::function<Result<Json>(const Json& arguments, const McpSession& session)> call;
-  enum class Effect : std::uint8_t { none, adds, deletes };  // on what is kept
+  enum class Effect : std::uint8_t { none, adds, deletes };  // on stored data
   Effect effect = Effect::none;
 };
 
@@ -47,17 +47,17 @@ struct McpServer {
   std::string name;
   std::string title;
   std::string version;
-  std::string instructions;  // for the model: what the tools are for
+  std::string instructions;  // purpose of the tools, for the model
   std::vector<McpTool> tools;
 };
 
 // Oldest first.
 std::span<const std::string_view> mcp_versions();
 
-// Not for one session from two threads at once.
+// Do not use one session from two threads at once.
 std::optional<std::string> answer_mcp(const McpServer& server, McpSession& session, std::string_view message);
 
-// The answer to a message of more than `limit_bytes`, which nobody read to its end.
+// Returns the answer to a message of more than `limit_bytes`, which was not read completely.
 std::string answer_mcp_too_long(std::size_t limit_bytes);
 
 }  // namespace plimsoll::gateway

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::int64_t most_counted_bytes = std::int64_t{256} << 20;  // about a second
 
 tl::unexpected<Error> outside(std::string_view path) {
-  return fail(Errc::bad_input, "refused: '{}' lies outside the folder that this server may read (--root)",
+  return fail(Errc::bad_input, "refused: '{}' is outside the folder that this server may read (--root)",
               path);
 }
 
@@ -41,11 +41,11 @@ class RootedFiles::Opened {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
 
-  // Where the open file really is, as the system sees it.
+  // Returns the real path of the open file.
   Result<fs::path> place() const {
     std::error_code error;
     fs::path real = fs::read_symlink("/proc/self/fd/" + std::to_string(descriptor_), error);
-    if (error) return fail(Errc::io_failed, "cannot tell where the file is: {}", error.message());
+    if (error) return fail(Errc::io_failed, "cannot find the path of the file: {}", error.message());
     return real;
   }
   Result<std::string_view> read(std::vector<char>& buffer) const {
@@ -79,7 +79,7 @@ Result<RootedFiles::Opened> RootedFiles::open(std::string_view path) const {
   if (path.empty() || path.find('\0') != std::string_view::npos)
     return fail(Errc::bad_input, "a path is empty or has a NUL byte");
   std::error_code error;
-  // Follows links as far as the path exists, so that a missing file outside is no news either.
+  // Resolves links as far as the path exists, so that missing files outside cannot be probed.
   const fs::path real = fs::weakly_canonical(root_ / fs::path(path), error);
   if (error) return fail(Errc::bad_input, "cannot read '{}': {}", path, error.message());
   if (!holds(real)) return outside(path);
@@ -115,7 +115,8 @@ Result<WeighedFile> RootedFiles::weigh(std::string_view path, const Tokenizer& t
     TRY(const std::string_view stretch, file.read(buffer));
     if (stretch.empty()) break;
     weighed.bytes += static_cast<std::int64_t>(stretch.size());
-    if (weighed.bytes > most_counted_bytes) return WeighedFile{weighed.bytes, {}};  // it grows while we read
+    if (weighed.bytes > most_counted_bytes)
+      return WeighedFile{weighed.bytes, {}};  // it grew while we read it
     counter.append(stretch);
   }
   weighed.tokens = counter.total();

@@ -1,4 +1,4 @@
-// Files that somebody else names: only those below one folder, however the path gets there.
+// Access to files named by agents, restricted to one folder.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@ namespace plimsoll::gateway {
 
 struct WeighedFile {
   std::int64_t bytes = 0;
-  std::optional<Tokens> tokens;  // none: too large to be counted while somebody waits
+  std::optional<Tokens> tokens;  // none: too large to count during a request
 };
 
 class RootedFiles {
  public:
   static Result<RootedFiles> below(const std::filesystem::path& root);
 
-  // Counts a regular file. A relative path starts at the root. One that leads out of it, by dots or by
-  // symlinks, is refused without being opened; also one that is swapped for such a link in between.
+  // Counts a regular file. A relative path starts at the root. A path that leads outside, by dots or
+  // symlinks, is refused without opening it; also one that is replaced by such a link meanwhile.
   Result<WeighedFile> weigh(std::string_view path, const Tokenizer& tokenizer, Specials specials) const;
-  // Its size alone.
+  // Returns only its size.
   Result<WeighedFile> measure(std::string_view path) const;
 
   const std::filesystem::path& root() const { return root_; }

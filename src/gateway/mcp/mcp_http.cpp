@@ -23,7 +23,7 @@ std::string error_line(int code, std::string_view what, Json data = nullptr) {
   return base::json_text(Json{{"jsonrpc", "2.0"}, {"id", nullptr}, {"error", std::move(error)}});
 }
 
-// A body that is no message at all; whatever else was wrong is an answer to a message.
+// Returns whether the body was not a message; other errors are answers to a message.
 bool is_no_message(std::string_view answer) {
   const Json json = base::parse_json(answer);
   if (!json.is_object() || !json.contains("error") || !json["id"].is_null()) return false;
@@ -39,7 +39,7 @@ McpReply answer_mcp_post(const McpServer& server, std::string_view version, std:
     Json supported = Json::array();
     for (const std::string_view one : versions) supported.push_back(one);
     return {400, error_line(unsupported_version,
-                            fmt::format("MCP-Protocol-Version {} is not spoken here", version.substr(0, 40)),
+                            fmt::format("MCP-Protocol-Version {} is not supported", version.substr(0, 40)),
                             {{"supported", std::move(supported)}, {"requested", version.substr(0, 40)}})};
   }
   if (base::trim(body).empty()) return {400, error_line(invalid_request, "the body is empty")};
@@ -55,8 +55,8 @@ McpReply answer_mcp_post(const McpServer& server, std::string_view version, std:
 
 Awaitable<void> Api::mcp(Call call) const {
   if (!is_welcome_origin(call.request.origin)) {
-    std::string body = error_line(
-        invalid_request, fmt::format("pages of {} may not ask here", call.request.origin.substr(0, 200)));
+    std::string body = error_line(invalid_request, fmt::format("pages of {} may not use this server",
+                                                               call.request.origin.substr(0, 200)));
     co_await send_json(call.reply, 403, std::move(body));
     co_return;
   }

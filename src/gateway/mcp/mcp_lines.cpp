@@ -12,7 +12,7 @@ void McpLines::keep(std::string_view bytes) {
   if (over_) return;
   if (bytes.size() > limit_ - held_.size()) {
     over_ = true;
-    held_ = {};  // lets its memory go
+    held_ = {};  // frees its memory
     return;
   }
   held_ += bytes;

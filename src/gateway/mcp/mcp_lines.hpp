@@ -1,4 +1,4 @@
-// Lines out of a stream of bytes, none of them longer than a limit.
+// Splits a stream of bytes into lines up to a size limit.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@ namespace plimsoll::gateway {
 
 class McpLines {
  public:
-  // `line` gets each line without its end. One above the limit is not kept: `too_long` is told when it ends.
+  // `line` gets each line without its newline. A line above the limit is dropped, and `too_long` is called.
   McpLines(std::size_t limit_bytes, std::function<void(std::string_view)> line,
            std::function<void()> too_long);
 
   void feed(std::string_view bytes);
-  void finish();  // the last line may have no end
+  void finish();  // the last line may have no newline
 
  private:
   void keep(std::string_view bytes);

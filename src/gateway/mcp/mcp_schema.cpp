@@ -24,7 +24,7 @@ std::string shown(const Json& value) {
   return text;
 }
 
-// 5.0 is an integer to JSON schema, and so is 5e3.
+// In JSON Schema 5.0 and 5e3 are integers.
 bool is_integer(const Json& value) {
   return value.is_number_integer() ||
          (value.is_number_float() && std::trunc(value.get<double>()) == value.get<double>());
@@ -71,7 +71,7 @@ Result<void> check_object(const Json& value, const Json& schema, const std::stri
       std::string names;
       for (const auto& [property, unused] : properties.items())
         names += (names.empty() ? "" : ", ") + property;
-      return fail(Errc::bad_input, "{} has no member {}; there are {}", where, shown(name), names);
+      return fail(Errc::bad_input, "{} has no member {}; known members: {}", where, shown(name), names);
     }
   }
   return {};
@@ -79,7 +79,7 @@ Result<void> check_object(const Json& value, const Json& schema, const std::stri
 
 Result<void> check_array(const Json& value, const Json& schema, const std::string& where) {
   if (schema.contains("maxItems") && value.size() > schema["maxItems"].get<std::size_t>())
-    return fail(Errc::bad_input, "{} has {} items, at most {} are taken", where, value.size(),
+    return fail(Errc::bad_input, "{} has {} items; at most {} are allowed", where, value.size(),
                 schema["maxItems"].get<std::size_t>());
   if (!schema.contains("items")) return {};
   for (std::size_t i = 0; i < value.size(); ++i)

@@ -1,4 +1,4 @@
-// Arguments against a JSON schema, of which this much is known: type, properties, required,
+// Checks arguments against a JSON schema. Supported: type, properties, required,
 // additionalProperties: false, items, maxItems, enum, minimum, maximum.
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace plimsoll::gateway {
 
-// bad_input names the place: "arguments.used_tokens must be at least 0, not -4".
+// bad_input: the error names the field: "arguments.used_tokens must be at least 0, not -4".
 Result<void> check_schema(const nlohmann::ordered_json& value, const nlohmann::ordered_json& schema);
 
-// Without the members that are null and not required: many callers write null for "not given".
+// Removes optional members that are null: many callers send null for "not given".
 nlohmann::ordered_json without_nulls(const nlohmann::ordered_json& arguments,
                                      const nlohmann::ordered_json& schema);
 

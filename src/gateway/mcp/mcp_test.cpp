@@ -215,9 +215,9 @@ TEST(McpSchema, NamesThePlaceAndTheReason) {
       {R"({"a":18446744073709551615})", "arguments.a must be at most 10, not 18446744073709551615"},
       {R"({"a":1e300})", "arguments.a must be at most 10, not 1e+300"},
       {R"({"a":1,"b":["p",2]})", "arguments.b[1] must be a string, not 2"},
-      {R"({"a":1,"b":["p","q","r"]})", "arguments.b has 3 items, at most 2 are taken"},
+      {R"({"a":1,"b":["p","q","r"]})", "arguments.b has 3 items; at most 2 are allowed"},
       {R"({"a":1,"c":"z"})", "arguments.c must be one of \"x\", \"y\", not \"z\""},
-      {R"({"a":1,"f":1})", "arguments has no member \"f\"; there are a, b, c, d, e"},
+      {R"({"a":1,"f":1})", "arguments has no member \"f\"; known members: a, b, c, d, e"},
       {R"({"a":null})", "arguments.a must be an integer, not null"},
       {R"({"a":1,"b":null})", ""},
   };

@@ -1,4 +1,4 @@
-// What the tools share, and each of them. Private to the room.
+// Shared parts of the tools, and their declarations. Private to this folder.
 #pragma once
 
 #include <cstdint>
@@ -23,30 +23,30 @@ McpTool search_tool(Context context);
 McpTool indexes_tool(Context context);
 std::vector<McpTool> memory_tools(const Context& context);
 
-// What to count with, by a model's name, else by a tokenizer's, else o200k_base.
+// The tokenizer to count with: by model, else by tokenizer name, else o200k_base.
 struct Scale {
   Tokenizer tokenizer;
   ChatOptions chat;
-  std::string model;  // the catalogue's name; empty: none was named
+  std::string model;  // name in the catalogue; empty: no model given
   Exactness exactness = Exactness::exact;
-  std::string why;  // where it is not exact
+  std::string why;  // reason, if it is not exact
 };
 Result<Scale> choose_scale(const ToolContext& context, const std::string& model,
                            const std::string& tokenizer);
 
-// The model as a configured server serves it, if one does.
+// Finds the model on a configured server.
 std::optional<PlanModel> location(const ToolContext& context, std::string_view model);
 
-// A model's window: what the user set, else what a configured server serves, else the catalogue's, else the
-// default.
+// Returns a model's window: from the settings, else from a configured server, else from the catalogue, else
+// the default.
 Window known_window(const ToolContext& context, std::string_view model);
 
-// Schemas, in few words.
+// Short forms for schemas.
 Json text_schema(std::string_view description);
 Json count_schema(std::string_view description, std::int64_t least);
 Json object_schema(Json properties, Json required);
 
-// Members that fit their schema, or what stands for them.
+// Read members that match their schema, or their default.
 std::string text_of(const Json& arguments, const char* name);
 std::optional<std::int64_t> integer_of(const Json& arguments, const char* name);
 

@@ -17,13 +17,13 @@ Json input_schema() {
        {"messages",
         {{"type", "array"},
          {"items", {{"type", "object"}}},
-         {"description", "Messages of a chat request as OpenAI has them: role, content, tool_calls, ..."}}},
+         {"description", "Messages of an OpenAI chat request: role, content, tool_calls, ..."}}},
        {"tools",
         {{"type", "array"},
          {"items", {{"type", "object"}}},
          {"description", "Tool definitions of that request; they cost tokens too."}}},
        {"model", text_schema("Model by any of its names: gpt-4o, llama3.2:3b, Qwen/Qwen2.5-7B-Instruct.")},
-       {"tokenizer", text_schema("Tokenizer by name, where no model is given. Neither: o200k_base.")}},
+       {"tokenizer", text_schema("Tokenizer by name, if no model is given. Default: o200k_base.")}},
       Json::array());
 }
 

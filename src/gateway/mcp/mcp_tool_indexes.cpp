@@ -6,8 +6,8 @@ namespace plimsoll::gateway {
 namespace {
 
 constexpr const char* description =
-    "Lists the indexes of documents that search_documents can search: their names, how many documents and "
-    "chunks they have, and how many tokens all of it would take.";
+    "Lists the indexes of documents that search_documents can search, with the number of documents, "
+    "chunks and tokens of each.";
 
 Json output_schema() {
   const auto of = [](const char* type) { return Json{{"type", type}}; };

@@ -11,29 +11,27 @@ constexpr const char* description =
     "be, which "
     "turns, memories and passages fit into the model's window, which would be left out and why. Nothing is "
     "sent. "
-    "Where it cannot fit, `fits` is false and `least_window` says what would do.";
+    "If it cannot fit, `fits` is false and `least_window` is the smallest sufficient window.";
 
 Json input_schema() {
   Json policies = Json::array();
   for (const std::string_view name : policy_names()) policies.push_back(name);
-  Json policy =
-      text_schema("Who gives way to whom where not everything fits. Left out: the request's, or balanced.");
+  Json policy = text_schema(
+      "Which parts are cut first if not everything fits. Default: the request's policy, or balanced.");
   policy["enum"] = policies;
   return object_schema(
       {{"request",
         {{"type", "object"},
          {"description",
-          "Body of an OpenAI chat completion: messages, tools, max_tokens, ... Its field `plimsoll` may hold "
+          "Body of an OpenAI chat completion: messages, tools, max_tokens, ... Its field `plimsoll` may have "
           "policy, "
           "thinking, passages [{id, text, score}] and memories [{id, text, importance}]."}}},
-       {"model", text_schema("Model that will answer. Left out: the request's.")},
-       {"window", count_schema("The model's window in tokens, above all else that is known of it.", 1)},
-       {"max_tokens", count_schema("Longest answer in tokens, above what the request says.", 1)},
+       {"model", text_schema("Model that will answer. Default: the request's.")},
+       {"window", count_schema("The model's window in tokens; overrides all other sources.", 1)},
+       {"max_tokens", count_schema("Longest answer in tokens; overrides the request.", 1)},
        {"policy", policy},
        {"include_request",
-        {{"type", "boolean"},
-         {"default", false},
-         {"description", "Whether to give the request back as it fits."}}}},
+        {{"type", "boolean"}, {"default", false}, {"description", "Whether to return the fitted request."}}}},
       {"request"});
 }
 
@@ -69,7 +67,7 @@ Result<Json> call(const ToolContext& context, const Json& arguments) {
   std::string model = text_of(arguments, "model");
   if (model.empty() && request.contains("model") && request["model"].is_string())
     model = request["model"].get<std::string>();
-  if (model.empty()) return fail(Errc::bad_input, "neither the arguments nor the request name a model");
+  if (model.empty()) return fail(Errc::bad_input, "no model in the arguments or in the request");
   PlanOptions options = context.plan;
   options.max_tokens = integer_of(arguments, "max_tokens");
   options.policy = policy_named(text_of(arguments, "policy"));

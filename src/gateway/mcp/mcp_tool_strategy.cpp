@@ -11,7 +11,7 @@ constexpr std::size_t most_files = 1000;
 constexpr const char* description =
     "Decides how to bring content into the context window: STUFF (paste everything), HYBRID (paste what "
     "matters, "
-    "retrieve the rest), RAG (retrieve passages) or RAG+GRAPH (walk an index of entities first). Ask it "
+    "retrieve the rest), RAG (retrieve passages) or RAG+GRAPH (search an index of entities first). Call it "
     "before "
     "loading files or searching. It weighs the kind of task, the size of the content, the model's window and "
     "what "
@@ -24,29 +24,28 @@ Json input_schema(bool with_files) {
   Json hint = text_schema(
       "Rough size of the content: tiny 2,000 tokens, small 8,000, medium 32,000, large 100,000, huge "
       "500,000, "
-      "massive 2,000,000. Used where neither char_count nor file_paths say it.");
+      "massive 2,000,000. Used if neither char_count nor file_paths is given.");
   hint["enum"] = sizes;
   const auto list = [](std::string_view about) {
     return Json{
         {"type", "array"}, {"items", {{"type", "string"}}}, {"maxItems", most_files}, {"description", about}};
   };
-  Json window = count_schema(
-      "The model's window in tokens. Left out: the model's, where `model` is given, else 128,000.", 1);
+  Json window =
+      count_schema("The model's window in tokens. Default: the window of `model`, else 128,000.", 1);
   window["default"] = 128'000;
-  Json used = count_schema("Tokens that are in the window already: system prompt, tools and history.", 0);
+  Json used = count_schema("Tokens already in the window: system prompt, tools and history.", 0);
   used["default"] = 0;
   Json schema = object_schema(
       {{"query", text_schema("The question or task, in the user's words.")},
        {"content_size_hint", hint},
        {"file_paths",
-        list("Files that it is about, below the server's folder. They are counted; missing ones are "
-             "skipped, and ones outside are refused.")},
-       {"char_count",
-        count_schema("Characters of the content, where that is known. Comes before the others.", 0)},
+        list("Files with the content, below the server's folder. They are counted; missing ones are "
+             "skipped, and files outside are refused.")},
+       {"char_count", count_schema("Characters of the content, if known. Overrides the other sizes.", 0)},
        {"model_context_length", window},
        {"used_tokens", used},
        {"available_tools",
-        list("Tools that you have, such as read_file, web_extract, web_search, session_search, memory.")},
+        list("Your available tools, such as read_file, web_extract, web_search, session_search, memory.")},
        {"model",
         text_schema("Model that will read it, for its tokenizer and window: gpt-4o, llama3.2:3b, ...")}},
       {"query"});

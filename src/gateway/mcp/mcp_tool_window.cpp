@@ -4,10 +4,10 @@ namespace plimsoll::gateway {
 namespace {
 
 constexpr const char* description =
-    "Says how many tokens a model's context window has, with the source of the figure, how sure it is, the "
-    "most that one answer may have, and the tokenizer. The configured model servers are asked first; a "
-    "model that none of them lists is looked up by its name, and a server may serve less than the model "
-    "could do.";
+    "Returns the size of a model's context window in tokens, with its source and confidence, the longest "
+    "answer, and the tokenizer. The configured model servers are asked first; a model that none of them "
+    "lists is looked up in the catalogue by its name, and a server may offer a smaller window than the "
+    "model's maximum.";
 
 Json input_schema() {
   return object_schema(
@@ -51,7 +51,7 @@ Result<Json> call(const ToolContext& context, const Json& arguments) {
     if (!card.why.empty()) result["why"] = card.why;
     result["looked_up"] = card.date.empty() ? card.source : fmt::format("{}, {}", card.source, card.date);
   } else if (!served) {
-    result["warning"] = "the catalogue does not know this model; the window is the default, and may be wrong";
+    result["warning"] = "this model is not in the catalogue; the window is the default and may be wrong";
   }
   Json tried = Json::array();
   for (const WindowAttempt& attempt : window.tried)

@@ -10,7 +10,7 @@ namespace plimsoll::gateway {
 namespace {
 
 constexpr const char* default_tokenizer = "o200k_base";
-constexpr std::int64_t largest_count = 9'007'199'254'740'991;  // what every JSON reader holds exactly
+constexpr std::int64_t largest_count = 9'007'199'254'740'991;  // exact in every JSON reader
 
 constexpr const char* instructions =
     "Plimsoll measures what goes into a context window. Ask context_strategy before you load files or "
@@ -46,7 +46,7 @@ Result<Scale> choose_scale(const ToolContext& context, const std::string& model,
   }
   const auto match = context.catalogue->find(model);
   if (!match)
-    return fail(Errc::unknown_model, "the catalogue has no model '{}'; name a tokenizer instead, such as {}",
+    return fail(Errc::unknown_model, "the catalogue has no model '{}'; give a tokenizer instead, such as {}",
                 model, default_tokenizer);
   const ModelCard& card = *match->card;
   TRY(auto opened, context.tokenizers->open(card.tokenizer));
@@ -56,8 +56,8 @@ Result<Scale> choose_scale(const ToolContext& context, const std::string& model,
   scale.chat.images = card.images;
   if (match->kind == MatchKind::partial) {
     scale.exactness = Exactness::estimated;
-    scale.why =
-        fmt::format("'{}' is not in the catalogue; counted as its nearest relative {}", model, card.name);
+    scale.why = fmt::format("'{}' is not in the catalogue; counted as the nearest related model, {}", model,
+                            card.name);
   }
   return scale;
 }
@@ -87,7 +87,7 @@ Window known_window(const ToolContext& context, std::string_view model) {
   }
   window.tokens = match->card->window;
   window.source = WindowSource::catalogue;
-  // A name tells what the model could do; a relative's name or an unchecked figure less than that.
+  // A name gives only the model's maximum; a related name or an unverified number is even less certain.
   const bool sure = match->kind != MatchKind::partial && match->card->source != "unverified";
   window.confidence = sure ? Confidence::medium : Confidence::low;
   window.tried.push_back(

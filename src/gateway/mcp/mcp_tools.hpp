@@ -25,19 +25,19 @@ namespace plimsoll::gateway {
 struct ToolContext {
   const ModelCatalogue* catalogue;
   const TokenizerLibrary* tokenizers;
-  std::optional<RootedFiles> files;         // what file_paths may name; none: there are no file_paths
-  std::optional<Tokens> configured_window;  // stands above whatever else is known
-  Tokens default_window = 4096;             // where nothing is
-  PlanOptions plan = {};                    // what the user set for plans
-  // The indexes to search; an error says why there are none. Null: there is no such tool.
+  std::optional<RootedFiles> files;         // for file_paths; none: no file_paths
+  std::optional<Tokens> configured_window;  // overrides all other sources
+  Tokens default_window = 4096;             // if nothing is known
+  PlanOptions plan = {};                    // from the settings
+  // The indexes to search; an error says why there are none. Null: no such tool.
   std::function<Result<library::OpenIndexes*>()> open_indexes = {};
-  std::function<Result<engine::Memories*>()> memories = {};  // likewise
-  // A model as a configured server serves it. None: no server lists it. Null: there are no servers.
+  std::function<Result<engine::Memories*>()> memories = {};  // the same
+  // Finds a model on a configured server. None: no server lists it. Null: there are no servers.
   std::function<std::optional<PlanModel>(std::string_view model)> served = {};
   double base_min_trust = 0.3;  // S2
 };
 
-// What the pointers lead to outlives the server.
+// All referenced objects must outlive the server.
 McpServer make_mcp_server(ToolContext context, std::string version);
 
 }  // namespace plimsoll::gateway

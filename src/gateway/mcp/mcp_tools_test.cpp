@@ -81,7 +81,7 @@ TEST_F(McpTools, ReadFilesBelowTheRootOnly) {
         std::string("../no-such-file"), std::string(".."), std::string("."), std::string("/")}) {
     const auto refused = files().measure(path);
     ASSERT_FALSE(refused) << path;
-    EXPECT_NE(refused.error().what.find("refused: '" + path + "' lies outside"), std::string::npos)
+    EXPECT_NE(refused.error().what.find("refused: '" + path + "' is outside"), std::string::npos)
         << refused.error().what;
   }
 }

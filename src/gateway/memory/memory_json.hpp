@@ -1,4 +1,4 @@
-// Memories as clients of HTTP and MCP, and readers of `plimsoll memory --json`, see them.
+// Memories as JSON for HTTP and MCP clients and for `plimsoll memory --json`.
 #pragma once
 
 #include "engine/evidence/memories.hpp"

@@ -25,13 +25,13 @@ constexpr std::size_t longest_query = 100'000;
 Result<Json> read_body(const std::string& body, std::span<const std::string_view> known) {
   TRY_VOID(base::check_json_shape(body, "the request"));
   Json json = base::parse_json(body);
-  if (!json.is_object()) return fail(Errc::bad_input, "the body of the request is not a JSON object");
+  if (!json.is_object()) return fail(Errc::bad_input, "the request body is not a JSON object");
   for (const auto& [key, value] : json.items()) {
     if (std::ranges::find(known, key) != known.end()) continue;
     const auto near = base::nearest(key, known);
     return fail(Errc::bad_input, "a memory has no field '{}'; {}", key.substr(0, 60),
                 near ? fmt::format("did you mean '{}'?", *near)
-                     : fmt::format("there are {}", fmt::join(known, ", ")));
+                     : fmt::format("known fields: {}", fmt::join(known, ", ")));
   }
   return json;
 }
@@ -39,7 +39,7 @@ Result<Json> read_body(const std::string& body, std::span<const std::string_view
 Result<std::string> text_in(const Json& body, const char* key, std::string otherwise) {
   const auto found = body.find(key);
   if (found == body.end() || found->is_null()) return otherwise;
-  if (!found->is_string()) return fail(Errc::bad_input, "{} is not a text", key);
+  if (!found->is_string()) return fail(Errc::bad_input, "{} is not a string", key);
   return found->get<std::string>();
 }
 
@@ -69,14 +69,13 @@ void MemoryRoutes::add_routes(Router& router) const {
   const auto add = [&](RouteAbout about, Method handler) {
     router.add({about, on_worker(Fallible(std::bind_front(handler, this)))});
   };
-  add({"POST", "/v1/memories", "memory", "Remember something", "NewMemory", "Memory"}, &MemoryRoutes::add);
-  add({"GET", "/v1/memories", "memory", "What is remembered, or what of it suits a query", "", "Memories",
-       "query session many"},
+  add({"POST", "/v1/memories", "memory", "Store a memory", "NewMemory", "Memory"}, &MemoryRoutes::add);
+  add({"GET", "/v1/memories", "memory", "List or search memories", "", "Memories", "query session many"},
       &MemoryRoutes::list);
-  add({"GET", "/v1/memories/{id}", "memory", "A memory, and what was thought of it", "", "Memory"},
+  add({"GET", "/v1/memories/{id}", "memory", "Get a memory with its ratings", "", "Memory"},
       &MemoryRoutes::show);
-  add({"DELETE", "/v1/memories/{id}", "memory", "Forget it, also in traces"}, &MemoryRoutes::forget);
-  add({"POST", "/v1/memories/{id}/feedback", "memory", "Whether it helped: its trust rises or falls",
+  add({"DELETE", "/v1/memories/{id}", "memory", "Delete a memory, also from traces"}, &MemoryRoutes::forget);
+  add({"POST", "/v1/memories/{id}/feedback", "memory", "Rate a memory, which changes its trust",
        "MemoryFeedback", "Memory"},
       &MemoryRoutes::feedback);
 }
@@ -85,7 +84,7 @@ Result<MemoryRoutes::Answer> MemoryRoutes::add(const ClientRequest& request, con
                                                Deadline deadline) const {
   constexpr std::string_view known[] = {"text", "session", "importance", "trust", "source"};
   TRY(const Json body, read_body(request.body, known));
-  if (!body.contains("text")) return fail(Errc::bad_input, "text is missing: say what is to be remembered");
+  if (!body.contains("text")) return fail(Errc::bad_input, "text is missing: give the fact to remember");
   engine::NewFact fact;
   TRY(fact.text, text_in(body, "text", {}));
   TRY(fact.session, text_in(body, "session", {}));
@@ -105,7 +104,7 @@ Result<MemoryRoutes::Answer> MemoryRoutes::list(const ClientRequest& request, co
   Json body{{"object", "list"}};
   if (query && !base::trim(*query).empty()) {
     if (query->size() > longest_query)
-      return fail(Errc::bad_input, "the query has {} bytes, and at most {} are read",
+      return fail(Errc::bad_input, "the query has {} bytes; at most {} are allowed",
                   base::with_thousands(std::ssize(*query)),
                   base::with_thousands(static_cast<std::int64_t>(longest_query)));
     TRY(const auto found, memories_->search(scope, *query, limit, deadline));

@@ -1,4 +1,4 @@
-// The memories of whoever asks: /v1/memories.
+// The client's memories: /v1/memories.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace plimsoll::gateway {
 
 class MemoryRoutes {
  public:
-  // Null: there are no such routes. The memories outlive it.
+  // Null: no such routes. The memories must outlive it.
   explicit MemoryRoutes(engine::Memories* memories) : memories_(memories) {}
 
   void add_routes(Router& router) const;
@@ -22,7 +22,7 @@ class MemoryRoutes {
  private:
   using Answer = JsonAnswer;
 
-  // These block.
+  // These functions block.
   Result<Answer> add(const ClientRequest& request, const std::string& id, Deadline deadline) const;
   Result<Answer> list(const ClientRequest& request, const std::string& id, Deadline deadline) const;
   Result<Answer> show(const ClientRequest& request, const std::string& id, Deadline deadline) const;

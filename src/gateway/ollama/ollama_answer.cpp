@@ -18,7 +18,7 @@ using base::member;
 using base::text_in;
 using Json = nlohmann::ordered_json;
 
-// Servers differ in what they call it.
+// Servers use different field names.
 std::string thought_in(const Json& message) {
   std::string thought = text_in(message, "reasoning_content");
   return thought.empty() ? text_in(message, "reasoning") : thought;
@@ -36,11 +36,11 @@ void put_logprobs(const Json& choice, Json& line) {
 }
 
 std::int64_t nanoseconds(std::chrono::steady_clock::duration time) {
-  // Clients divide by it.
+  // At least 1: clients divide by it.
   return std::max<std::int64_t>(1, std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
 }
 
-// A server of llama.cpp's kind tells how long it took; of others it is what was seen from here.
+// Servers based on llama.cpp report the time; for others it is measured here.
 std::int64_t told_or_seen(const Json& told_ms, std::chrono::steady_clock::duration seen) {
   const double most_ms = 1e12;
   if (!told_ms.is_number() || !(told_ms.get<double>() >= 0 && told_ms.get<double>() < most_ms))
@@ -66,7 +66,7 @@ std::string ollama_error(std::string_view what) {
 void OllamaAnswer::begin(const engine::AnswerHead& head) {
   const Tokens window = window_in(head);
   if (num_ctx_ && *num_ctx_ > window && window > 0)
-    add_note(fmt::format("options.num_ctx is {}, and the window that is served is {}",
+    add_note(fmt::format("options.num_ctx is {}, but the served window is {}",
                          base::with_thousands(*num_ctx_), base::with_thousands(window)));
 }
 
@@ -85,14 +85,14 @@ void OllamaAnswer::put_text(Json& line, const std::string& text, const std::stri
   line["message"] = std::move(message);
 }
 
-// Ollama's arguments are an object.
+// In Ollama's format arguments are an object.
 Json OllamaAnswer::calls_json() {
   Json all = Json::array();
   for (auto& [index, call] : calls_) {
     Json arguments = base::trim(call.arguments).empty() ? Json::object() : parsed(call.arguments);
     if (!arguments.is_object()) {
       notes_.push_back(fmt::format(
-          "the arguments of the call of '{}' are no JSON object; they stand under invalid_json", call.name));
+          "the arguments of the call of '{}' are not a JSON object; they are in invalid_json", call.name));
       arguments = {{"invalid_json", call.arguments}};
     }
     Json out;
@@ -113,7 +113,7 @@ void OllamaAnswer::put_calls(std::string& lines) {
   lines += base::json_text(line) + "\n";
 }
 
-// Pieces of one call share an index; whole calls may come without.
+// Pieces of one call share an index; complete calls may have none.
 void OllamaAnswer::take_calls(const Json& calls) {
   constexpr std::size_t most_calls = 1'000;
   if (!calls.is_array()) return;
@@ -192,7 +192,7 @@ void OllamaAnswer::finish(std::string& lines) {
   if (ended_) return;
   ended_ = true;
   if (reason_.empty() && first_ == Clock::time_point{}) {
-    lines += ollama_error("the answer of the upstream broke off before it began") + "\n";
+    lines += ollama_error("the upstream's answer was cut off before it started") + "\n";
     return;
   }
   if (route_ == OllamaRoute::chat) put_calls(lines);
@@ -206,7 +206,7 @@ Result<std::string> OllamaAnswer::whole(std::string_view completion, bool stream
   const Json reply = parsed(completion);
   const Json& choices = member(reply, "choices");
   if (!choices.is_array() || choices.empty())
-    return fail(Errc::upstream_failed, "the upstream's answer is no completion");
+    return fail(Errc::upstream_failed, "the upstream's answer is not a completion");
   const Json& choice = choices.front();
   const Json& message = member(choice, "message");
   take_extras(reply);

@@ -1,4 +1,4 @@
-// An answer in OpenAI's form, as Ollama's clients read it: lines of JSON, or one object.
+// Translates an answer from OpenAI's format to Ollama's: lines of JSON, or one object.
 #pragma once
 
 #include <chrono>
@@ -14,23 +14,23 @@ namespace plimsoll::gateway {
 
 class OllamaAnswer final : public AnswerTranslator {
  public:
-  // `num_ctx`: the window that the client wishes for.
+  // `num_ctx`: the window requested by the client.
   OllamaAnswer(OllamaRoute route, std::string model, std::optional<Tokens> num_ctx = {})
       : route_(route), model_(std::move(model)), num_ctx_(num_ctx) {}
 
-  // Said in the last line, under plimsoll.warnings.
+  // Adds a note to plimsoll.warnings in the last line.
   void add_note(std::string note) { notes_.push_back(std::move(note)); }
 
   std::string_view stream_type() const override { return "application/x-ndjson"; }
   void begin(const engine::AnswerHead& head) override;
-  // Calls of tools are kept until they are whole; what comes behind the answer, as usage, until the end.
+  // Tool calls are held until they are complete; data after the answer, such as usage, until the end.
   void take(std::string_view data, std::string& lines) override;
-  // The last line, or that it broke off.
+  // Adds the last line, or an error if the answer was cut off.
   void finish(std::string& lines) override;
   Result<std::string> whole(std::string_view completion, bool streams) override;
   std::string error(std::string body) const override;
 
-  // Where a model was to be loaded and nothing was asked.
+  // Returns the answer to a request that only loads or unloads a model.
   std::string loaded(bool unloads) const;
 
  private:
@@ -54,7 +54,7 @@ class OllamaAnswer final : public AnswerTranslator {
   std::optional<Tokens> num_ctx_;
   std::vector<std::string> notes_;
   Clock::time_point begun_ = Clock::now();
-  Clock::time_point first_{};  // when the first of the answer came
+  Clock::time_point first_{};  // arrival of the first piece
   bool ended_ = false;
   std::string reason_;
   std::map<std::size_t, Call> calls_;  // by index

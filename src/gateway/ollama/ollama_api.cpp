@@ -1,4 +1,4 @@
-// Ollama's routes: chats and prompts go through the same engine as everybody's.
+// Ollama's routes; chats and prompts use the same engine as the other APIs.
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/try.hpp"
@@ -19,7 +19,7 @@ Awaitable<void> send_ollama_error(ClientReply& reply, const Error& error,
   co_await send_json(reply, engine::status_of(error.code), std::move(body), std::move(headers));
 }
 
-// What speaks to the model; of a virtual one, to the model that it is made of.
+// Returns the server kind of a model; for MODEL+INDEX, that of MODEL.
 Result<ServerKind> kind_for(const models::Upstreams& upstreams, const std::string& model) {
   TRY(const models::ModelLocation location,
       upstreams.find(std::string_view(model).substr(0, upstreams.plus_in(model))));
@@ -27,7 +27,7 @@ Result<ServerKind> kind_for(const models::Upstreams& upstreams, const std::strin
 }
 
 struct Prepared {
-  std::string model;  // as the client calls it
+  std::string model;  // the client's name for it
   OllamaAsk ask;
 };
 
@@ -44,10 +44,11 @@ Result<Prepared> prepare(OllamaRoute route, const std::string& body, const model
   return prepared;
 }
 
-// {"embeddings": [...]} of OpenAI's list, in the order of the texts.
+// Converts OpenAI's list to {"embeddings": [...]}, in the order of the texts.
 Result<Json> embeddings_in(std::string_view reply) {
   const Json json = base::parse_json(reply);
-  if (!json.is_object()) return fail(Errc::upstream_failed, "the upstream's embeddings are no JSON object");
+  if (!json.is_object())
+    return fail(Errc::upstream_failed, "the upstream's embeddings are not a JSON object");
   if (json.contains("embeddings")) return json;
   const auto data = json.find("data");
   if (data == json.end() || !data->is_array())
@@ -55,7 +56,7 @@ Result<Json> embeddings_in(std::string_view reply) {
   Json vectors = Json::array();
   for (const Json& one : *data) {
     if (!one.is_object() || !one.contains("embedding") || !one["embedding"].is_array())
-      return fail(Errc::upstream_failed, "the upstream's answer has no embeddings that are lists of numbers");
+      return fail(Errc::upstream_failed, "the upstream's embeddings are not lists of numbers");
     vectors.push_back(one["embedding"]);
   }
   Json out{{"embeddings", std::move(vectors)}};
@@ -65,7 +66,7 @@ Result<Json> embeddings_in(std::string_view reply) {
   return out;
 }
 
-// An Ollama is asked natively, and told not to cut what is too long unless the client wants that.
+// Uses Ollama's native API, without truncation unless the client wants it.
 Result<ClientRequest> embedding_request(const std::string& body, const models::Upstreams& upstreams,
                                         bool is_old, std::string& model) {
   TRY(const Json json, read_ollama_body(body));
@@ -220,10 +221,10 @@ Awaitable<void> Api::ollama_version(Call call) const {
   co_await send_json(call.reply, 200, body.dump());
 }
 
-// Pulling, making and deleting models is the business of the server that has them.
+// Pulling, creating and deleting models is left to the model servers.
 Awaitable<void> Api::ollama_other(Call call) const {
   co_await send_json(call.reply, 501,
-                     ollama_error(fmt::format("{} is not offered here: ask the server that has the models",
+                     ollama_error(fmt::format("{} is not available here; use the model server directly",
                                               call.request.path.substr(0, 100))));
 }
 

@@ -16,20 +16,20 @@ namespace {
 using base::member;
 using Json = nlohmann::ordered_json;
 
-// A raw prompt without a limit: as long as the window allows, which the engine lowers it to.
+// No limit for a raw prompt; the engine lowers it to the window.
 constexpr Tokens without_limit = 1'000'000;
 
 // The same in both APIs.
 constexpr std::array<std::string_view, 8> same_options{
     "temperature", "top_p", "seed", "stop", "presence_penalty", "frequency_penalty", "top_k", "min_p"};
-// They tell Ollama how to run a model, not what to answer.
+// Options for running a model, without effect on the answer.
 constexpr std::array<std::string_view, 13> without_effect{
     "numa",       "num_batch", "num_gpu",   "main_gpu",   "low_vram",       "f16_kv",  "logits_all",
     "vocab_only", "use_mmap",  "use_mlock", "num_thread", "embedding_only", "num_keep"};
-// They go on as they are, in chats.
+// Passed on unchanged in chats.
 constexpr std::array<std::string_view, 5> same_fields{"index_name", "context_token_ratio", "plimsoll",
                                                       "logprobs", "top_logprobs"};
-// Read by name elsewhere, or told to us alone.
+// Read elsewhere, or used only by us.
 constexpr std::array<std::string_view, 17> known{
     "model",  "messages", "tools",  "stream",  "format",   "options",  "think", "prompt", "system",
     "images", "raw",      "suffix", "context", "template", "truncate", "shift", "name"};
@@ -42,7 +42,7 @@ bool is_among(const std::array<std::string_view, Size>& names, std::string_view 
 Result<std::string> text_in(const Json& body, const char* key) {
   const Json& value = member(body, key);
   if (value.is_null()) return std::string();
-  if (!value.is_string()) return fail(Errc::bad_input, "{} is not a text", key);
+  if (!value.is_string()) return fail(Errc::bad_input, "{} is not a string", key);
   return value.get<std::string>();
 }
 
@@ -78,12 +78,12 @@ class Translation {
     forbid_cuts();
     if (!inexpressible_.empty() && target_.refuse_inexpressible)
       return fail(Errc::bad_input,
-                  "this upstream's API cannot express {}: leave {} out of the request, or set "
+                  "this upstream's API does not support {}: remove {} from the request, or set "
                   "refuse_inexpressible = false",
                   fmt::join(inexpressible_, ", "), inexpressible_.size() == 1 ? "it" : "them");
     if (!inexpressible_.empty())
       ask_.notes.push_back(
-          fmt::format("the upstream's API cannot express {}; left out", fmt::join(inexpressible_, ", ")));
+          fmt::format("the upstream's API does not support {}; dropped", fmt::join(inexpressible_, ", ")));
     ask_.body = base::json_text(to_);
     return std::move(ask_);
   }
@@ -91,7 +91,7 @@ class Translation {
  private:
   bool is_raw() const { return ask_.route == "/v1/completions"; }
   bool is_native() const { return target_.kind == ServerKind::ollama; }
-  // Servers whose chat templates take variables.
+  // Returns whether the server's chat template accepts variables.
   bool has_template() const {
     return target_.kind == ServerKind::vllm || target_.kind == ServerKind::llama_cpp;
   }
@@ -114,13 +114,13 @@ class Translation {
       if (!text.empty())
         return fail(
             Errc::unsupported,
-            "{} is not taken here: prompts are planned by the model's own chat format. Use /api/chat, "
+            "{} is not supported: prompts are planned with the model's own chat template. Use /api/chat, "
             "or raw with the whole prompt",
             refused);
     }
     if (const Json& context = member(from_, "context"); context.is_array() && !context.empty())
       return fail(Errc::unsupported,
-                  "context is not taken here: its tokens belong to one server. Send the conversation as "
+                  "context is not supported: its tokens belong to one server. Send the conversation as "
                   "messages to /api/chat");
     TRY(const std::string prompt, text_in(from_, "prompt"));
     TRY(const std::string system, text_in(from_, "system"));
@@ -140,14 +140,15 @@ class Translation {
 
   Result<void> raw_prompt(const std::string& prompt, const std::string& system, const Json& images) {
     if (is_native())
-      return fail(Errc::unsupported,
-                  "raw is not taken for a model of an Ollama: its /v1/completions puts prompts into the "
-                  "model's template. Use /api/chat, or ask that server itself");
+      return fail(
+          Errc::unsupported,
+          "raw is not supported for a model of an Ollama: its /v1/completions applies the model's template "
+          "to prompts. Use /api/chat, or use that server directly");
     if (!system.empty() || (images.is_array() && !images.empty()))
-      return fail(Errc::bad_input, "raw is the whole prompt: system and images do not go with it");
+      return fail(Errc::bad_input, "raw is the whole prompt: it cannot be combined with system and images");
     ask_.route = "/v1/completions";
     to_["prompt"] = prompt;
-    to_["max_tokens"] = without_limit;  // where options do not say; OpenAI's own would be 16
+    to_["max_tokens"] = without_limit;  // default; OpenAI's default would be 16
     return {};
   }
 
@@ -168,7 +169,7 @@ class Translation {
     } else if (name == "num_predict") {
       if (!value.is_number_integer())
         return fail(Errc::bad_input, "options.num_predict is not a whole number");
-      if (value.get<double>() > 0) to_["max_tokens"] = value;  // else as long as it gets
+      if (value.get<double>() > 0) to_["max_tokens"] = value;  // else no limit
     } else if (is_among(same_options, name)) {
       to_[name] = value;
     } else if (is_native()) {
@@ -188,7 +189,7 @@ class Translation {
     if (!wish.is_boolean() && !is_level)
       return fail(Errc::bad_input, "think is not true, false, \"low\", \"medium\" or \"high\"");
     if (is_raw())
-      ask_.notes.emplace_back("think is left out: a raw prompt says it itself");
+      ask_.notes.emplace_back("think is dropped: a raw prompt includes it");
     else if (is_native())
       to_["think"] = wish;
     else if (is_level)
@@ -197,7 +198,7 @@ class Translation {
       to_["chat_template_kwargs"] = {{"enable_thinking", wish}};
     else
       ask_.notes.emplace_back(
-          "think is left out: this upstream's API knows levels alone (low, medium, high)");
+          "think is dropped: this upstream's API supports only levels (low, medium, high)");
     return {};
   }
 
@@ -225,11 +226,11 @@ class Translation {
     } else if (name == "keep_alive") {
       if (is_native()) to_[name] = value;
     } else if (!is_among(known, name)) {
-      ask_.notes.push_back(fmt::format("{} is not known here, and left out", name.substr(0, 60)));
+      ask_.notes.push_back(fmt::format("unknown field {}; dropped", name.substr(0, 60)));
     }
   }
 
-  // Who forbids Ollama to cut the prompt forbids us to leave turns out.
+  // `truncate: false` forbids leaving turns out.
   void forbid_cuts() {
     const Json& given = member(from_, "plimsoll");
     const bool says_otherwise = !given.is_null() && (!given.is_object() || given.contains("policy"));
@@ -249,14 +250,14 @@ class Translation {
 Result<Json> read_ollama_body(const std::string& body) {
   TRY_VOID(base::check_json_shape(body, "the request"));
   Json json = base::parse_json(body);
-  if (!json.is_object()) return fail(Errc::bad_input, "the body of the request is not a JSON object");
+  if (!json.is_object()) return fail(Errc::bad_input, "the request body is not a JSON object");
   return json;
 }
 
 Result<std::string> ollama_model_in(const Json& body) {
   TRY(std::string model, text_in(body, "model"));
   if (model.empty()) {
-    TRY(model, text_in(body, "name"));  // as older clients have it
+    TRY(model, text_in(body, "name"));  // older clients use it
   }
   return model;
 }

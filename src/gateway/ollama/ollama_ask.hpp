@@ -1,4 +1,4 @@
-// What a client asks of Ollama's /api/chat or /api/generate, as OpenAI's API has it. Pure.
+// Translates requests of Ollama's /api/chat and /api/generate to OpenAI's API. Pure.
 #pragma once
 
 #include <optional>
@@ -14,28 +14,28 @@ namespace plimsoll::gateway {
 
 enum class OllamaRoute { chat, generate };
 
-// Where the request goes, which decides how some wishes are spelled.
+// The destination of the request, which determines the spelling of some fields.
 struct OllamaTarget {
-  std::string model;  // as it goes on
+  std::string model;  // as sent to the upstream
   ServerKind kind = ServerKind::openai;
   bool refuse_inexpressible = true;
 };
 
 struct OllamaAsk {
-  std::string route;              // of OpenAI's
-  std::string body;               // for it
-  std::optional<Tokens> num_ctx;  // the window that the client wishes for
+  std::string route;              // OpenAI's route
+  std::string body;               // for that route
+  std::optional<Tokens> num_ctx;  // the window requested by the client
   bool stream = true;
-  bool only_loads = false;         // nothing is asked: the client wants the model to be there, or gone
+  bool only_loads = false;         // no prompt: only load or unload the model
   bool unloads = false;            // keep_alive is 0
-  std::vector<std::string> notes;  // what was left out without effect on the answer
+  std::vector<std::string> notes;  // fields dropped without effect on the answer
 };
 
-// The model that a body names, before it is known where that is served. bad_input: no JSON object.
+// Parses a body, before its server is known. bad_input: not a JSON object.
 Result<nlohmann::ordered_json> read_ollama_body(const std::string& body);
 Result<std::string> ollama_model_in(const nlohmann::ordered_json& body);
 
-// bad_input or unsupported name the field: what cannot be expressed is never dropped in silence.
+// bad_input or unsupported: the error names the field; unsupported fields are never dropped silently.
 Result<OllamaAsk> read_ollama_ask(OllamaRoute route, const nlohmann::ordered_json& body,
                                   const OllamaTarget& target);
 

@@ -14,7 +14,7 @@ using base::member;
 using base::text_in;
 using Json = nlohmann::ordered_json;
 
-// By the first letters of what the file's first bytes become in base64.
+// Detects the type from the first base64 characters.
 std::string_view media_type(std::string_view base64) {
   if (base64.starts_with("iVBORw0KGgo")) return "image/png";
   if (base64.starts_with("R0lGOD")) return "image/gif";
@@ -35,10 +35,10 @@ Result<std::string> image_url(const Json& image, std::string_view where, std::si
   return fmt::format("data:{};base64,{}", media_type(data), data);
 }
 
-// Calls that no result has answered yet.
+// Tool calls without a result yet.
 class OpenCalls {
  public:
-  // The id that a call goes by: its own, or one that its place gives it.
+  // Returns the id of a call: its own, or one made from its position.
   std::string made(const Json& call, const std::string& name, std::size_t message, std::size_t index) {
     std::string id = text_in(call, "id");
     if (id.empty()) id = fmt::format("call_{}_{}", message, index);
@@ -46,7 +46,7 @@ class OpenCalls {
     return id;
   }
 
-  // The call that a result answers: by id, by the tool's name, else the oldest. Empty: there is none.
+  // Finds the call for a result: by id, by tool name, else the oldest. Empty: none.
   std::string answered(const Json& message) {
     std::string id = text_in(message, "tool_call_id");
     std::string name = text_in(message, "tool_name");
@@ -94,7 +94,7 @@ void add_result(const Json& from, std::size_t index, OpenCalls& open, Json& to) 
   std::string id = open.answered(from);
   const std::string name = text_in(from, "tool_name");
   if (id.empty() && !name.empty()) to["name"] = name;
-  if (id.empty()) id = fmt::format("call_{}_0", index);  // of a call that is not there any more
+  if (id.empty()) id = fmt::format("call_{}_0", index);  // its call is no longer in the history
   to["tool_call_id"] = std::move(id);
 }
 
@@ -122,7 +122,7 @@ Result<Json> openai_messages(const Json& messages, bool with_thoughts, std::vect
     if (role.empty()) return fail(Errc::bad_input, "messages[{}] is not an object with a role", i);
     const Json& content = member(from, "content");
     if (!content.is_string() && !content.is_null())
-      return fail(Errc::bad_input, "messages[{}].content is not a text", i);
+      return fail(Errc::bad_input, "messages[{}].content is not a string", i);
     Json to{{"role", role}};
     TRY(to["content"],
         openai_content(text_in(from, "content"), member(from, "images"), fmt::format("messages[{}].", i)));
@@ -137,7 +137,7 @@ Result<Json> openai_messages(const Json& messages, bool with_thoughts, std::vect
     all.push_back(std::move(to));
   }
   if (has_thoughts && !with_thoughts)
-    notes.emplace_back("thinking of earlier answers is left out: this upstream does not take it");
+    notes.emplace_back("thinking of earlier answers is dropped: this upstream does not support it");
   return all;
 }
 

@@ -1,4 +1,4 @@
-// Messages as Ollama has them, in OpenAI's form. Pure.
+// Translates Ollama's messages to OpenAI's format. Pure.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 
 namespace plimsoll::gateway {
 
-// Images become data URLs, arguments of calls become text, and results are joined to their calls by ids,
-// which Ollama's messages need not have. `with_thoughts`: whether `thinking` goes along; else it is noted.
+// Images become data URLs, call arguments become text, and results are matched to their calls by ids, which
+// Ollama's messages may lack. `with_thoughts`: keep `thinking`; otherwise a note is added.
 Result<nlohmann::ordered_json> openai_messages(const nlohmann::ordered_json& messages, bool with_thoughts,
                                                std::vector<std::string>& notes);
 
-// The content of one message: a text, or parts where there are images. `where` names them in errors.
+// Returns the content of one message: a string, or parts if there are images. `where` is used in errors.
 Result<nlohmann::ordered_json> openai_content(const std::string& text, const nlohmann::ordered_json& images,
                                               std::string_view where);
 

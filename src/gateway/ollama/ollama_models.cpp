@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using std::chrono::system_clock;
 
-// Upstreams do not say when a model was made: it is there since we are.
+// Upstreams do not report a model's date: uses the start of this process.
 const std::string& since() {
   static const std::string start = ollama_time(system_clock::now());
   return start;
@@ -48,7 +48,7 @@ bool embeds(std::string_view model, const ModelLocation& served) {
          name.find("minilm") != std::string::npos;
 }
 
-// What can be told without trying: whether a model calls tools or thinks shows when it is asked to.
+// Capabilities known without a request; tool and thinking support show only in use.
 Json capabilities_of(std::string_view name, const PlanModel& model, const ModelLocation& served,
                      bool embedded) {
   if (embeds(name, served)) return Json::array({"embedding"});
@@ -66,7 +66,7 @@ ModelLocation served_at(const models::Upstreams& upstreams, const models::ModelL
   return {};
 }
 
-// The model of "MODEL+INDEX", where that is what it is.
+// Returns MODEL of "MODEL+INDEX".
 std::string_view without_index(const engine::Engine& engine, const models::Upstreams& upstreams,
                                std::string_view model, const engine::Caller& caller) {
   const std::size_t plus = upstreams.plus_in(model);

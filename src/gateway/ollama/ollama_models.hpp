@@ -1,4 +1,4 @@
-// The models of all upstreams, as Ollama's clients ask for them.
+// The models of all upstreams in Ollama's format.
 #pragma once
 
 #include <string>
@@ -10,18 +10,18 @@
 
 namespace plimsoll::gateway {
 
-// What Ollama's clients are told of its version: some refuse older ones for want of tools or schemas.
+// The version reported to clients: some refuse older ones without tools or schemas.
 inline constexpr std::string_view ollama_version = "0.17.4";
 
-// Ollama's clients may write ":latest" behind any name; the name that an upstream knows.
+// Ollama's clients may append ":latest"; returns the name that an upstream knows.
 std::string without_latest(const models::Upstreams& upstreams, std::string model);
 
-// GET /api/tags, every index that the caller sees as a virtual model too.
+// GET /api/tags, including every visible index as a virtual model.
 nlohmann::ordered_json ollama_tags(const engine::Engine& engine, const models::Upstreams& upstreams,
                                    const engine::Caller& caller);
-// GET /api/ps: those that were asked for, with the window that is served.
+// GET /api/ps: recently used models, with their served window.
 nlohmann::ordered_json ollama_running(const engine::Engine& engine, const models::Upstreams& upstreams);
-// POST /api/show. unknown_model where no upstream has it. May ask a server for the window.
+// POST /api/show. unknown_model: no upstream has it. May ask a server for the window.
 Result<nlohmann::ordered_json> ollama_show(const engine::Engine& engine, const models::Upstreams& upstreams,
                                            std::string_view model, const engine::Caller& caller,
                                            Deadline deadline);

@@ -1,4 +1,4 @@
-// POST /v1/embeddings: by an embedder of this program where one is named, else by an upstream.
+// POST /v1/embeddings: uses the built-in embedder if it is named, else an upstream.
 #include <bit>
 #include <cstring>
 
@@ -13,12 +13,12 @@
 namespace plimsoll::gateway {
 namespace {
 
-constexpr std::size_t most_texts = 2'048;  // as OpenAI has it
+constexpr std::size_t most_texts = 2'048;  // OpenAI's limit
 
 struct EmbeddingAsk {
   std::string model;
   std::vector<std::string> texts;
-  bool all_texts = true;  // none of it are tokens
+  bool all_texts = true;  // no token arrays
   bool base64 = false;
   Json dimensions, format;
 };
@@ -26,7 +26,7 @@ struct EmbeddingAsk {
 Result<EmbeddingAsk> read_ask(const std::string& body) {
   TRY_VOID(base::check_json_shape(body, "the request"));
   const Json json = base::parse_json(body);
-  if (!json.is_object()) return fail(Errc::bad_input, "the body of the request is not a JSON object");
+  if (!json.is_object()) return fail(Errc::bad_input, "the request body is not a JSON object");
   EmbeddingAsk ask;
   if (json.contains("model") && json["model"].is_string()) ask.model = json["model"].get<std::string>();
   if (json.contains("dimensions")) ask.dimensions = json["dimensions"];
@@ -74,10 +74,10 @@ std::string reply_of(const EmbeddingAsk& ask, const std::vector<float>& vectors,
   return base::json_text(json);
 }
 
-// What our own embedder cannot do.
+// Checks for options that the built-in embedder does not support.
 Result<void> check(const EmbeddingAsk& ask, const EmbedderInfo& info) {
   if (!ask.dimensions.is_null() && ask.dimensions != info.dimensions)
-    return fail(Errc::bad_input, "{} has {} dimensions, and no others", info.name, info.dimensions);
+    return fail(Errc::bad_input, "{} supports only {} dimensions", info.name, info.dimensions);
   if (!ask.format.is_null() && ask.format != "float" && ask.format != "base64")
     return fail(Errc::bad_input, "encoding_format is not float or base64");
   return {};
@@ -98,7 +98,7 @@ Awaitable<void> Api::embeddings(Call call) const {
   }
   if (!ask->all_texts || ask->texts.empty() || ask->texts.size() > most_texts) {
     const Error error{Errc::bad_input,
-                      fmt::format("input is not a text or a list of 1 to {} texts", most_texts)};
+                      fmt::format("input is not a string or a list of 1 to {} strings", most_texts)};
     co_await send_error(call.reply, error);
     co_return;
   }
@@ -126,7 +126,7 @@ Awaitable<void> Api::embeddings(Call call) const {
       return;
     }
     const auto vectors = (*embedder)->embed(texts, call.deadline);
-    if (vectors || vectors.error().code == Errc::timed_out)  // which was work all the same
+    if (vectors || vectors.error().code == Errc::timed_out)  // a timeout is charged too
       engine::charge_texts(context_.engine, caller, call.request.path, (*embedder)->info().name, tokens);
     if (vectors)
       body = reply_of(*ask, *vectors, (*embedder)->info().dimensions, counted);

@@ -21,9 +21,10 @@ constexpr const char* kind = "response";
 
 Error unknown(std::string_view id) {
   return {Errc::not_found,
-          fmt::format("there is no response '{}' here: it was asked with \"store\": false, was deleted, "
-                      "belongs to another key, or is older than the newest that are kept",
-                      id.substr(0, 80))};
+          fmt::format(
+              "unknown response '{}': it had \"store\": false, was deleted, belongs to another key, or is "
+              "too old",
+              id.substr(0, 80))};
 }
 
 Result<Run> find(SessionStore& store, std::string_view owner, std::string_view id) {
@@ -49,7 +50,7 @@ Result<Conversation> KeptResponses::until(std::string_view owner, std::string_vi
     if (chain.size() >= limits_.chain || bytes > limits_.chain_bytes)
       return fail(
           Errc::bad_input,
-          "the conversation of previous_response_id has more than {} responses or {} bytes; begin a new one",
+          "the conversation of previous_response_id has more than {} responses or {} bytes; start a new one",
           base::with_thousands(static_cast<std::int64_t>(limits_.chain)),
           base::with_thousands(static_cast<std::int64_t>(limits_.chain_bytes)));
     found.root = next;
@@ -76,7 +77,7 @@ Result<void> KeptResponses::keep(std::string_view owner, const Json& response, s
   run.outcome = base::json_text(response);
   const auto bytes = static_cast<std::int64_t>(run.asked.size() + run.outcome.size());
   if (bytes > limits_.bytes)
-    return fail(Errc::bad_input, "it has {} bytes with what was asked, and {} are kept at most",
+    return fail(Errc::bad_input, "it has {} bytes with its request; at most {} are stored",
                 base::with_thousands(bytes), base::with_thousands(limits_.bytes));
   return store_.begin_run(run, limits_.count);
 }
@@ -94,8 +95,7 @@ Result<Json> KeptResponses::items(std::string_view owner, std::string_view id) c
 
 Result<void> KeptResponses::forget(std::string_view owner, std::string_view id) const {
   TRY(const bool found, store_.forget_run(owner, kind, id));
-  TRY_VOID(
-      store_.forget(owner, id));  // summaries of a conversation are kept by the response that it began with
+  TRY_VOID(store_.forget(owner, id));  // summaries of a conversation are stored under its first response
   if (!found) return tl::unexpected(unknown(id));
   return {};
 }

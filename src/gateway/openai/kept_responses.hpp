@@ -1,4 +1,4 @@
-// Responses that are kept: what a later one goes on from.
+// Stored responses, which later requests can continue.
 #pragma once
 
 #include <string>
@@ -11,18 +11,18 @@
 namespace plimsoll::gateway {
 
 struct KeptResponsesLimits {
-  std::int64_t count = 2'000;                  // of one owner; beyond it the oldest go
-  std::int64_t bytes = std::int64_t{4} << 20;  // of one, with what was asked
-  std::size_t chain = 1'000;                   // of those that one goes on from
+  std::int64_t count = 2'000;                  // per owner; the oldest are deleted first
+  std::int64_t bytes = std::int64_t{4} << 20;  // of one response with its request
+  std::size_t chain = 1'000;                   // responses in one conversation
   std::size_t chain_bytes = std::size_t{32} << 20;
 };
 
 struct Conversation {
-  std::string root;                                                // the response that it began with
-  nlohmann::ordered_json items = nlohmann::ordered_json::array();  // asked and said, oldest first
+  std::string root;                                                // its first response
+  nlohmann::ordered_json items = nlohmann::ordered_json::array();  // input and output, oldest first
 };
 
-// Any thread may call at any time; calls block. The store outlives it.
+// Thread-safe; calls block. The store must outlive it.
 class KeptResponses {
  public:
   explicit KeptResponses(SessionStore& store, KeptResponsesLimits limits = {})
@@ -30,16 +30,16 @@ class KeptResponses {
 
   static std::string new_id();
 
-  // All that was asked and said up to this response. not_found: it is not kept here, or one that it goes on
-  // from is gone.
+  // Returns the conversation up to this response. not_found: it is not stored, or a response that it
+  // continues was deleted.
   Result<Conversation> until(std::string_view owner, std::string_view id) const;
-  // `items`: what was asked beside the conversation that it goes on from, a JSON list.
+  // `items`: the input without the continued conversation, a JSON list.
   Result<void> keep(std::string_view owner, const nlohmann::ordered_json& response,
                     std::string_view items) const;
-  // not_found: it is not kept here.
+  // not_found: not stored.
   Result<nlohmann::ordered_json> response(std::string_view owner, std::string_view id) const;
   Result<nlohmann::ordered_json> items(std::string_view owner, std::string_view id) const;
-  // With what was kept of the conversation that it began.
+  // Also deletes the stored data of the conversation that it started.
   Result<void> forget(std::string_view owner, std::string_view id) const;
 
  private:

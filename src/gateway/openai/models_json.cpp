@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::chrono::seconds patience{5};
 
-// Of the models with an index that a list has: of so many indexes, the newest, and so many in all.
+// Limits for models with an index in a list: newest indexes, and entries in total.
 constexpr std::size_t most_indexes = 100, most_with_documents = 1'000;
 
 Json or_null(const std::string& text) {
@@ -29,11 +29,11 @@ Json described(const engine::Engine& engine, const models::ModelLocation& locati
   auto model = engine.models.open(location, Deadline::after(patience));
   if (model) {
     apply(engine.models.learned(location, owner), *model);
-    json["max_model_len"] = model->window.tokens;  // where vLLM's clients look
+    json["max_model_len"] = model->window.tokens;  // for vLLM's clients
     json["context_window"] = model->window.tokens;
     json["context_window_source"] = name_of(model->window.source);
     json["context_window_confidence"] = name_of(model->window.confidence);
-    if (model->window.source == WindowSource::requestable)  // what it runs with until more is asked for
+    if (model->window.source == WindowSource::requestable)  // its current window
       json["context_window_served"] = model->window.served_now > 0 ? Json(model->window.served_now) : Json();
     json["tokenizer"] = model->tokenizer.info().name;
     json["exactness"] = name_of(model->exactness);
@@ -107,8 +107,9 @@ Json models_json(const engine::Engine& engine, const models::Upstreams& upstream
   if (left_out > 0) {
     list["indexes_left_out"] = left_out;
     list["note"] = fmt::format(
-        "of {} indexes the newest {} are listed with each model; GET /indexes lists all, and MODEL+INDEX may "
-        "be asked for with each",
+        "of {} indexes, the newest {} are listed with each model; GET /indexes lists all, and MODEL+INDEX "
+        "works "
+        "with each",
         left_out + indexes.size(), indexes.size());
   }
   return list;

@@ -8,19 +8,19 @@
 
 namespace plimsoll::gateway {
 
-// The embedder of this program, by the name that /v1/embeddings takes.
+// The name of the built-in embedder in /v1/embeddings.
 inline constexpr std::string_view own_embedder = "all-minilm-l6-v2";
 nlohmann::ordered_json embedder_json();
-// The same list as Anthropic's clients read it.
+// Converts the list to Anthropic's format.
 nlohmann::ordered_json anthropic_models_json(const nlohmann::ordered_json& models);
 
 nlohmann::ordered_json models_json(const engine::Engine& engine, const models::Upstreams& upstreams,
                                    const engine::Caller& caller);
-// One of them, whether an upstream lists it or not; null where none would take it.
+// Returns one model, listed or not; null: no upstream accepts it.
 nlohmann::ordered_json model_json(const engine::Engine& engine, const models::Upstreams& upstreams,
                                   const engine::Caller& caller, std::string_view name);
 
-// The indexes that a list of models names with each model: the newest, so many that the list stays short.
+// The indexes in a list of models: the newest, limited in number.
 struct ListedIndexes {
   std::vector<std::string> names;
   std::size_t left_out = 0;

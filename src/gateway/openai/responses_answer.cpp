@@ -151,12 +151,12 @@ void ResponsesAnswer::close(std::size_t index, std::string& out) {
   emit(out, "response.output_item.done", {{"output_index", index}, {"item", item_json(item, true)}});
 }
 
-// Pieces of several calls may come by turns: they stay open to the end.
+// Pieces of several calls may alternate, so calls stay open to the end.
 void ResponsesAnswer::close_text(std::string& out) {
   if (open_text_) close(*std::exchange(open_text_, std::nullopt), out);
 }
 
-// ---- What the chat says ----
+// ---- Events of the chat ----
 
 void ResponsesAnswer::say(Kind kind, const std::string& words, std::string& out) {
   if (words.empty()) return;
@@ -175,7 +175,7 @@ void ResponsesAnswer::say(Kind kind, const std::string& words, std::string& out)
        std::move(fields));
 }
 
-// Pieces of one call share an index; whole calls may come without.
+// Pieces of one call share an index; complete calls may have none.
 void ResponsesAnswer::take_call(const Json& piece, std::string& out) {
   constexpr std::size_t most_calls = 1'000;
   const Json& at = member(piece, "index");
@@ -235,12 +235,12 @@ void ResponsesAnswer::settle() {
   }
   const auto kept = keep_(response_);
   if (kept) return;
-  log::error("a response was not kept",
+  log::error("cannot store a response",
              {{"response", response_["id"].get<std::string>()}, {"why", kept.error().what}});
   response_["store"] = false;
   Json& warnings = response_["plimsoll"]["warnings"];
   if (!warnings.is_array()) warnings = Json::array();
-  warnings.push_back("the response was not kept: " + base::for_clients(kept.error().what));
+  warnings.push_back("the response was not stored: " + base::for_clients(kept.error().what));
 }
 
 void ResponsesAnswer::end(std::string& out) {

@@ -1,4 +1,4 @@
-// A chat's answer as clients of OpenAI's Responses API read it: one object, or a stream of typed events.
+// Translates a chat's answer to OpenAI's Responses API: one object, or a stream of typed events.
 #pragma once
 
 #include <functional>
@@ -17,10 +17,10 @@ namespace plimsoll::gateway {
 class ResponsesAnswer final : public EventAnswer {
  public:
   using Json = nlohmann::ordered_json;
-  // Told the whole response before the client is; an error goes into its warnings. Null: it is not kept.
+  // Stores the whole response before the client gets it; an error is added to its warnings. Null: not stored.
   using Keep = std::function<Result<void>(const Json& response)>;
 
-  // `opening`: what the response repeats of its request.
+  // `opening`: the fields that a response repeats from its request.
   ResponsesAnswer(Json opening, Keep keep) : response_(std::move(opening)), keep_(std::move(keep)) {}
   static Json opening(const Json& request, const std::string& id);
 
@@ -32,10 +32,10 @@ class ResponsesAnswer final : public EventAnswer {
   struct Item {
     Kind kind;
     std::string id;
-    std::string said;           // the text, or the arguments of a call
+    std::string said;           // text, or arguments of a call
     std::string call_id, name;  // of a call
     bool closed = false;
-    bool cut = false;  // it was still open when the limit of the answer came
+    bool cut = false;  // still open when the answer reached its limit
   };
 
   void begin_stream(std::string& out);
@@ -49,7 +49,7 @@ class ResponsesAnswer final : public EventAnswer {
   void end(std::string& out) override;
   void fail_with(std::string message, std::string& out) override;
   std::string as_one() const override;
-  void settle();  // status, output and usage of the response
+  void settle();  // sets status, output and usage of the response
   Json item_json(const Item& item, bool whole) const;
   static Json part_json(const Item& item, std::string_view said);
   void emit(std::string& out, std::string_view type, Json fields);
@@ -57,8 +57,8 @@ class ResponsesAnswer final : public EventAnswer {
   Json response_;
   Keep keep_;
   std::vector<Item> items_;
-  std::optional<std::size_t> open_text_;      // the item that text is added to
-  std::map<std::size_t, std::size_t> calls_;  // which item a call is, by the index it has in the chat
+  std::optional<std::size_t> open_text_;      // the item for text
+  std::map<std::size_t, std::size_t> calls_;  // item of a call, by its index in the chat
   Json usage_;
   std::int64_t number_ = 0;  // of the next event
   bool begun_ = false;

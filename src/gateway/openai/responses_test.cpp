@@ -137,7 +137,7 @@ TEST(ResponsesAnswer, SaysWhereItCouldNotBeKept) {
                              /*streams=*/false)
                       .value());
   EXPECT_EQ(whole["store"], false);
-  EXPECT_EQ(whole["plimsoll"]["warnings"][0], "the response was not kept: the disk is full");
+  EXPECT_EQ(whole["plimsoll"]["warnings"][0], "the response was not stored: the disk is full");
 }
 
 }  // namespace
