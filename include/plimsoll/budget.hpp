@@ -118,12 +118,17 @@ Tokens sum_of(std::span<const Piece> pieces);
 // Returns the smallest window for these sections.
 Tokens least_window(std::span<const Section> sections);
 
+// What passages ask for where a request gives no budget.
+inline constexpr Tokens usual_context = 4'000;
+// What passages may count on beside a long history: usual_context, or a quarter of a small window.
+Tokens fair_context(Tokens window);
+
 // The counted needs of a request, from which its sections are made.
 struct Wants {
   Tokens format = 0, system = 0, tools = 0, question = 0;
   Tokens facts = 0, turns = 0, passages = 0;  // all of them, with the text around them
   Tokens summary = 0;                         // replaces older turns
-  Tokens context = 4'000;                     // what passages ask for; they get more if there is room
+  Tokens context = usual_context;             // what passages ask for; they get more if there is room
   std::optional<Tokens> context_limit;        // by rule B1 or B4
   std::optional<Tokens> answer;               // max_tokens, if the request has it
   Tokens answer_by_default = 512;

@@ -34,6 +34,10 @@ RetrievalRoom retrieval_room(Tokens window, Tokens system, Tokens query, Tokens 
   return found;
 }
 
+Tokens fair_context(Tokens window) {
+  return std::min(usual_context, window / 4);
+}
+
 AdjustedAnswer adjusted_max_tokens(Tokens window, Tokens input, Tokens requested) {
   const Tokens tokens = std::max(least_answer, std::min(requested, window - input - rule_margin));
   return {tokens, tokens < requested};

@@ -5,6 +5,12 @@
 namespace plimsoll::budget {
 namespace {
 
+TEST(FairContext, IsAQuarterOfASmallWindow) {
+  EXPECT_EQ(fair_context(4'096), 1'024);
+  EXPECT_EQ(fair_context(16'000), 4'000);
+  EXPECT_EQ(fair_context(1'000'000), 4'000);
+}
+
 TEST(ShareOf, TakesARatioAtItsWord) {
   EXPECT_EQ(share_of(1000, 0.6), 600);
   EXPECT_EQ(share_of(10, 0.7), 7);  // 10 * 0.7 is 6.999... in binary

@@ -41,7 +41,7 @@ Tokens without_room(const Plan& plan) {
 Tokens budget_for_passages(const Plan& without) {
   const PlannedSection& answer = without.sections[static_cast<std::size_t>(SectionKind::answer)];
   const Tokens growth = std::max<Tokens>(0, without.answer - answer.section.basis);
-  const Tokens fair = std::min<Tokens>(4'000, without.window.tokens / 4);
+  const Tokens fair = budget::fair_context(without.window.tokens);
   const Tokens room = std::max(without.left + growth, fair);
   return std::min(room, without.context_limit.value_or(room));
 }

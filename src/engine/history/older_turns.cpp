@@ -25,7 +25,7 @@ bool is_text_alone(const Json& message) {
 // Returns the tokens for passages besides history.
 Tokens context_share(const RequestState& state) {
   const Plan& plan = state.plan;
-  const Tokens fair = std::min<Tokens>(4'000, plan.window.tokens / 4);
+  const Tokens fair = budget::fair_context(plan.window.tokens);
   if (!state.parts.wishes.index.empty()) return fair;
   return std::min(fair, plan.sections[static_cast<std::size_t>(SectionKind::context)].section.basis);
 }
