@@ -45,7 +45,7 @@ ASIO_FOR_PORTS = "boost/asio/awaitable.hpp"
 IO_HEADERS = re.compile(r"fstream|iostream|fcntl\.h|unistd\.h|netdb\.h|poll\.h|sys/(socket|mman|stat|epoll)\.h"
                         r"|(netinet|arpa)/.*")
 IO_CALLS = re.compile(r"::now\s*\(|(?<![\w.>:])(?:std::)?(?:fopen|getenv|time)\s*\(")
-NOT_SHIPPED = re.compile(r"_(test|bench|fuzz)\.[ch]pp$")
+NOT_SHIPPED = re.compile(r"_(test|bench|fuzz)\.[ch]pp$|^testing")
 
 # Comments and literals, so that neither is taken for code. Raw strings first: they may hold the others.
 QUIET = re.compile(r'R"([^()\\\s]{0,16})\(.*?\)\1"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'', re.S)
@@ -123,7 +123,7 @@ def outside_objection(room, name, shipped):
             return f"{room} is pure: no Boost"
         if name.startswith("boost/beast") and room not in BEAST_ROOMS:
             return "Beast stays in gateway and adapters"
-        if name.startswith("boost/asio") and room not in ASIO_ROOMS and name != ASIO_FOR_PORTS:
+        if name.startswith("boost/asio") and shipped and room not in ASIO_ROOMS and name != ASIO_FOR_PORTS:
             return f"Asio stays in gateway, adapters and apps; elsewhere only <{ASIO_FOR_PORTS}>"
     if room in PURE and shipped and IO_HEADERS.fullmatch(name):
         return f"{room} is pure: no I/O"

@@ -68,7 +68,7 @@ Json replies_of(const RouteAbout& route) {
   }
   // Routes that can stream.
   if (route.gives == "Answer" || route.gives == "Response" || route.gives == "MessageAnswer")
-    content["text/event-stream"] = {{"schema", {{"type", "string"}}}};
+    content["text/event-stream"] = {{"schema", {{"description", "Server-sent events."}}}};
   if (route.gives == "OllamaAnswer") content["application/x-ndjson"] = {{"schema", {{"type", "string"}}}};
   const Json failed{{"application/json", {{"schema", reference("Error")}}}};
   Json out;

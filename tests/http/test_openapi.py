@@ -34,7 +34,7 @@ class OpenApi(WithGateway):
         wishes = self.gateway.ask("/openapi.json").json["components"]["schemas"]["Wishes"]["properties"]
 
         def status(wish):
-            body = {"model": "m", "messages": [{"role": "user", "content": "How deep?"}], "plimsoll": wish}
+            body = {"model": self.model, "messages": [{"role": "user", "content": "How deep?"}], "plimsoll": wish}
             return self.gateway.ask("/v1/plan", body).status
 
         def fits(schema, value):

@@ -3,14 +3,8 @@
 #include <random>
 #include <sstream>
 
-#include <gtest/gtest.h>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
-#include <nlohmann/json.hpp>
-
 #include "base/log.hpp"
-#include "base/settings/settings.hpp"
-#include "engine/answer.hpp"
+#include "engine/testing_engine.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -19,35 +13,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr Tokens window = 8'192;
 constexpr std::int64_t minute_ms = 60'000;
-
-class Lists final : public HttpClient {
- public:
-  Result<HttpReply> send(const HttpRequest& request, Deadline /*deadline*/) override {
-    if (!request.url.ends_with("/v1/models")) return HttpReply{404, {}, "{}"};
-    return HttpReply{200,
-                     {},
-                     R"({"object":"list","data":[{"id":"gpt-4o","object":"model","owned_by":"vllm",)"
-                     R"("max_model_len":8192}]})"};
-  }
-};
-
-class Replied final : public HttpStream {
- public:
-  Replied(int status, std::string body) : body_(std::move(body)) {
-    head_.status = status;
-    head_.headers.push_back({"content-type", "application/json"});
-  }
-  const ReplyHead& head() const override { return head_; }
-  Awaitable<Result<std::string_view>> read(Deadline /*deadline*/) override {
-    if (std::exchange(is_read_, true)) co_return std::string_view();
-    co_return std::string_view(body_);
-  }
-
- private:
-  ReplyHead head_;
-  std::string body_;
-  bool is_read_ = false;
-};
 
 enum class Way : std::uint8_t { well, lying_usage, echo, lying_window, out_of_service, unreachable };
 
@@ -59,7 +24,7 @@ class Server final : public UpstreamLink {
     ++asked;
     if (way == Way::unreachable) co_return fail(Errc::unreachable, "connection refused");
     auto [status, body] = reply_to(request);
-    co_return std::make_unique<Replied>(status, std::move(body));
+    co_return std::make_unique<ReadyReply>(status, std::move(body));
   }
 
   Way way = Way::well;
@@ -94,90 +59,28 @@ class Server final : public UpstreamLink {
   }
 };
 
-class Client final : public AnswerSink {
- public:
-  Awaitable<Result<void>> head(const AnswerHead& head) override {
-    status = head.status;
-    co_return Result<void>();
-  }
-  Awaitable<Result<void>> body(std::string_view /*bytes*/) override { co_return Result<void>(); }
-  int status = 0;
-};
-
-struct World {
-  std::int64_t now_ms = 1'800'000'000'000;
-  Lists http;
-  ModelCatalogue catalogue = *ModelCatalogue::built_in();
-  TokenizerLibrary tokenizers = [] {
-    const auto settings = base::load_settings({}, {});
-    return TokenizerLibrary(settings->assets_dir, settings->tokenizer_dir);
-  }();
-  ledger::DriftBook drift;
-  models::WindowFinder finder{http, catalogue, {}};
-  models::Upstreams upstreams{servers(), finder};
-  models::UpstreamModels models{
-      upstreams,  finder, catalogue,
-      tokenizers, drift,  models::UpstreamRules{std::nullopt, 4'096, [this] { return now_ms; }}};
-  models::Breakers breakers;
-  Engine engine{models, nullptr, drift, nullptr, breakers, EngineRules{}};
-  Server server;
-  boost::asio::io_context io;
-
-  World() {
-    upstreams.refresh(Deadline::after(std::chrono::seconds(5)));
-    engine.now = [this] { return models::Breakers::Clock::time_point(std::chrono::milliseconds(now_ms)); };
-  }
-  static std::vector<models::ConfiguredUpstream> servers() {
-    std::vector<models::ConfiguredUpstream> members;
-    members.push_back({"vllm", *models::make_upstream("http://gpu.test/v1", std::nullopt)});
-    return members;
-  }
+// An engine with one such server.
+struct World : TestEngine {
+  World() : TestEngine({&server}) {}
 
   // The status that the client gets.
-  int ask(const std::string& owner, int words, const std::string& user = "none");
-};
-
-class OneThread final : public WorkerContext {
- public:
-  explicit OneThread(World& world) : world_(world) {}
-  UpstreamLink& link(std::size_t /*member*/) override { return world_.server; }
-  Awaitable<void> elsewhere(std::function<void()> work) override {
-    work();
-    co_return;
+  int ask(const std::string& owner, int words, const std::string& user = "none") {
+    std::string text;
+    for (int i = 0; i < words; ++i) text += " ship";
+    Ask ask;
+    ask.body = Json{{"model", "gpt-4o"},
+                    {"user", user},
+                    {"max_tokens", 16},
+                    {"messages", {{{"role", "user"}, {"content", text}}}}}
+                   .dump();
+    ask.caller.owner = owner;
+    TestClient client;
+    const auto outcome = TestEngine::ask(std::move(ask), client);
+    return outcome ? client.status : status_of(outcome.error().code);
   }
-  Awaitable<void> pause(std::chrono::milliseconds time) override {
-    world_.now_ms += time.count();
-    co_return;
-  }
 
- private:
-  World& world_;
+  Server server;
 };
-
-int World::ask(const std::string& owner, int words, const std::string& user) {
-  std::string text;
-  for (int i = 0; i < words; ++i) text += " ship";
-  Ask ask;
-  ask.body = Json{{"model", "gpt-4o"},
-                  {"user", user},
-                  {"max_tokens", 16},
-                  {"messages", {{{"role", "user"}, {"content", text}}}}}
-                 .dump();
-  ask.caller.owner = owner;
-  OneThread thread(*this);
-  Client client;
-  std::string trace_id = "t";
-  Result<void> outcome;
-  boost::asio::co_spawn(
-      io, answer(engine, thread, std::move(ask), client, Deadline::after(std::chrono::seconds(30)), trace_id),
-      [&](const std::exception_ptr& thrown, Result<void> done) {
-        EXPECT_FALSE(thrown);
-        outcome = std::move(done);
-      });
-  io.run();
-  io.restart();
-  return outcome ? client.status : status_of(outcome.error().code);
-}
 
 // The longest that a gateway would send which knows nothing: 8,192 less the margin of 100, the answer and the
 // frame.

@@ -1,0 +1,181 @@
+// The steps of an answer with servers that follow a script: what is sent, what the client gets, and why a
+// request is planned again.
+#include "engine/answer.hpp"
+
+#include <sstream>
+
+#include "base/log.hpp"
+#include "engine/testing_engine.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Gives the replies of its script in order, the last one for ever.
+class ScriptedServer final : public UpstreamLink {
+ public:
+  struct Reply {
+    int status = 200;
+    std::string body{};
+    std::string type = "application/json";
+    bool unreachable = false;
+  };
+
+  Awaitable<Result<std::unique_ptr<HttpStream>>> send(UpstreamRequest request,
+                                                      Deadline /*deadline*/) override {
+    got.push_back(request.body);
+    const Reply reply = script.size() > 1 ? script[std::min(got.size(), script.size()) - 1] : script.front();
+    if (reply.unreachable) co_return fail(Errc::unreachable, "connection refused");
+    co_return std::make_unique<ReadyReply>(reply.status, reply.body, reply.type);
+  }
+
+  std::vector<Reply> script;
+  std::vector<std::string> got;
+};
+
+std::string completion(Tokens prompt_tokens = 0) {
+  Json answer{
+      {"choices", {{{"message", {{"role", "assistant"}, {"content", "Ten."}}}, {"finish_reason", "stop"}}}}};
+  if (prompt_tokens > 0) answer["usage"] = {{"prompt_tokens", prompt_tokens}, {"completion_tokens", 2}};
+  return answer.dump();
+}
+
+std::string chat(const Json& more = Json::object(), int words = 3) {
+  std::string text = "How deep?";
+  for (int i = 0; i < words; ++i) text += " ship";
+  Json body{{"model", "gpt-4o"}, {"max_tokens", 16}, {"messages", {{{"role", "user"}, {"content", text}}}}};
+  body.update(more);
+  return body.dump();
+}
+
+class AnswerTest : public testing::Test {
+ protected:
+  void SetUp() override { log::start_on(said_, log::Level::debug, log::Format::text); }
+  void TearDown() override { log::start(log::Level::info, log::Format::text); }
+
+  Result<void> ask(std::string body) {
+    Ask ask;
+    ask.body = std::move(body);
+    client_.text.clear();
+    return test_.ask(std::move(ask), client_);
+  }
+  Json answered() const { return Json::parse(client_.text, nullptr, false); }
+
+  std::ostringstream said_;
+  ScriptedServer first_, second_;
+  TestEngine test_{{&first_, &second_}};
+  TestClient client_;
+};
+
+TEST_F(AnswerTest, PassesBothWaysUntouchedWhatNeedsNoChange) {
+  first_.script = {{200, completion()}};
+  const std::string body = chat();
+  ASSERT_TRUE(ask(body));
+  EXPECT_EQ(first_.got, (std::vector<std::string>{body}));
+  EXPECT_EQ(client_.status, 200);
+  EXPECT_EQ(client_.text, completion());
+}
+
+TEST_F(AnswerTest, PassesAStreamOnAsItCame) {
+  const std::string events =
+      "data: {\"choices\":[{\"delta\":{\"content\":\"Ten.\"}}]}\n\n"
+      "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+  first_.script = {{200, events, "text/event-stream"}};
+  ASSERT_TRUE(ask(chat({{"stream", true}})));
+  EXPECT_EQ(client_.text, events);
+}
+
+TEST_F(AnswerTest, PlansAgainForTheWindowThatAnOverflowNames) {
+  first_.script = {{400, R"({"error":{"message":"This model's maximum context length is 1024 tokens."}})"},
+                   {200, completion()}};
+  ASSERT_TRUE(ask(chat({{"max_tokens", 4'000}})));
+  ASSERT_EQ(first_.got.size(), 2U);
+  EXPECT_EQ(Json::parse(first_.got[0])["max_tokens"], 4'000);
+  EXPECT_LT(Json::parse(first_.got[1])["max_tokens"].get<int>(), 1'024);
+  EXPECT_EQ(client_.status, 200);
+  EXPECT_NE(said_.str().find("the server reported an overflow"), std::string::npos);
+}
+
+TEST_F(AnswerTest, SendsNoMoreThanThreeRequestsForOne) {
+  first_.script = {{400, R"({"error":{"message":"This model's maximum context length is 4096 tokens."}})"},
+                   {400, R"({"error":{"message":"This model's maximum context length is 2048 tokens."}})"},
+                   {400, R"({"error":{"message":"This model's maximum context length is 1024 tokens."}})"}};
+  ASSERT_TRUE(ask(chat({{"max_tokens", 4'000}})));
+  EXPECT_LE(first_.got.size(), 3U);
+  EXPECT_EQ(client_.status, 400);
+}
+
+TEST_F(AnswerTest, TellsTheLeastWindowWhereNothingFits) {
+  first_.script = {{200, completion()}};
+  const auto outcome = ask(chat({}, 9'000));
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, Errc::over_budget);
+  EXPECT_NE(outcome.error().what.find("9,"), std::string::npos) << outcome.error().what;
+  EXPECT_NE(outcome.error().what.find("8,192"), std::string::npos) << outcome.error().what;
+  EXPECT_TRUE(first_.got.empty());
+}
+
+TEST_F(AnswerTest, AsksAnotherServerWhereOneIsDown) {
+  first_.script = {{.unreachable = true}};
+  second_.script = {{200, completion()}};
+  ASSERT_TRUE(ask(chat({{"model", "a/gpt-4o"}, {"plimsoll", {{"fallback", {"b/gpt-4o"}}}}})));
+  EXPECT_EQ(second_.got.size(), 1U);
+  EXPECT_EQ(client_.status, 200);
+  const Json told = answered()["plimsoll"];
+  EXPECT_EQ(told["upstream"], "b");
+  EXPECT_NE(said_.str().find("the server is down"), std::string::npos);
+}
+
+TEST_F(AnswerTest, SaysWhyWhereNoServerAnswers) {
+  first_.script = {{.unreachable = true}};
+  const auto outcome = ask(chat({{"model", "a/gpt-4o"}}));
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, Errc::unreachable);
+  EXPECT_EQ(first_.got.size(), 3U);  // tries
+}
+
+TEST_F(AnswerTest, TellsThatTheServerCutThePrompt) {
+  first_.script = {{200, completion(5)}};
+  ASSERT_TRUE(ask(chat({}, 400)));
+  const Json told = answered()["plimsoll"];
+  EXPECT_GT(told["upstream_cut_tokens"].get<Tokens>(), 300) << client_.text;
+}
+
+TEST_F(AnswerTest, GivesTheServersErrorWithItsStatus) {
+  first_.script = {{422, R"({"error":{"message":"temperature must be a number"}})"}};
+  ASSERT_TRUE(ask(chat({{"temperature", "hot"}})));
+  EXPECT_EQ(client_.status, 422);
+  EXPECT_EQ(answered()["error"]["message"], "temperature must be a number");
+}
+
+TEST_F(AnswerTest, TakesHalfAnObjectForNoAnswer) {
+  first_.script = {{200, R"({"choices":[{"message")"}};
+  const auto outcome = ask(chat());
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, Errc::upstream_failed);
+}
+
+TEST_F(AnswerTest, RefusesWhatIsNoRequestBeforeAnythingIsSent) {
+  for (const char* body :
+       {"", "[]", "{", R"({"model":"gpt-4o"})", R"({"model":7,"messages":[]})",
+        R"({"model":"gpt-4o","stream":"yes","messages":[{"role":"user","content":"x"}]})"}) {
+    const auto outcome = ask(body);
+    ASSERT_FALSE(outcome) << body;
+    EXPECT_EQ(outcome.error().code, Errc::bad_input) << body << ": " << outcome.error().what;
+  }
+  EXPECT_TRUE(first_.got.empty());
+}
+
+TEST_F(AnswerTest, ExplainsThePlanWhereThatIsWanted) {
+  first_.script = {{200, completion()}};
+  ASSERT_TRUE(ask(chat({{"plimsoll", {{"explain", true}}}})));
+  const Json plan = answered()["plimsoll"]["plan"];
+  EXPECT_EQ(plan["window"]["tokens"], 8'192);
+  const Tokens sum = plan["input_tokens"].get<Tokens>() + plan["thinking_tokens"].get<Tokens>() +
+                     plan["answer_tokens"].get<Tokens>() + plan["margin"].get<Tokens>();
+  EXPECT_LE(sum, 8'192) << plan.dump();
+}
+
+}  // namespace
+}  // namespace plimsoll::engine
