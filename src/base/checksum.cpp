@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t prime = 0x9FB21C651E98DF25U;
 
-// Each lane turns and multiplies, so that neither swapped words nor runs of zeros go unseen.
+// Rotates and multiplies, so that swapped words and runs of zeros change the result.
 std::uint64_t mixed(std::uint64_t lane, std::uint64_t word) {
   return std::rotl(lane ^ (word * prime), 27) * 0xC2B2AE3D27D4EB4FU;
 }

@@ -1,5 +1,5 @@
-// A checksum that finds a damaged file: several GB/s, 64 bits. Not for secrets, nor against those who
-// want to be taken for undamaged.
+// A fast 64-bit checksum (several GB/s) to detect damaged files. Not cryptographic: it does not detect
+// deliberate changes.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace plimsoll::base {
 class Checksum {
  public:
   void update(std::span<const std::byte> bytes);
-  // Of everything given so far, however it was cut into pieces.
+  // Returns the checksum of everything so far, independent of its division into pieces.
   std::uint64_t value() const;
 
  private:
@@ -20,7 +20,7 @@ class Checksum {
 
   std::array<std::uint64_t, 4> lanes_{0x9E3779B97F4A7C15U, 0xC2B2AE3D27D4EB4FU, 0x165667B19E3779F9U,
                                       0x27D4EB2F165667C5U};
-  std::array<std::byte, 32> pending_{};  // the first size_ % 32 bytes wait for a whole block
+  std::array<std::byte, 32> pending_{};  // size_ % 32 bytes of an incomplete block
   std::uint64_t size_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// The time of day, as it is kept.
+// The current time.
 #pragma once
 
 #include <chrono>

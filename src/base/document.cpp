@@ -6,7 +6,7 @@ namespace plimsoll {
 
 Span source_span(const std::vector<Origin>& origins, Span of_text) {
   if (origins.empty()) return of_text;
-  // The first stretch that ends after the start, and the last one that begins before the end.
+  // The first range that ends after the start, and the last one that starts before the end.
   const auto first = std::partition_point(origins.begin(), origins.end(), [&](const Origin& origin) {
     return origin.text + origin.bytes <= of_text.start;
   });
@@ -20,14 +20,14 @@ Span source_span(const std::vector<Origin>& origins, Span of_text) {
   if (after == first) return {start, start};
   const Origin& last = *(after - 1);
   const std::uint64_t end = last.source + std::min(of_text.end - last.text, last.bytes);
-  return {start, std::max(start, end)};  // a reader may have moved text to before what it followed
+  return {start, std::max(start, end)};  // a reader may have reordered text
 }
 
 std::string heading_path(const std::vector<DocumentSection>& sections, std::uint32_t section) {
   std::vector<std::string_view> titles;
   while (section < sections.size()) {
     if (!sections[section].title.empty()) titles.push_back(sections[section].title);
-    if (sections[section].parent >= section) break;  // section 0, or a tree that is none
+    if (sections[section].parent >= section) break;  // section 0, or an invalid tree
     section = sections[section].parent;
   }
   std::string path;

@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t block_bytes = 256 * 1024;
 
-// Bytes read, 0 at the end. The descriptor does not block by itself, so that opening a pipe does not
-// hang; waiting for its bytes is done here.
+// Returns the bytes read, 0 at the end. The descriptor is non-blocking, so that opening a pipe does not
+// hang; this function waits for data.
 Result<std::size_t> read_some(const OpenFile& file, char* into, std::size_t room,
                               const std::filesystem::path& path) {
   while (true) {
@@ -45,10 +45,10 @@ Result<void> write_all(const OpenFile& file, std::string_view bytes, const std::
   return {};
 }
 
-// A rename is on the disk only when its folder is.
+// A rename is durable only after its folder is synced.
 Result<void> sync_folder(const std::filesystem::path& folder) {
   TRY(const OpenFile file, OpenFile::for_reading(folder));
-  // Some file systems cannot sync a folder and say EINVAL; there is nothing more to be done on them.
+  // Some file systems cannot sync a folder and return EINVAL, which is ignored.
   if (::fsync(file.descriptor()) != 0 && errno != EINVAL) return system_failure("sync", folder);
   return {};
 }
@@ -69,14 +69,14 @@ Result<std::string> read_file(const std::filesystem::path& path, std::uint64_t l
   std::string text;
   while (true) {
     const std::size_t used = text.size();
-    const std::uint64_t left = limit_bytes - used;  // one byte more is read, to see that there is one
+    const std::uint64_t left = limit_bytes - used;  // one more byte is read, to detect a larger file
     const std::size_t room = left < block_bytes ? static_cast<std::size_t>(left) + 1 : block_bytes;
     text.resize(used + room);
     TRY(const std::size_t got, read_some(file, text.data() + used, room, path));
     text.resize(used + got);
     if (got == 0) break;
     if (text.size() > limit_bytes)
-      return fail(Errc::bad_input, "'{}' is larger than the {} bytes that are read of it", path.string(),
+      return fail(Errc::bad_input, "'{}' is larger than the limit of {} bytes", path.string(),
                   with_thousands(static_cast<std::int64_t>(limit_bytes)));
   }
   return text;
@@ -90,7 +90,7 @@ Result<void> write_atomically(const std::filesystem::path& path, std::span<const
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) return fail(Errc::io_failed, "cannot make folder '{}': {}", folder.string(), error.message());
+  if (error) return fail(Errc::io_failed, "cannot create folder '{}': {}", folder.string(), error.message());
 
   std::filesystem::path temporary;
   TRY(OpenFile file, OpenFile::beside(path, temporary));

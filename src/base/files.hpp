@@ -1,4 +1,4 @@
-// Whole files in and out.
+// Reads and writes whole files.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace plimsoll::base {
 
-// The bytes of a file, or of a pipe or device until its end. More than `limit_bytes`: bad_input; no
-// more than one byte above the limit is ever read.
+// Reads a file, or a pipe or device until its end. bad_input: more than `limit_bytes`; at most one byte above
+// the limit is read.
 Result<std::string> read_file(const std::filesystem::path& path, std::uint64_t limit_bytes);
 
-// Replaces the file as one step: who reads it sees the old bytes or the new ones, also after a crash.
-// Folders on the way are made. On failure the old file stands and nothing is left beside it.
+// Replaces the file atomically: readers see the old bytes or the new ones, even after a crash.
+// Creates missing folders. On failure the old file stays and no temporary file is left.
 Result<void> write_atomically(const std::filesystem::path& path, std::string_view bytes);
-// The same for bytes that lie in several places.
+// The same for bytes in several parts.
 Result<void> write_atomically(const std::filesystem::path& path, std::span<const std::string_view> parts);
 
 }  // namespace plimsoll::base

@@ -1,5 +1,5 @@
-// A zeroed array of a fixed size on large pages, where the system has them to give: a table that is
-// looked up at random costs a miss of the page tables each time otherwise.
+// A zeroed array of fixed size on huge pages, if available: otherwise each random lookup costs a
+// TLB miss.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class HugeArray {
     const std::size_t bytes = (size * sizeof(T) + page - 1) / page * page;
     void* memory = std::aligned_alloc(page, bytes);
     if (memory == nullptr) throw std::bad_alloc();
-    (void)::madvise(memory, bytes, MADV_HUGEPAGE);  // a wish; small pages work as well
+    (void)::madvise(memory, bytes, MADV_HUGEPAGE);  // optional; small pages work as well
     std::memset(memory, 0, size * sizeof(T));
     data_.reset(static_cast<T*>(memory));
   }

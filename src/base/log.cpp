@@ -41,7 +41,7 @@ Output make_output(spdlog::sink_ptr sink, Level level, Format format) {
                              : "%Y-%m-%dT%H:%M:%S.%eZ %^%-7l%$ %v",
       spdlog::pattern_time_type::utc, "\n"));
   logger->set_level(spdlog_level(level));
-  logger->flush_on(spdlog::level::trace);  // a line that stays in a buffer when we crash is the one we need
+  logger->flush_on(spdlog::level::trace);  // the last line before a crash is the important one
   return {std::move(logger), format};
 }
 
@@ -58,7 +58,7 @@ Output& output() {
   return current;
 }
 
-// A terminal obeys more than the C0 controls: DEL, and the C1 controls, which are C2 80 to C2 9F.
+// Terminals also interpret DEL and the C1 controls, which are C2 80 to C2 9F.
 bool has_high_control(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);

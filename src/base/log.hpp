@@ -1,4 +1,4 @@
-// What the program tells its operator: a short fixed sentence and named values.
+// Logging for operators: a short fixed sentence and named values.
 //
 //   log::info("window found", {{"model", model}, {"window", window}});
 //
@@ -8,8 +8,8 @@
 //   {"time":"2026-11-15T18:20:01.123Z","level":"info","message":"window
 //   found","model":"llama3.2:3b","window":8192}
 //
-// Whatever a value holds, a line stays one line and valid UTF-8: control characters are escaped and
-// broken bytes become U+FFFD. Any thread may log. A Secret is no Value, so it cannot be logged by mistake.
+// A line is always one line of valid UTF-8: control characters are escaped and invalid bytes
+// become U+FFFD. Thread-safe. A Secret is not a Value, so it cannot be logged by mistake.
 #pragma once
 
 #include <concepts>
@@ -41,20 +41,20 @@ class Value {
   std::variant<bool, std::int64_t, std::uint64_t, double, std::string_view> held_;
 };
 
-// Views only: a field lives as long as the call it is part of.
+// Holds views only: valid during the call.
 struct Field {
-  std::string_view name;  // not "time", "level" or "message", which every line has
+  std::string_view name;  // not "time", "level" or "message", which are reserved
   Value value;
 };
 using Fields = std::initializer_list<Field>;
 
-// Once, before other threads run; until then text at `info` goes to stderr. Colour where stderr is a
+// Call once, before other threads run; until then text at `info` goes to stderr. Uses colour if stderr is a
 // terminal and NO_COLOR is not set.
 void start(Level level, Format format);
-// The same on a stream that outlives the logging, without colour.
+// The same for a stream, which must outlive the logging, without colour.
 void start_on(std::ostream& out, Level level, Format format);
 
-// Whether such a line would be written: for values that are dear to compute.
+// Returns whether a line of this level would be written, for values that are expensive to compute.
 bool enabled(Level level);
 
 void write(Level level, std::string_view message, Fields fields);

@@ -1,7 +1,7 @@
-// A whole file as read-only memory, for as long as the object lives.
+// Maps a whole file into read-only memory while the object lives.
 //
-// Only regular files can be mapped; for pipes and devices there is read_file() in base/files.hpp.
-// A file that another process shortens while it is mapped raises SIGBUS on access: map what is
+// Only regular files can be mapped; use read_file() in base/files.hpp for pipes and devices.
+// If another process truncates a mapped file, access raises SIGBUS: map only files that are
 // written atomically.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace plimsoll::base {
 
 class MappedFile {
  public:
-  // not_found if there is no such file, io_failed if the system refuses it, bad_input if it is not a
+  // not_found: no such file; io_failed: the system refuses it; bad_input: not a
   // regular file.
   static Result<MappedFile> open(const std::filesystem::path& path);
 
@@ -26,11 +26,11 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
   ~MappedFile();
 
-  // For a file that is looked into here and there: its pages come one by one, where the system would map two
-  // megabytes at a touch and keep all of them in memory.
+  // For random access to few places: loads single pages, where the system would otherwise map two
+  // megabytes at each access and keep them in memory.
   void expect_few_pages();
 
-  // Pages that were looked at leave this process's memory; those looked at again come back.
+  // Releases the pages used so far; they are loaded again on access.
   void give_pages_back();
 
   // At least page-aligned; the address does not change when the object is moved.

@@ -37,7 +37,7 @@ Result<OpenFile> OpenFile::for_reading(const std::filesystem::path& path) {
 
 Result<OpenFile> OpenFile::beside(const std::filesystem::path& path, std::filesystem::path& name) {
   static std::atomic<unsigned> serial{0};
-  for (int attempt = 0; attempt < 100; ++attempt) {  // a killed process may have left its own behind
+  for (int attempt = 0; attempt < 100; ++attempt) {  // a killed process may have left temporary files
     name = path;
     name += fmt::format(".{}.{}.tmp", ::getpid(), serial++);
     const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

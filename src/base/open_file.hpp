@@ -1,4 +1,4 @@
-// A file descriptor that closes itself, and the sentence for what the system said. Private to base.
+// A file descriptor that closes itself, and error messages for system errors. Private to base.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace plimsoll::base {
 
-// "cannot read '/etc/shadow': Permission denied", from errno as it stands; a missing file is not_found.
+// "cannot read '/etc/shadow': Permission denied", from errno; a missing file is not_found.
 tl::unexpected<Error> system_failure(std::string_view doing, const std::filesystem::path& path);
 
 class OpenFile {
  public:
-  // Never waits for the other end of a pipe.
+  // Does not wait for the other end of a pipe.
   static Result<OpenFile> for_reading(const std::filesystem::path& path);
-  // A new file beside `path`, whose name no one else has; its name goes to `name`.
+  // Creates a new file with a unique name next to `path`; sets `name`.
   static Result<OpenFile> beside(const std::filesystem::path& path, std::filesystem::path& name);
 
   OpenFile(OpenFile&& other) noexcept;
@@ -26,7 +26,7 @@ class OpenFile {
   int descriptor() const { return descriptor_; }
   // bad_input for a folder, a pipe or a device.
   Result<std::size_t> regular_size() const;
-  // Closes now, to see the errors that closing may bring.
+  // Closes now, to get errors of closing.
   Result<void> close();
 
  private:

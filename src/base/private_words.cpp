@@ -13,7 +13,7 @@ struct Word {
 
 struct Kept {
   std::mutex mutex;
-  std::vector<Word> words;  // the longest first: one may begin with another
+  std::vector<Word> words;  // longest first: one may be a prefix of another
 };
 
 Kept& kept() {

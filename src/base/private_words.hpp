@@ -1,5 +1,5 @@
-// Words that only the operator may read, such as the addresses of upstreams and the paths of files. Logs and
-// traces keep them; what clients are told of an error has other words in their place.
+// Words that only the operator may see, such as URLs of upstreams and paths of files. Logs and traces
+// keep them; in errors for clients they are replaced.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace plimsoll::base {
 
-// For the rest of the process. Any thread.
+// Valid for the rest of the process. Thread-safe.
 void keep_private(std::string words, std::string shown_as);
 
 std::string for_clients(std::string_view text);

@@ -14,7 +14,7 @@ std::string random_text(std::size_t bytes) {
   std::string raw(bytes, '\0');
   for (std::size_t have = 0; have < bytes;) {
     const ssize_t got = ::getrandom(raw.data() + have, bytes - have, 0);
-    if (got < 0 && errno != EINTR) throw std::runtime_error("the system gives no random bytes");
+    if (got < 0 && errno != EINTR) throw std::runtime_error("no random bytes from the system");
     if (got > 0) have += static_cast<std::size_t>(got);
   }
   std::string out;

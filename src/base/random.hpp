@@ -1,4 +1,4 @@
-// What nobody can guess.
+// Random texts.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace plimsoll::base {
 
-// So many bytes of the system's own randomness, in the 64 characters that need no escape in a URL, a header
-// or a shell: 32 bytes are 43 characters. Ends the program where the system has none to give.
+// Returns random bytes from the system, encoded in 64 characters that need no escape in URLs, headers and
+// shells: 32 bytes are 43 characters. Throws if the system has none.
 std::string random_text(std::size_t bytes);
 
 }  // namespace plimsoll::base

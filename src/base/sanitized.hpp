@@ -1,5 +1,5 @@
-// Whether every access to memory is looked over, which takes ten times as long: tests of many random cases
-// try fewer.
+// Whether this is a sanitizer build, which is about ten times slower: tests with many random cases
+// run fewer.
 #pragma once
 
 namespace plimsoll::base {

@@ -1,5 +1,5 @@
 // A value that must not be shown. It has no stream operator, no formatter and no conversion to text, so
-// that printing or logging it does not compile; who needs it to talk to a server asks by name.
+// printing or logging it does not compile; reveal() returns it explicitly.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Where this source tree stands, for tests that read files of it. Only tests link it.
+// The path of the source tree, for tests that read its files. Only tests link it.
 #pragma once
 
 #include <filesystem>

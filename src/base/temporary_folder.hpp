@@ -1,4 +1,4 @@
-// A folder of one's own that goes with whoever made it.
+// A temporary folder that is deleted with the object.
 #pragma once
 
 #include <filesystem>
@@ -6,10 +6,10 @@
 
 namespace plimsoll::base {
 
-// Nobody else can look into it. Where none could be made its path is empty.
+// Only this user can read it. If it could not be created, its path is empty.
 class TemporaryFolder {
  public:
-  // `what` it is for ("eval") is part of its name.
+  // `what`: its purpose ("eval"), part of its name.
   explicit TemporaryFolder(std::string_view what);
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;

@@ -1,4 +1,4 @@
-// For tests: a store in memory that keeps what the port promises of ids, revisions and
+// For tests: a store in memory that follows the port's rules for ids, revisions and
 // removals.
 #pragma once
 
@@ -101,7 +101,7 @@ class MemoryStore : public Store {
     chunks_read += out.size();
     return out;
   }
-  // Of those that still have chunks; no more than their ids.
+  // Only documents that still have chunks, and only their ids.
   Result<std::vector<DocumentHead>> heads(std::span<const DocumentId> ids) override {
     const std::lock_guard lock(mutex_);
     std::vector<DocumentHead> out;
@@ -113,7 +113,7 @@ class MemoryStore : public Store {
     return out;
   }
 
-  // A file that begins with so many bytes more than its text as the document's id says.
+  // Pretends that the file has as many extra bytes at its start as the document's id.
   Result<std::vector<Origin>> origins(DocumentId id) override {
     const std::lock_guard lock(mutex_);
     ++origins_read;
@@ -139,8 +139,8 @@ class MemoryStore : public Store {
 
   IndexInfo info;
   std::string heading;
-  Revision removals_since = 0;  // what went before is no longer known
-  ChunkId fail_at = 0;          // reading ends with an error at this chunk
+  Revision removals_since = 0;  // earlier removals are no longer known
+  ChunkId fail_at = 0;          // reading fails at this chunk
   std::size_t chunks_read = 0, heads_read = 0, origins_read = 0;
 
  private:

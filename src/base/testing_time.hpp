@@ -1,4 +1,4 @@
-// How long a test's work took, for the tests that nothing grows out of proportion.
+// Measures time in tests that check for linear growth.
 #pragma once
 
 #include <ctime>
@@ -7,14 +7,14 @@
 
 namespace plimsoll::base {
 
-// The processor's time of this process: a machine that others use makes it no longer.
+// Returns the CPU time of this process, which does not depend on other load.
 inline double cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-// Far more than work in proportion takes, far less than work out of it.
+// Far more than linear work takes, far less than quadratic work.
 inline constexpr double soon_seconds = sanitized ? 100 : 20;
 
 }  // namespace plimsoll::base

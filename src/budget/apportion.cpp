@@ -8,13 +8,13 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;  // weight * served needs up to 102 bits
 
-// Whether a's next token comes before b's.
+// Returns whether a's next token comes before b's.
 bool comes_first(const Party& a, Tokens served_a, const Party& b, Tokens served_b) {
   return static_cast<Wide>(a.weight) * static_cast<Wide>(2 * served_b + 1) >
          static_cast<Wide>(b.weight) * static_cast<Wide>(2 * served_a + 1);
 }
 
-// Gives `total` tokens on top of what was served.
+// Gives `total` more tokens.
 void serve(Tokens total, std::span<const Party> parties, Tie tie, std::vector<Tokens>& served) {
   constexpr std::size_t nobody = static_cast<std::size_t>(-1);
   for (; total > 0; --total) {
@@ -31,8 +31,9 @@ void serve(Tokens total, std::span<const Party> parties, Tie tie, std::vector<To
   }
 }
 
-// How many tokens each has been given once every claim of weight / (2k + 1) >= 1 / price was met, less one:
-// floating point may be off by less than that. Never more than Webster gives if the sum is at most the total.
+// Sets the tokens of each party after every claim with weight / (2k + 1) >= 1 / price is met, minus one, as
+// floating point may be off by less than one. Never more than Webster's result if the sum is at most the
+// total.
 Tokens served_at(double price, std::span<const Party> parties, std::vector<Tokens>& served) {
   Tokens sum = 0;
   for (std::size_t i = 0; i < parties.size(); ++i) {
@@ -53,9 +54,9 @@ std::vector<Tokens> apportion_slowly(Tokens total, std::span<const Party> partie
   return served;
 }
 
-// All claims above a price are met before any below it, so what is met at a price whose sum does not exceed
-// the total is a part of the result (docs/budget.md). The highest such price leaves a few tokens for the slow
-// way.
+// All claims above a price are met before any below it, so the claims met at a price whose sum does not
+// exceed the total are part of the result (docs/budget.md). The best such price leaves a few tokens for the
+// slow method.
 std::vector<Tokens> apportion(Tokens total, std::span<const Party> parties, Tie tie) {
   std::vector<Tokens> served(parties.size(), 0);
   double weights = 0, largest = 0;

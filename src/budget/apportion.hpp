@@ -1,4 +1,4 @@
-// Whole tokens shared out by weight: Webster's method of highest averages, with a cap for each party.
+// Divides whole tokens by weight: Webster's method of highest averages, with a cap for each party.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 namespace plimsoll::budget {
 
 struct Party {
-  std::int64_t weight = 0;  // 0: takes nothing
+  std::int64_t weight = 0;  // 0: gets nothing
   Tokens cap = 0;
 };
 
@@ -17,9 +17,9 @@ struct Party {
 enum class Tie : std::uint8_t { earlier, later };
 
 // Serves `total` tokens one by one, each to the party with the highest weight / (2 * served + 1) that is
-// below its cap; stops when all are. One token more never takes one from anybody.
+// below its cap; stops when all parties have reached theirs. A larger total never lowers a party's share.
 //
-// Takes time for the parties, not for the tokens; apportion_slowly does what the sentence above says.
+// The time depends on the number of parties, not of tokens; apportion_slowly is the direct implementation.
 std::vector<Tokens> apportion(Tokens total, std::span<const Party> parties, Tie tie);
 std::vector<Tokens> apportion_slowly(Tokens total, std::span<const Party> parties, Tie tie);
 

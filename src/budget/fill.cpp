@@ -9,7 +9,7 @@
 namespace plimsoll::budget {
 namespace {
 
-// Highest value first, the earlier of equals. What has no number for a value comes last.
+// Orders by value, highest first, earlier pieces first among equals. NaN comes last.
 std::vector<std::uint32_t> by_value(std::span<const Piece> pieces) {
   std::vector<std::pair<double, std::uint32_t>> keys(pieces.size());
   for (std::uint32_t i = 0; i < keys.size(); ++i) {
@@ -22,14 +22,14 @@ std::vector<std::uint32_t> by_value(std::span<const Piece> pieces) {
   return order;
 }
 
-// The grants while pieces are taken in. A section that needs more than its grant takes what nobody was
-// granted, then what others cannot fill; so the grants never exceed the window together.
+// The grants while pieces are placed. A section that needs more than its grant takes tokens that were not
+// granted, then tokens that others cannot fill, so the grants together never exceed the window.
 class Hold {
  public:
   Hold(std::span<const Section> sections, Shares shares)
       : sections_(sections), grants_(std::move(shares.grants)), used_(grants_), free_(shares.left) {}
 
-  // The section of this kind, or nothing.
+  // Finds the section of this kind; none: there is none.
   std::optional<std::size_t> find(SectionKind kind) const {
     const auto found = std::ranges::find(sections_, kind, &Section::kind);
     if (found == sections_.end()) return std::nullopt;
@@ -41,7 +41,7 @@ class Hold {
   Tokens used(std::size_t at) const { return used_[at]; }
   void set_used(std::size_t at, Tokens tokens) { used_[at] = tokens; }
 
-  // What the section could use without taking anything that is used.
+  // Returns what the section could use without taking used tokens.
   Tokens within_reach(std::size_t at) const {
     Tokens reach = grants_[at] + free_;
     for (std::size_t i = 0; i < grants_.size(); ++i) reach += i == at ? 0 : grants_[i] - used_[i];
@@ -79,7 +79,7 @@ class Hold {
   Tokens free_;
 };
 
-// Pieces taken by value into one section. What does not fit at first may when others have left room.
+// Places pieces by value into one section. A piece that does not fit at first may fit later.
 class ByValue {
  public:
   ByValue(std::span<const Piece> pieces, Tokens frame, std::int64_t most)
@@ -102,7 +102,7 @@ class ByValue {
       }
       fates_[i] = Fate::kept;
       used += tokens;
-      frame_ = 0;  // it stands now
+      frame_ = 0;  // counted now
       --places_;
     }
     waiting_ = std::move(still_waiting);
@@ -134,7 +134,7 @@ std::vector<Fate> fill_history(Hold& hold, std::size_t section, const Load& load
   return fates;
 }
 
-// What is still free goes to what was wanted and cut, then to what may grow.
+// Gives free tokens to reserves that were cut, then to those that may grow.
 void fill_reserves(Hold& hold) {
   const auto thinking = hold.find(SectionKind::thinking);
   const auto answer = hold.find(SectionKind::answer);
@@ -157,10 +157,11 @@ std::size_t first_turn_kept(std::span<const Piece> turns, Tokens grant) {
   if (total <= grant) return 0;
   const Tokens excess = total - std::max<Tokens>(grant, 0);
   const auto quarter = static_cast<std::uint64_t>(std::max<Tokens>(grant / 4, 1));
-  const auto step = static_cast<Tokens>(std::bit_floor(quarter));  // a power of two: the grant may waver
-  // A cut may lie where a turn is the first to begin at or after a multiple of the step. Such places, counted
-  // from the start of the conversation, stay the same when turns are added at its end.
-  std::size_t least = turns.size();  // where just enough is gone
+  const auto step = static_cast<Tokens>(
+      std::bit_floor(quarter));  // a power of two, so that small changes of the grant do not matter
+  // A cut may be at the first turn that starts at or after a multiple of the step. These positions, counted
+  // from the start of the conversation, do not change when turns are added at its end.
+  std::size_t least = turns.size();  // the cut that removes just enough
   Tokens before = 0;
   for (std::size_t i = 0; i < turns.size(); ++i) {
     const Tokens begin = before + turns[i].tokens;
@@ -168,7 +169,7 @@ std::size_t first_turn_kept(std::span<const Piece> turns, Tokens grant) {
     before = begin;
     if (before < excess) continue;
     least = std::min(least, i + 1);
-    if (before > excess + step) break;  // a long turn behind the place: not worth it
+    if (before > excess + step) break;  // a long turn would remove too much
     if (steps && i + 1 < turns.size()) return i + 1;
   }
   return least;

@@ -1,4 +1,4 @@
-// A plan over 1,000 turns and 1,000 passages that are counted already: under 200 microseconds.
+// Fills a window with 1,000 turns and 1,000 passages that are already counted: under 200 microseconds.
 #include <benchmark/benchmark.h>
 
 #include <random>

@@ -72,8 +72,9 @@ Result<Shares> negotiate(Tokens window, std::span<const Section> sections) {
   Tokens wanted = 0;
   for (const Section& section : sections) wanted += section.basis;
 
-  // Too little: everybody starts at its basis and gives tokens up, down to its minimum. Too much: everybody
-  // starts there and is given more, up to its maximum. A tie favours the earlier section both times.
+  // Not enough room: every section starts at its basis and gives up tokens, down to its minimum. Enough room:
+  // every section starts there and gets more, up to its maximum. A tie favours the earlier section in both
+  // cases.
   const bool shrinking = wanted > window;
   std::vector<Party> parties;
   for (const Section& section : sections) {

@@ -28,11 +28,11 @@ std::optional<Policy> policy_named(std::string_view name) {
 namespace budget {
 namespace {
 
-// A thousand to one is "before the other", within what whole tokens allow.
+// A ratio of a thousand to one works as "before the other", within whole tokens.
 constexpr std::int64_t before = 1'000;
 constexpr std::int64_t grow_first = before;
 
-// How readily each gives way.
+// How much each section is cut.
 struct Weights {
   std::int64_t memory, history, context, answer;
 };
@@ -87,7 +87,7 @@ std::vector<Section> sections_for(const Wants& wants, Policy policy, Tokens wind
   const Tokens passages = bounded_passages(wants);
   Section context = of_pieces(SectionKind::context, passages, weights.context);
   if (policy != Policy::strict && !wants.context_limit) context.basis = std::min(passages, wants.context);
-  context.grow = grow_first;  // the answer grows into what passages leave
+  context.grow = grow_first;  // the answer gets what passages leave
   Section history = of_pieces(SectionKind::history, wants.turns + wants.summary, weights.history);
   history.min = wants.summary;
   return {fixed(SectionKind::format, wants.format),

@@ -9,9 +9,9 @@ namespace {
 
 using base::with_thousands;
 
-constexpr Tokens rule_margin = 100;            // budgeted chat keeps it free beside the answer
-constexpr Tokens average_message = 250;        // what budgeted chat takes a message to cost
-constexpr Tokens budgeted_chat_window = 8192;  // its default, for its own function only
+constexpr Tokens rule_margin = 100;            // kept free by budgeted chat besides the answer
+constexpr Tokens average_message = 250;        // cost of a message that budgeted chat assumes
+constexpr Tokens budgeted_chat_window = 8192;  // default, for that rule only
 
 }  // namespace
 

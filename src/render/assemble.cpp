@@ -18,7 +18,7 @@ bool is_system(const Json& message) {
   return role == "system" || role == "developer";
 }
 
-// A text in front of or behind what a message says, whatever shape its content has.
+// Adds text before or after the content of a message, whatever its type.
 void add_text(Json& message, const std::string& text, bool in_front) {
   Json& content = message["content"];
   if (content.is_array()) {
@@ -34,7 +34,7 @@ std::string heading_of(const std::string& provider) {
   return provider.empty() ? std::string(facts_open) : fmt::format("What {} remembers:\n", provider);
 }
 
-// In the order in which they first come.
+// Returns the providers in the order of their first fact.
 std::vector<std::string> providers_of(std::span<const Fact> facts) {
   std::vector<std::string> out;
   for (const Fact& fact : facts)
@@ -66,7 +66,7 @@ std::string passages_block(const Assembly& assembly) {
   return block;
 }
 
-// An id stands between quotes in what the model reads.
+// Makes an id safe between quotes in the prompt.
 std::string quoted(std::string id) {
   for (char& c : id)
     if (c == '"' || c == '<' || c == '>' || static_cast<unsigned char>(c) < 0x20) c = '_';
@@ -98,7 +98,7 @@ std::string passage_text(const Passage& passage) {
   return fmt::format("<passage id=\"{}\">\n{}\n</passage>\n", quoted(passage.id), passage.text);
 }
 
-// An element of its own, so that a model can tell it from what it was told to be.
+// A separate element, so that the model can distinguish it from the system prompt.
 std::string summary_text(const Summary& summary) {
   return fmt::format("<summary>\nThe beginning of this conversation, {} messages, in short:\n{}\n</summary>",
                      summary.messages, summary.text);
@@ -126,7 +126,7 @@ std::string passages_frame(std::string_view instruction) {
 Json assemble(const Json& body, const Assembly& assembly) {
   Json made = Json::object();
   for (const auto& [key, value] : body.items())
-    if (key != "plimsoll") made[key] = key == "messages" ? Json() : value;  // in its place
+    if (key != "plimsoll") made[key] = key == "messages" ? Json() : value;  // keeps the order of keys
   Json messages = Json::array();
   const std::string facts = facts_block(assembly.facts);
   bool facts_wait = !facts.empty();

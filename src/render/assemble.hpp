@@ -1,10 +1,10 @@
-// The request as it is sent: messages that stay, facts and passages put in their places.
+// Assembles the request to send: the kept messages with facts and passages inserted.
 //
-// Order keeps a server's prefix cache warm: what changes least comes first. Facts follow the system prompt;
-// passages stand right before the question, inside the user's message, because many chat templates allow no
-// second system message. A summary of older turns follows the system prompt for the same reason, and because
-// it changes more seldom than all that comes after it; where there is no system prompt it stands before the
-// first of the user's words.
+// The order keeps a server's prefix cache valid: what changes least comes first. Facts follow the system
+// prompt; passages are directly before the question, inside the user message, because many chat templates
+// allow only one system message. A summary of older turns follows the system prompt for the same reason, and
+// because it changes less often than everything after it; without a system prompt it is at the start of the
+// first user message.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ namespace plimsoll::render {
 struct Fact {
   std::string id;
   std::string text;
-  std::string provider{};  // who remembers it: a block of its own, under that name; empty: the first block
+  std::string provider{};  // memory provider, which has its own block; empty: the first block
 };
 
 struct Passage {
@@ -30,37 +30,37 @@ struct Passage {
   std::string text;
 };
 
-// What stands for turns that are not sent.
+// A summary that replaces turns.
 struct Summary {
   std::string text;
   std::size_t messages = 0;  // that it replaces
 };
 
-// What a model is told to do with passages, where nobody says otherwise.
+// Returns the default instruction for using passages.
 std::string_view instruction_for(Policy policy);
 
-// What one of them costs in its place, to be counted.
+// Returns the text of one item in the prompt, for counting.
 std::string fact_text(const Fact& fact);
 std::string passage_text(const Passage& passage);
 std::string summary_text(const Summary& summary);
-// What stands around all of them.
+// Returns the text around all items.
 std::string facts_frame(std::span<const Fact> facts);
 std::string passages_frame(std::string_view instruction);
 
 struct Assembly {
   std::vector<bool> keep;    // by message
-  std::size_t question = 0;  // the message that passages stand in
+  std::size_t question = 0;  // the message for passages
   std::vector<Fact> facts;
   std::vector<Passage> passages;
   std::optional<Summary> summary;
-  std::string instruction{};  // what to do with the passages: between them and the question; or empty
+  std::string instruction{};  // how to use the passages, between them and the question; or empty
 };
 
-// The message that the summary stands in: the system message that the others follow, else the first one of
-// the user's that stays.
+// Returns the message for the summary: the leading system message, else the first kept user
+// message.
 std::size_t summary_place(const nlohmann::ordered_json& messages, const Assembly& assembly);
 
-// `body`: an object with `messages`. Where there is no system message, facts stand before the passages.
+// `body`: an object with `messages`. Without a system message, facts are put before the passages.
 nlohmann::ordered_json assemble(const nlohmann::ordered_json& body, const Assembly& assembly);
 
 }  // namespace plimsoll::render

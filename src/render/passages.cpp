@@ -27,16 +27,16 @@ std::string reason_of(const Draft& draft, const Evidence& evidence) {
   if (!words.empty()) out = fmt::format("words: {}", fmt::join(words, ", "));
   if (evidence.by_meaning)
     out += fmt::format("{}meaning {:.2f}", out.empty() ? "" : "; ", std::max(draft.passage.meaning, 0.0F));
-  return out.empty() ? "stands beside what was found" : out;
+  return out.empty() ? "next to a match" : out;
 }
 
-// Whether the lead stands in the passage or behind it.
+// Returns whether the lead is inside or after the passage.
 bool follows(const Stretch& stretch, const SelectedPassage& passage) {
   const std::uint64_t end = stretch.chunks.back()->chunk.span.end;
   return stretch.text_within({passage.span.start, end}).find(passage.lead) != std::string::npos;
 }
 
-// Chosen neighbours become one passage, with the white space between them.
+// Joins chosen neighbours into one passage, with the white space between them.
 std::vector<Draft> joined(const Evidence& evidence, const Chosen& chosen) {
   std::vector<Draft> out;
   std::size_t place = 0;
@@ -73,16 +73,16 @@ std::vector<Draft> joined(const Evidence& evidence, const Chosen& chosen) {
   }
   for (Draft& draft : out) {
     draft.passage.text = draft.stretch->text_within(draft.passage.span);
-    // A table whose header row is in the passage needs it no second time, and what stands before a definition
-    // is not a part of it.
+    // If the passage contains its table's header row, it is not repeated; text before a definition is
+    // not part of it.
     if (follows(*draft.stretch, draft.passage)) draft.passage.lead.clear();
     draft.passage.reason = reason_of(draft, evidence);
   }
   return out;
 }
 
-// The number of its document, and at its first passage the document's name and the headings above it, as far
-// as they may cost: the fullest form that fits.
+// Labels a passage with the number of its document, and the document's first passage also with its name and
+// headings: the longest form within the limit.
 void label(std::vector<SelectedPassage>& passages, const Tokenizer& tokenizer, Tokens names) {
   std::map<DocumentId, std::size_t> numbers;
   for (SelectedPassage& passage : passages) {

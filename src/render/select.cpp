@@ -1,8 +1,8 @@
-// Which sentences of the evidence are chosen.
+// Chooses sentences of the evidence.
 //
-// Greedy by score: the best sentence first, and on while they fit; one that does not fit is skipped. What
-// joins a sentence that is chosen costs no label of its own. Then labels are written, the text is counted as
-// it stands, and what the estimate got wrong is mended: too much, the weakest go; room left, the next come.
+// Greedy by score: takes the best sentences while they fit and skips those that do not. A sentence next to a
+// chosen one needs no label. Then labels are written, the text is counted exactly, and the estimate is
+// corrected: if it is too long, the weakest are dropped; if there is room, the next are added.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -16,12 +16,12 @@
 namespace plimsoll::render {
 namespace {
 
-// How often what is left of the budget is offered again. The estimate is good to a few tokens, so that later
+// How often the rest of the budget is offered again. The estimate is accurate to a few tokens, so later
 // rounds find little.
 constexpr int rounds = 4;
-// Less room than this holds no sentence worth its label.
+// In less room no sentence is worth its label.
 constexpr Tokens least_room = 6;
-// Sentences that share nine words of ten say the same.
+// Sentences that share nine of ten words are repetitions.
 constexpr double same_share = 0.9;
 
 struct Place {
@@ -30,10 +30,10 @@ struct Place {
   std::uint32_t sentence = 0;
 };
 
-// The words of a sentence as a set, with one bit a word in front: most pairs differ there already.
+// The words of a sentence as a set, with a bit mask for fast comparison.
 struct Words {
   std::uint64_t bits = 0;
-  std::vector<std::uint64_t> hashes;  // ascending, each once
+  std::vector<std::uint64_t> hashes;  // ascending, unique
 };
 
 Words words_of(std::string_view text) {
@@ -107,7 +107,7 @@ class Selector {
   }
 
  private:
-  // In the lists of all sentences.
+  // Returns the index in the lists of all sentences.
   std::size_t at(const Place& place) const { return first_[place.stretch] + place.sentence; }
 
   const ScoredSentence& sentence_at(const Place& place) const {
@@ -118,13 +118,13 @@ class Selector {
     return evidence_.stretches[place.stretch].text_of(sentence_at(place));
   }
 
-  // Whether it stays out although there is room.
+  // Returns whether it is left out even if there is room.
   bool is_weak(const Place& place) const {
     if (sentence_at(place).relevance < options_.least_relevance) return true;
     return taken_ >= options_.sure && place.score < options_.least_share * order_.front().score;
   }
 
-  // What a passage that begins here costs beside its text.
+  // Returns the cost of a passage that starts here, besides its text.
   Tokens apart(const Place& place) {
     if (!options_.render) return apart_;
     const Stretch& stretch = evidence_.stretches[place.stretch];
@@ -148,7 +148,7 @@ class Selector {
     return known;
   }
 
-  // Takes sentences by score into so many more tokens. True: something was chosen.
+  // Takes sentences by score for `room` more tokens. True: something was chosen.
   bool take(Tokens room) {
     bool came = false;
     for (const Place& place : order_) {
@@ -161,7 +161,7 @@ class Selector {
                          continues(stretch, place.sentence + 1);
       if (!left && !right && options_.most_passages && runs_ >= *options_.most_passages) continue;
       Tokens cost = tokens_of(place) + apart(place) * (1 - (left ? 1 : 0) - (right ? 1 : 0));
-      // A weak sentence between two that are in may be cheaper to keep than a second passage.
+      // A weak sentence between two chosen ones may cost less than a second passage.
       if (cost > 0 && is_weak(place)) continue;
       if (!left) cost += lead_tokens(place);
       if (cost > room || repeats(place)) continue;
@@ -174,10 +174,10 @@ class Selector {
     return came;
   }
 
-  // Whether a sentence that is chosen says the same. What repeats is remembered and not tried again.
+  // Returns whether it repeats a chosen sentence. Repetitions are remembered and not tried again.
   bool repeats(const Place& place) {
     Words words = words_of(text_of(place));
-    if (words.hashes.size() < 4) return false;  // "Yes." may be said twice
+    if (words.hashes.size() < 4) return false;  // "Yes." may occur twice
     const auto found =
         std::ranges::find_if(said_, [&](const Said& other) { return same(words, other.words); });
     if (found != said_.end()) return true;
@@ -185,7 +185,7 @@ class Selector {
     return false;
   }
 
-  // What stands before a passage that begins here: a table's header, a definition's first line.
+  // Counts the lead of a passage that starts here: a table's header, a definition's first line.
   Tokens lead_tokens(const Place& place) {
     const Stretch& stretch = evidence_.stretches[place.stretch];
     const std::string& lead = stretch.chunks[sentence_at(place).chunk]->chunk.lead;
@@ -195,14 +195,14 @@ class Selector {
     return known->second;
   }
 
-  // What is dropped is not tried again: its cost was estimated too low.
+  // A dropped sentence is not tried again: its cost was estimated too low.
   bool drop_weakest() {
     for (auto place = order_.rbegin(); place != order_.rend(); ++place) {
       if (!chosen_[at(*place)]) continue;
       chosen_[at(*place)] = false;
       given_up_[at(*place)] = true;
       take_stock();
-      // One out of the middle of a passage leaves two.
+      // Dropping from the middle splits a passage in two.
       if (options_.most_passages && runs_ > *options_.most_passages) continue;
       return true;
     }
@@ -216,7 +216,7 @@ class Selector {
     take_stock();
   }
 
-  // What is said and in how many runs, of those that are still chosen.
+  // Updates the words and runs of the chosen sentences.
   void take_stock() {
     std::erase_if(said_, [&](const Said& said) { return !chosen_[said.at]; });
     runs_ = 0;
@@ -236,21 +236,21 @@ class Selector {
   const Evidence& evidence_;
   const Tokenizer& tokenizer_;
   const SelectOptions& options_;
-  std::vector<std::size_t> first_;  // by stretch: where its sentences begin in the lists of all
+  std::vector<std::size_t> first_;  // per stretch: index of its first sentence in the lists
   std::vector<Tokens> tokens_;      // -1: not counted yet
   Chosen chosen_;
-  Chosen given_up_;  // did not fit after all
+  Chosen given_up_;  // dropped
   std::map<std::string_view, Tokens> leads_;
   std::map<std::pair<DocumentId, std::string_view>, Tokens> frames_;
   std::vector<Place> order_;  // by score
   struct Said {
-    std::size_t at;  // of the sentence
+    std::size_t at;  // index of the sentence
     Words words;
   };
   std::vector<Said> said_;
   std::size_t runs_ = 0;
-  Tokens taken_ = 0;  // by all that was taken, about
-  Tokens apart_ = 0;  // what a passage costs that stands by itself
+  Tokens taken_ = 0;  // estimated total
+  Tokens apart_ = 0;  // cost of a separate passage
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ bool has_digit(std::string_view text) {
   return text.find_first_of("0123456789") != std::string_view::npos;
 }
 
-// One or two digits alone go on with a version: claude-3 is not in claude-3-5-haiku. A size has a letter,
+// A word of one or two digits continues a version: claude-3 is not in claude-3-5-haiku. A size has a letter,
 // a date more digits.
 bool goes_on_with_version(const std::vector<std::string>& words, std::size_t at) {
   return at < words.size() && words[at].size() <= 2 &&
@@ -50,7 +50,7 @@ Result<void> ModelCatalogue::extend(std::string_view toml_text, std::string_view
     } else if (static_cast<std::size_t>(same - next.models_.begin()) < before) {
       *same = std::move(card);
     } else {
-      return fail(Errc::bad_setting, "{}: '{}' is there twice", origin, card.name);
+      return fail(Errc::bad_setting, "{}: '{}' is listed twice", origin, card.name);
     }
   }
   TRY_VOID(next.index());
@@ -58,8 +58,8 @@ Result<void> ModelCatalogue::extend(std::string_view toml_text, std::string_view
   return {};
 }
 
-// Names first, so that an alias never hides a name. Within one file two models may not share one; what a
-// later file says stands above what an earlier one does.
+// Names first, so that an alias never hides a name. Within one file two models must not share a name; a
+// later file overrides an earlier one.
 Result<void> ModelCatalogue::index() {
   for (const bool aliases : {false, true}) {
     for (std::size_t i = models_.size(); i-- > 0;) {
@@ -68,7 +68,7 @@ Result<void> ModelCatalogue::index() {
       for (const std::string& name : names) {
         const std::string key = window::key_of(window::words_of(name));
         if (key.empty())
-          return fail(Errc::bad_setting, "{}: '{}' of {} is no name", card.origin, name, card.name);
+          return fail(Errc::bad_setting, "{}: '{}' of {} is not a valid name", card.origin, name, card.name);
         const auto [at, added] = known_.try_emplace(key, Known{i, name, aliases});
         const ModelCard& other = models_[at->second.card];
         if (!added && other.name != card.name && other.origin == card.origin)
@@ -95,8 +95,8 @@ std::optional<ModelMatch> ModelCatalogue::find(std::string_view name) const {
   return spellings.empty() ? std::nullopt : partial(spellings.front());
 }
 
-// The longest run of whole words that is known. The name of a family alone, such as "mistral", says too
-// little to be taken out of a longer name.
+// Finds the longest known run of whole words. The name of a family alone, such as "mistral", is too
+// general to match inside a longer name.
 std::optional<ModelMatch> ModelCatalogue::partial(const std::vector<std::string>& words) const {
   std::optional<ModelMatch> best;
   std::size_t longest = 0;

@@ -16,7 +16,7 @@ constexpr Tokens largest_window = 1'000'000'000;
 constexpr std::string_view keys[] = {"name",   "aliases",  "window",    "max_output", "tokenizer", "template",
                                      "images", "specials", "exactness", "why",        "source",    "date"};
 
-// Where a message points: the file and the model.
+// Position for error messages: file and model.
 struct Place {
   std::string_view origin;
   std::string model;
@@ -30,7 +30,7 @@ Result<std::string> text_of(const toml::table& table, std::string_view key, cons
   }
   const auto text = node->value_exact<std::string>();
   if (!text || text->empty())
-    return fail(Errc::bad_setting, "{}: '{}' of {} must be a text", place.origin, key, place.model);
+    return fail(Errc::bad_setting, "{}: '{}' of {} must be a string", place.origin, key, place.model);
   return *text;
 }
 
@@ -62,11 +62,11 @@ Result<void> read_choices(const toml::table& table, const Place& place, ModelCar
   };
   TRY(card.chat_template, text_of(table, "template", place, false));
   if (!is_one_of(chat_templates(), card.chat_template))
-    return fail(Errc::bad_setting, "{}: 'template' of {} is '{}', which is no chat template", place.origin,
+    return fail(Errc::bad_setting, "{}: 'template' of {} is '{}', which is not a chat template", place.origin,
                 place.model, card.chat_template);
   TRY(card.images, text_of(table, "images", place, false));
   if (!is_one_of(image_rules(), card.images))
-    return fail(Errc::bad_setting, "{}: 'images' of {} is '{}', which is no image rule", place.origin,
+    return fail(Errc::bad_setting, "{}: 'images' of {} is '{}', which is not an image rule", place.origin,
                 place.model, card.images);
   return {};
 }
@@ -75,11 +75,12 @@ Result<void> read_aliases(const toml::table& table, const Place& place, ModelCar
   const toml::node* node = table.get("aliases");
   if (node == nullptr) return {};
   if (!node->is_array())
-    return fail(Errc::bad_setting, "{}: 'aliases' of {} must be a list of texts", place.origin, place.model);
+    return fail(Errc::bad_setting, "{}: 'aliases' of {} must be a list of strings", place.origin,
+                place.model);
   for (const toml::node& alias : *node->as_array()) {
     const auto text = alias.value_exact<std::string>();
     if (!text || text->empty())
-      return fail(Errc::bad_setting, "{}: 'aliases' of {} must be a list of texts", place.origin,
+      return fail(Errc::bad_setting, "{}: 'aliases' of {} must be a list of strings", place.origin,
                   place.model);
     card.aliases.push_back(*text);
   }
@@ -123,7 +124,7 @@ Result<ModelCard> read_model(const toml::table& table, std::string_view origin, 
 
 Result<std::vector<ModelCard>> read_catalogue(std::string_view toml_text, std::string_view origin) {
   if (toml_text.size() > longest_file)
-    return fail(Errc::bad_input, "{}: {} bytes are more than a catalogue has", origin, toml_text.size());
+    return fail(Errc::bad_input, "{}: {} bytes are too many for a catalogue", origin, toml_text.size());
   toml::table table;
   try {
     table = toml::parse(toml_text);

@@ -1,4 +1,4 @@
-// Reads the form of data/models.toml.
+// Reads the format of data/models.toml.
 #pragma once
 
 #include <string_view>

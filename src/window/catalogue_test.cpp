@@ -244,13 +244,13 @@ TEST(Extend, NamesWhatIsWrongAndChangesNothing) {
   EXPECT_EQ(error(model("x", "max_output = 6000\n")),
             "mine.toml: 'max_output' of x is 6000, its window 5000");
   EXPECT_EQ(error(model("x", "template = \"chatlm\"\n")),
-            "mine.toml: 'template' of x is 'chatlm', which is no chat template");
+            "mine.toml: 'template' of x is 'chatlm', which is not a chat template");
   EXPECT_EQ(error(model("x", "images = \"tiles\"\n")),
-            "mine.toml: 'images' of x is 'tiles', which is no image rule");
+            "mine.toml: 'images' of x is 'tiles', which is not an image rule");
   EXPECT_EQ(error(model("x", "exactness = \"estimated\"\n")), "mine.toml: x has no 'why'");
   EXPECT_EQ(error(model("x", "date = \"today\"\n")),
             "mine.toml: 'date' of x must be a day such as 2026-11-15");
-  EXPECT_EQ(error(model("x") + model("x")), "mine.toml: 'x' is there twice");
+  EXPECT_EQ(error(model("x") + model("x")), "mine.toml: 'x' is listed twice");
   EXPECT_EQ(error(model("x-1b") + model("y", "aliases = [\"X:1B\"]\n")),
             "mine.toml: 'X:1B' means both x-1b and y");
   EXPECT_EQ(error("[[model]]\nname = \"x\"\n"),

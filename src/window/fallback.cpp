@@ -15,7 +15,7 @@ std::string why_none(const FallbackAsk& ask, const FallbackDecision& decision) {
                   with_thousands(decision.threshold), ask.current);
   if (!ask.enabled) return need + "; fallback is off (LLM_FALLBACK_ENABLED)";
   if (ask.allowed.empty()) return need + "; no fallback is allowed (LLM_ALLOWED_FALLBACK_MODELS is empty)";
-  return fmt::format("{}; no allowed model that is served has the {} tokens that are required", need,
+  return fmt::format("{}; no allowed and served model has the required {} tokens", need,
                      with_thousands(decision.required));
 }
 
@@ -54,7 +54,7 @@ FallbackDecision choose_fallback(const FallbackAsk& ask, const WindowOf& window_
       candidate.window = *window;
       const bool enough = *window >= decision.required;
       candidate.verdict = fmt::format("its window of {} {} the {} required", with_thousands(*window),
-                                      enough ? "holds" : "is below", with_thousands(decision.required));
+                                      enough ? "fits" : "is below", with_thousands(decision.required));
       if (enough) {
         decision.to = *name;
         decision.to_window = *window;

@@ -73,7 +73,7 @@ TEST(FallbackF2, TakesTheFirstThatIsLargeEnough) {
   EXPECT_EQ(both.to, "gemini-2.5-flash");
   ASSERT_EQ(both.considered.size(), 2U);
   EXPECT_EQ(both.considered[0].verdict, "its window of 400,000 is below the 588,500 required");
-  EXPECT_EQ(both.considered[1].verdict, "its window of 1,048,576 holds the 588,500 required");
+  EXPECT_EQ(both.considered[1].verdict, "its window of 1,048,576 fits the 588,500 required");
 }
 
 TEST(FallbackF2, SkipsTheCurrentModelByWhateverName) {

@@ -19,7 +19,7 @@ bool all_digits(std::string_view word) {
   return !word.empty() && std::ranges::all_of(word, is_digit);
 }
 
-// What says how a model is packed or tuned to follow instructions, not which one it is.
+// Words for packaging or tuning, which do not identify a model.
 constexpr std::string_view packing[] = {
     "instruct",     "it",   "chat", "hf",    "gguf",    "ggml",   "awq",    "gptq",     "exl2",
     "mlx",          "bnb",  "qat",  "fp8",   "fp16",    "bf16",   "f16",    "f32",      "int8",
@@ -48,7 +48,7 @@ bool is_date(std::string_view word) {
   return all_digits(word) && (word.size() == 4 || word.size() == 6 || word.size() == 8);
 }
 
-// Cut at separators only, '_' not among them, so that a quantization stays one word.
+// Splits at separators other than '_', so that a quantization stays one word.
 std::vector<std::string> rough_words(std::string_view name) {
   std::vector<std::string> words(1);
   for (const char c : base::to_lower_ascii(name.substr(0, longest_name))) {
@@ -62,7 +62,7 @@ std::vector<std::string> rough_words(std::string_view name) {
   return words;
 }
 
-// How many words at the end say nothing of which model it is: 0, 1, or 3 for a date in parts.
+// Returns the number of words at the end that do not identify the model: 0, 1, or 3 for a date in parts.
 std::size_t noise_at_end(const std::vector<std::string>& words) {
   const std::size_t n = words.size();
   if (n < 2) return 0;

@@ -13,11 +13,11 @@ namespace plimsoll::window {
 namespace {
 
 constexpr std::size_t longest_body = 1'000'000;
-constexpr std::size_t longest_message = 20'000;  // that is looked through
+constexpr std::size_t longest_message = 20'000;  // that is searched
 constexpr std::size_t longest_said = 400;
 constexpr Tokens largest_wanted = 1'000'000'000'000;
 
-// Small letters, as the messages are compared. Each names the window and says that something is beyond it.
+// In lower case. Each phrase means that the request exceeds the window.
 constexpr auto wordings = std::to_array<std::string_view>({
     "context_length_exceeded",                            // OpenAI, Groq
     "maximum context length",                             // OpenAI, vLLM, SGLang, Mistral, OpenRouter, Ollama
@@ -43,11 +43,11 @@ constexpr auto wordings = std::to_array<std::string_view>({
     "total number of tokens in the prompt cannot exceed"  // Cohere
 });
 
-// What speaks of tokens, but of those that may be used in a minute.
+// Phrases of rate limits, which also mention tokens.
 constexpr auto of_rates = std::to_array<std::string_view>(
     {"tokens per min", "tokens per day", "tokens_per_", "rate limit", "rate_limit", "(tpm)", "quota"});
 
-// Where the numbers stand: # is one.
+// Positions of numbers, marked by #.
 constexpr auto window_places =
     std::to_array<std::string_view>({"context length is #",         "context length is only #",
                                      "context length of #",         "context length of only #",
@@ -60,12 +60,12 @@ constexpr auto window_places =
                                      "the prompt cannot exceed #",  "context limit of #",
                                      "context size of #",           "(n_ctx = #"});
 
-// Everything that was asked for.
+// The whole request.
 constexpr auto whole_places = std::to_array<std::string_view>(
     {"for a total of at least # tokens", "for a total of # tokens", "you requested a total of # tokens",
      "you requested # tokens", "you requested about # tokens", "resulted in # tokens",
      "the request contains # tokens", "requested tokens (#"});
-// The input alone, to which what was asked for as answer is added where that is said too.
+// Only the input; the requested answer is added if it is given too.
 constexpr auto input_places = std::to_array<std::string_view>(
     {"your request has # input tokens", "you passed # input tokens",
      "prompt contains at least # input tokens", "the input (# tokens", "input length (#", "request (# tokens",
@@ -83,7 +83,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// A whole number, perhaps with thousands apart, at the front of the text; `text` is left behind it.
+// Reads a whole number, possibly with thousands separators, and removes it from `text`.
 std::optional<Tokens> take_number(std::string_view& text) {
   Tokens number = 0;
   std::size_t at = 0;
@@ -100,10 +100,10 @@ std::optional<Tokens> take_number(std::string_view& text) {
 
 struct ReadNumber {
   Tokens number = 0;
-  std::string_view phrase;  // with the words that lead up to it
+  std::string_view phrase;  // with the words before it
 };
 
-// The number at the place's #, wherever the place's words stand in the text.
+// Finds the words of the place anywhere in the text and returns the number at #.
 std::optional<ReadNumber> number_at(std::string_view text, std::string_view place) {
   const std::size_t mark = place.find('#');
   const std::string_view before = place.substr(0, mark);
@@ -127,7 +127,7 @@ std::optional<Tokens> first_number(std::string_view text, std::span<const std::s
   return read ? std::optional(read->number) : std::nullopt;
 }
 
-// "a + b > c", as Anthropic has it.
+// "a + b > c", Anthropic's format.
 bool read_sum(std::string_view text, Overflow& overflow) {
   constexpr std::string_view lead = "context limit: ";
   const std::size_t at = text.find(lead);
@@ -160,21 +160,21 @@ void read_numbers(std::string_view text, Overflow& overflow) {
   if (overflow.window && *overflow.window > largest_served_window) overflow.window.reset();
 }
 
-// Without a number it is known by the sentence alone.
+// Without a number only the phrase identifies it.
 void note_wording(std::string_view text, Overflow& overflow) {
   if (!overflow.words.empty()) return;
   for (const std::string_view wording : wordings)
     if (text.find(wording) != std::string_view::npos) overflow.words.emplace_back(wording);
 }
 
-// At most so many bytes, and no half of a character.
+// Truncates at a character boundary.
 std::string shortened(std::string_view text, std::size_t most) {
   if (text.size() <= most) return std::string(text);
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
   return std::string(text.substr(0, most)) + "...";
 }
 
-// Where servers put what went wrong, and every word of it that may tell.
+// The error message of a server, and its code and type.
 struct Complaint {
   std::string message;
   std::string marks;  // code and type
@@ -213,10 +213,10 @@ std::optional<Overflow> judge(const Complaint& complaint) {
   return overflow;
 }
 
-// The member that tells of an error, or null.
+// Returns the member with the error, or null.
 const Json& error_in(const Json& reply) {
   if (const Json& error = member(reply, "error"); !error.is_null()) return error;
-  return member(member(reply, "response"), "error");  // OpenAI's responses, in an event
+  return member(member(reply, "response"), "error");  // an event of OpenAI's responses
 }
 
 bool may_be_overflow(int status) {
@@ -228,7 +228,7 @@ bool may_be_overflow(int status) {
 
 std::optional<Overflow> read_overflow(int status, std::string_view body) {
   if (!may_be_overflow(status) || body.empty() || body.size() > longest_body) return std::nullopt;
-  // Almost every event of a stream ends here, unparsed.
+  // The usual case: no parsing needed.
   if (status == 200 && body.find("\"error\"") == std::string_view::npos) return std::nullopt;
   Json reply;
   if (base::check_json_shape(body, "the reply")) reply = Json::parse(body, nullptr, false);

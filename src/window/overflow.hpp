@@ -1,5 +1,5 @@
-// Knows from the error of a server that the request did not fit its window, whichever server it is, and what
-// it says of the sizes.
+// Detects in an error of any server that the request did not fit its window, and reads the
+// sizes.
 #pragma once
 
 #include <optional>
@@ -12,15 +12,15 @@
 namespace plimsoll::window {
 
 struct Overflow {
-  std::optional<Tokens> window{};  // that the server has
-  std::optional<Tokens> wanted{};  // by the request: its input, with the answer where that is counted too
-  std::string said;                // the server's words, shortened
-  // What it was known by, in small letters: "maximum context length", "context length is 4096".
+  std::optional<Tokens> window{};  // of the server
+  std::optional<Tokens> wanted{};  // size of the request: its input, with the answer if that is counted too
+  std::string said;                // the server's message, shortened
+  // The matching phrases, in lower case: "maximum context length", "context length is 4096".
   std::vector<std::string> words{};
 };
 
-// The body of a reply of status 400 and up; or, with status 200, the JSON of one event of a stream, where
-// only what stands in an `error` counts. Nothing for any other error: limits of rate, wrong arguments,
+// `body`: of a reply of status 400 and up; or, with status 200, the JSON of one event of a stream, where
+// only an `error` counts. None for any other error: rate limits, wrong arguments,
 // failures.
 std::optional<Overflow> read_overflow(int status, std::string_view body);
 

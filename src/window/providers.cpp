@@ -10,13 +10,13 @@ namespace {
 
 using Pair = std::pair<std::string_view, std::string_view>;
 
-// Sources without a provider in front are the model makers' own.
+// Sources without a provider prefix are the vendors' own.
 constexpr std::array makers{Pair{"gpt-", "openai"},       Pair{"o1", "openai"},
                             Pair{"o3", "openai"},         Pair{"o4", "openai"},
                             Pair{"claude-", "anthropic"}, Pair{"deepseek-", "deepseek"},
                             Pair{"gemini-", "gemini"},    Pair{"command-", "cohere"}};
 
-// Hosts, or the ends of their names.
+// Hosts or suffixes of hosts.
 constexpr std::array hosts{Pair{"api.openai.com", "openai"},
                            Pair{".openai.azure.com", "azure"},
                            Pair{"api.anthropic.com", "anthropic"},

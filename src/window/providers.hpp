@@ -1,5 +1,5 @@
-// Who serves a model, and whose figures the catalogue has. Providers limit answers differently: what one of
-// them allows says nothing of another.
+// The provider of a server, and the provider of the catalogue's numbers. Providers limit answers differently:
+// a limit of one does not apply to another.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace plimsoll::window {
 
-// The provider whose figures the card's `source` names, in LiteLLM's words: "openai", "azure", "gemini".
+// Returns the provider in the card's `source`, by its LiteLLM name: "openai", "azure", "gemini".
 // Empty: not known.
 std::string provider_of(const ModelCard& card);
 
-// The provider at an address, by the same words. "?" where the host is nobody's in particular.
+// Returns the provider of a URL, by the same names. "?": not a known provider.
 std::string_view provider_at(std::string_view url);
 
 }  // namespace plimsoll::window

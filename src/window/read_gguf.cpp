@@ -26,7 +26,7 @@ Result<ModelLocation> read_gguf_model(std::string_view file) {
   model.name = metadata.text("general.name");
   model.family = metadata.text("general.architecture");
   if (model.family.empty() || model.family.size() > longest_text)
-    return fail(Errc::bad_input, "the GGUF file does not say its architecture");
+    return fail(Errc::bad_input, "the GGUF file has no architecture");
   if (model.name.size() > longest_text) model.name.clear();
   const std::string key = model.family + ".context_length";
   const std::int64_t length = metadata.number(key, 0);

@@ -16,7 +16,7 @@ void read_details(const Json& details, ModelLocation& model) {
   model.family = text_in(details, "family");
 }
 
-// "num_ctx                        8192"; the last one of several counts, as in a Modelfile.
+// "num_ctx                        8192"; the last one wins, as in a Modelfile.
 void read_parameter(std::string_view line, ModelLocation& model) {
   line = base::trim(line);
   const std::size_t end = line.find_first_of(" \t");
@@ -28,7 +28,7 @@ void read_parameter(std::string_view line, ModelLocation& model) {
   model.served_by = model.served > 0 ? "num_ctx" : "";
 }
 
-// One text with a line each today, a list of texts before.
+// One string with a line per parameter; older versions have a list of strings.
 void read_parameters(const Json& parameters, ModelLocation& model) {
   if (parameters.is_null()) return;
   if (parameters.is_string()) {
@@ -43,16 +43,16 @@ void read_parameters(const Json& parameters, ModelLocation& model) {
   const bool texts = parameters.is_array() &&
                      std::ranges::all_of(parameters, [](const Json& line) { return line.is_string(); });
   if (!texts) {
-    model.problem = fmt::format("parameters is {}, not text or a list of texts", shown(parameters));
+    model.problem = fmt::format("parameters is {}, not a string or a list of strings", shown(parameters));
     return;
   }
   for (const Json& line : parameters) read_parameter(line.get_ref<const std::string&>(), model);
 }
 
-// <architecture>.context_length: what the model could do, whatever it is run with.
+// <architecture>.context_length: the model's maximum.
 void read_model_info(const Json& info, ModelLocation& model) {
   const std::string architecture = text_in(info, "general.architecture");
-  std::string problem;  // of the maximum only: the served window does not hang on it
+  std::string problem;  // of the maximum only; the served window does not depend on it
   if (!architecture.empty()) model.maximum = tokens_in(info, architecture + ".context_length", problem);
   if (model.family.empty()) model.family = architecture;
   if (model.parameters.empty()) model.parameters = parameters_of(member(info, "general.parameter_count"));
@@ -91,7 +91,7 @@ Result<std::vector<ModelLocation>> read_ollama_list(std::string_view reply) {
     read_details(member(entry, "details"), model);
     model.served = tokens_in(entry, "context_length", model.problem);
     if (model.served > 0) model.served_by = "context_length of the loaded model";
-    model.confidence = Confidence::medium;  // it holds for as long as the model stays loaded
+    model.confidence = Confidence::medium;  // valid while the model stays loaded
     models.push_back(std::move(model));
   }
   return models;

@@ -1,4 +1,4 @@
-// OpenAI's list of models, and what others add to its entries.
+// Reads OpenAI's list of models, with fields that others add.
 #include <algorithm>
 #include <map>
 
@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::size_t most_models = 10'000;
 
-// A field that servers give what they serve in. OpenRouter's top_provider stands above its context_length,
-// which is the largest that any of its providers has.
+// A field with the served window. OpenRouter's top_provider overrides its context_length,
+// which is the maximum of all its providers.
 struct Field {
-  std::string_view within;  // the member that holds it, or ""
+  std::string_view within;  // enclosing member, or ""
   std::string_view key;
   Confidence confidence;
 };
@@ -39,10 +39,10 @@ void read_served(const Json& entry, ModelLocation& model) {
                                              : std::string(field.within) + "." + std::string(field.key);
       model.confidence = field.confidence;
     }
-    // What the list calls the model's own, whoever serves it.
+    // Also the model's maximum, independent of the server.
     if (field.confidence == Confidence::medium) model.maximum = std::max(model.maximum, tokens);
   }
-  if (model.served > 0) model.problem.clear();  // what was wrong beside it does not matter
+  if (model.served > 0) model.problem.clear();  // other problems do not matter
 }
 
 ModelLocation read_entry(const Json& entry) {
@@ -60,7 +60,7 @@ ModelLocation read_entry(const Json& entry) {
   return model;
 }
 
-// An adapter (LoRA) that does not say runs with what its base model does. `parents`: by model, or empty.
+// A LoRA adapter without a window has that of its base model. `parents`: by model, or empty.
 void inherit_from_parents(const std::vector<std::string>& parents, std::vector<ModelLocation>& models) {
   std::map<std::string_view, const ModelLocation*> by_name;
   for (const ModelLocation& model : models) by_name.emplace(model.name, &model);

@@ -15,7 +15,7 @@ std::string file_name(const std::string& path) {
 
 }  // namespace
 
-// n_ctx is what one slot has: the server has divided already.
+// n_ctx is per slot: the server has already divided it.
 Result<ModelLocation> read_llama_props(std::string_view reply) {
   TRY(const Json json, parse_reply(reply));
   const Json& settings = member(json, "default_generation_settings");
@@ -63,7 +63,7 @@ Result<ModelLocation> read_tgi_info(std::string_view reply) {
   return model;
 }
 
-// The limit of the input; answers have one of their own beside it.
+// The limit of the input; answers have a separate one.
 Result<std::vector<ModelLocation>> read_gemini_models(std::string_view reply) {
   TRY(const Json json, parse_reply(reply));
   const Json& list = member(json, "models");

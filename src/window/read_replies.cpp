@@ -1,4 +1,4 @@
-// Which reader a reply goes to.
+// Chooses the reader of a reply.
 #include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "window/read_servers.hpp"
@@ -22,7 +22,7 @@ Result<std::vector<ModelLocation>> read_models(ServerKind kind, std::string_view
     case ServerKind::openai: break;
   }
   TRY(std::vector<ModelLocation> models, window::read_openai_models(reply));
-  // Its list has what the model was trained for; what it serves is in /props.
+  // Its list has the trained window; the served one is in /props.
   if (kind == ServerKind::llama_cpp)
     for (ModelLocation& model : models) model.served = 0;
   return models;
@@ -31,12 +31,12 @@ Result<std::vector<ModelLocation>> read_models(ServerKind kind, std::string_view
 Result<ModelLocation> read_model(ServerKind kind, std::string_view reply) {
   if (kind == ServerKind::ollama) return window::read_ollama_show(reply);
   if (kind == ServerKind::llama_cpp) return window::read_llama_props(reply);
-  return fail(Errc::bad_input, "{} has no question for one model", name_of(kind));
+  return fail(Errc::bad_input, "{} has no request for one model", name_of(kind));
 }
 
 Result<std::vector<ModelLocation>> read_loaded(ServerKind kind, std::string_view reply) {
   if (kind == ServerKind::ollama) return window::read_ollama_list(reply);
-  return fail(Errc::bad_input, "{} has no question for the loaded models", name_of(kind));
+  return fail(Errc::bad_input, "{} has no request for loaded models", name_of(kind));
 }
 
 bool answers_as(ServerKind kind, std::string_view reply) {
@@ -46,8 +46,8 @@ bool answers_as(ServerKind kind, std::string_view reply) {
   }
   if (kind == ServerKind::llama_cpp) return read_model(kind, reply).has_value();
   if (kind == ServerKind::lm_studio) {
-    // Another server may give its own list under any path; only this one says of each model what state it is
-    // in.
+    // Other servers may return their list under any path; only this one has a state for each
+    // model.
     const auto json = window::parse_reply(reply);
     if (!json) return false;
     const window::Json& data = window::member(*json, "data");

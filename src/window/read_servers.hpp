@@ -1,4 +1,4 @@
-// A reader for each form of reply; plimsoll/window.hpp chooses among them by the kind of server.
+// A reader for each format of reply; plimsoll/window.hpp chooses by the kind of server.
 #pragma once
 
 #include <string_view>
@@ -9,10 +9,10 @@
 namespace plimsoll::window {
 
 Result<ModelLocation> read_ollama_show(std::string_view reply);
-// /api/tags and /api/ps: the same list, in /api/ps with what each model is loaded with.
+// /api/tags and /api/ps: the same list; /api/ps also has the loaded window.
 Result<std::vector<ModelLocation>> read_ollama_list(std::string_view reply);
 Result<ModelLocation> read_llama_props(std::string_view reply);
-// OpenAI's GET /v1/models with what vLLM, OpenRouter, llama.cpp, Anthropic and others add to it.
+// OpenAI's GET /v1/models with the extra fields of vLLM, OpenRouter, llama.cpp, Anthropic and others.
 Result<std::vector<ModelLocation>> read_openai_models(std::string_view reply);
 Result<std::vector<ModelLocation>> read_lm_studio_models(std::string_view reply);
 Result<ModelLocation> read_tgi_info(std::string_view reply);

@@ -235,8 +235,8 @@ TEST(Replies, OllamasParametersAreReadStrictly) {
   EXPECT_EQ(problem(R"("num_ctx 8k")"), "num_ctx is \"8k\"" + range);
   EXPECT_EQ(problem(R"("num_ctx")"), "num_ctx is \"\"" + range);
   EXPECT_EQ(problem(R"("num_ctx \"8192\"")"), "num_ctx is \"\\\"8192\\\"\"" + range);
-  EXPECT_EQ(problem(R"({"num_ctx": 8192})"), "parameters is an object, not text or a list of texts");
-  EXPECT_EQ(problem(R"([8192])"), "parameters is a list, not text or a list of texts");
+  EXPECT_EQ(problem(R"({"num_ctx": 8192})"), "parameters is an object, not a string or a list of strings");
+  EXPECT_EQ(problem(R"([8192])"), "parameters is a list, not a string or a list of strings");
   EXPECT_EQ(problem(R"("my_num_ctx 8192")"), "");
   EXPECT_EQ(problem(R"("num_ctx_max 8192\n# num_ctx 1")"), "");
   EXPECT_EQ(model_of(ServerKind::ollama, R"({"parameters": "num_ctx 5\nnum_ctx\t6\r\n"})").served, 6);
@@ -348,7 +348,7 @@ TEST(GgufModel, SaysWhatIsMissing) {
                 gguf({text_pair("general.architecture", "llama"), number_pair("llama.context_length", 0)}))
                 ->problem,
             "llama.context_length is 0, not a whole number from 1 to 100,000,000");
-  EXPECT_EQ(read_gguf_model(gguf({})).error().what, "the GGUF file does not say its architecture");
+  EXPECT_EQ(read_gguf_model(gguf({})).error().what, "the GGUF file has no architecture");
   EXPECT_EQ(read_gguf_model("GG").error().what, "the GGUF file is cut off");
   EXPECT_EQ(read_gguf_model("<html></html>").error().what, "this is not a GGUF file");
 }

@@ -1,5 +1,5 @@
-// Careful reading of what servers reply: types and ranges are checked, and what is wrong is said with what
-// stood there.
+// Reads replies of servers: checks types and ranges, and reports errors with the actual
+// value.
 #pragma once
 
 #include <string>
@@ -14,26 +14,27 @@ namespace plimsoll::window {
 
 using Json = nlohmann::json;
 
-// An object, or upstream_failed saying what came instead: "HTML", "nothing", "JSON cut off or malformed".
+// Parses an object; upstream_failed: the error says what it is instead: "HTML", "nothing", "JSON cut off or
+// malformed".
 Result<Json> parse_reply(std::string_view reply);
 
-// The value as messages show it: short, on one line, without control characters.
+// Returns the value for error messages: short, on one line, without control characters.
 std::string shown(const Json& value);
 
-// The member, or null where the object has none or is no object.
+// Returns the member; null if there is none or it is not an object.
 const Json& member(const Json& object, std::string_view key);
 
-// 0 where it is absent or null. Where it is anything else but a whole number from 1 to the largest window,
-// 0, and `problem` gets the reason, unless an earlier one stands there.
+// Returns 0 if it is absent or null. If it is not a whole number from 1 to the largest window, returns
+// 0 and sets `problem`, unless it is already set.
 Tokens tokens_in(const Json& object, std::string_view key, std::string& problem);
 
-// A figure that is written in text, as Ollama's parameters are.
+// Reads a number from text, such as Ollama's parameters.
 Tokens tokens_from_text(std::string_view text, std::string_view key, std::string& problem);
 
-// Empty where it is no text, or longer than anybody would want to read.
+// Empty if it is not a string or too long.
 std::string text_in(const Json& object, std::string_view key);
 
-// 3212749888 -> "3.2B"; empty for what is no count.
+// 3212749888 -> "3.2B"; empty if it is not a count.
 std::string parameters_of(const Json& count);
 
 }  // namespace plimsoll::window

@@ -1,4 +1,4 @@
-// The kinds of servers: what each is called and asked.
+// The kinds of servers: their names and requests.
 #include <array>
 
 #include <nlohmann/json.hpp>

@@ -1,11 +1,11 @@
-// JSON of others, read without trust in its shape.
+// Reads untrusted JSON without assumptions about its shape.
 #pragma once
 
 #include <string>
 
 namespace plimsoll::base {
 
-// Null where there is no such member, or `object` is no object. Of nlohmann's kinds any.
+// Null: no such member, or `object` is not an object. For any of nlohmann's JSON types.
 template <typename Json>
 const Json& member(const Json& object, const char* key) {
   static const Json none;
@@ -14,14 +14,14 @@ const Json& member(const Json& object, const char* key) {
   return found == object.end() ? none : *found;
 }
 
-// Empty where the member is no text.
+// Empty if the member is not a string.
 template <typename Json>
 std::string text_in(const Json& object, const char* key) {
   const Json& value = member(object, key);
   return value.is_string() ? value.template get<std::string>() : std::string();
 }
 
-// The value where it is a list, else an empty one.
+// Returns the value if it is a list, else an empty list.
 template <typename Json>
 const Json& list_in(const Json& value) {
   static const Json none = Json::array();

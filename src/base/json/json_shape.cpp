@@ -6,7 +6,7 @@ namespace plimsoll::base {
 
 Result<void> check_json_shape(std::string_view text, std::string_view what) {
   constexpr std::size_t deepest = 100, most_keys = 1024;
-  std::array<std::size_t, deepest + 1> keys{};  // by depth, of the object that is open there
+  std::array<std::size_t, deepest + 1> keys{};  // keys of the open object at each depth
   if (const std::size_t at = text.find('\0'); at != std::string_view::npos)
     return fail(Errc::bad_input, "{} has a NUL character at byte {}", what, at + 1);
   std::size_t depth = 0;

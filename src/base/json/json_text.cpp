@@ -42,9 +42,8 @@ void append_escape(std::string& out, char c) {
   out += digits[byte & 15U];
 }
 
-// Where the next byte stands that needs an escape; text.size(): none does. Eight bytes at a time: taking a
-// number from each borrows from the next only where it was larger, so that the first byte that is found is
-// one.
+// Returns the position of the next byte that needs an escape; text.size(): none. Handles eight bytes at a
+// time: a subtraction borrows from the next byte only after a match, so the first byte found is a real match.
 std::size_t find_escape(std::string_view text, std::size_t at) {
   constexpr std::uint64_t each = 0x0101'0101'0101'0101U, high = 0x80 * each;
   for (; at + 8 <= text.size(); at += 8) {
@@ -58,7 +57,7 @@ std::size_t find_escape(std::string_view text, std::size_t at) {
   return at;
 }
 
-// Of well-formed UTF-8, in runs that need no escape.
+// Appends well-formed UTF-8, in runs that need no escape.
 void append_escaped(std::string& out, std::string_view text) {
   for (std::size_t from = 0;;) {
     const std::size_t at = find_escape(text, from);

@@ -1,4 +1,4 @@
-// Writing JSON straight into a string, where building a tree of values first would cost too much.
+// Writes JSON directly into a string, where building a JSON tree would cost too much.
 #pragma once
 
 #include <charconv>
@@ -13,14 +13,14 @@
 
 namespace plimsoll::base {
 
-// Appends `text` in quotes. Quotes, backslashes and control characters are escaped, each byte that is not
-// part of well-formed UTF-8 becomes U+FFFD: whatever the bytes, what is appended is a JSON string on one
+// Appends `text` in quotes. Quotes, backslashes and control characters are escaped, and each byte that is not
+// part of well-formed UTF-8 becomes U+FFFD. The result is always a valid JSON string on one
 // line.
 void append_json_string(std::string& out, std::string_view text);
 
-// Appends a value of nlohmann's kinds as its dump() would write it on one line, several times as fast where
-// strings are long. Bytes that are no UTF-8 become what append_json_string makes of them, and a value that
-// could not be parsed becomes null.
+// Appends a nlohmann JSON value like dump() on one line, but several times faster for long strings. Invalid
+// UTF-8 is handled as in append_json_string, and a discarded value
+// becomes null.
 template <typename Json>
 void append_json(std::string& out, const Json& value) {
   char number[64];
@@ -65,7 +65,7 @@ void append_json(std::string& out, const Json& value) {
   }
 }
 
-// What would be appended.
+// Returns the text instead of appending it.
 inline std::string json_text(std::string_view text) {
   std::string out;
   append_json_string(out, text);
@@ -80,7 +80,7 @@ std::string json_text(const Json& value)
   return out;
 }
 
-// Appends JSON without its line ends and the blanks after them. A line end never stands inside a JSON string.
+// Appends JSON without line ends and the blanks after them. JSON strings never contain line ends.
 void append_json_on_one_line(std::string& out, std::string_view json);
 
 }  // namespace plimsoll::base

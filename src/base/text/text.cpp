@@ -58,8 +58,8 @@ bool is_continuation(unsigned char byte) {
   return (byte & 0xC0U) == 0x80U;
 }
 
-// Bytes of the well-formed sequence that `text` starts with, or 0. The bounds of the second byte
-// exclude overlong forms, surrogates and what lies above U+10FFFF (Unicode, table 3-7).
+// Returns the length of the well-formed sequence at the start of `text`, or 0. The bounds of the second byte
+// exclude overlong forms, surrogates and values above U+10FFFF (Unicode, table 3-7).
 std::size_t sequence_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
@@ -128,7 +128,7 @@ std::optional<std::string_view> nearest(std::string_view name, std::span<const s
   for (const std::string_view candidate : candidates) {
     const std::size_t longer = std::max(name.size(), candidate.size());
     const std::size_t shorter = std::min(name.size(), candidate.size());
-    if (longer - shorter > longer / 3) continue;  // the difference in length alone is too much
+    if (longer - shorter > longer / 3) continue;  // the lengths differ too much
     const std::size_t distance = edit_distance(name, candidate);
     if (distance <= longer / 3 && (!best || distance < best_distance)) {
       best = candidate;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t longest_text = std::numeric_limits<std::uint32_t>::max();
 
-// Lower case of ASCII letters and digits, 0 for what is neither.
+// Maps ASCII letters to lower case, digits to themselves, all else to 0.
 constexpr std::array<char, 256> make_ascii() {
   std::array<char, 256> table{};
   for (int c = 'a'; c <= 'z'; ++c) table[static_cast<std::size_t>(c)] = static_cast<char>(c);
@@ -35,7 +35,7 @@ bool is_ascii(char c) {
   return static_cast<unsigned char>(c) < 0x80;
 }
 
-// A stop word, as it is written. What searching loses by them is less than what they cost: the fifty most
+// Stop words as written. They cost more than they help: the fifty most
 // common words are half of an English text.
 constexpr std::string_view stop_words =
     "a about above after again against all am an and any are aren't as at be because been before being below "
@@ -78,8 +78,8 @@ bool is_lower(char c) {
   return c >= 'a' && c <= 'z';
 }
 
-// Where the part of a word in camel case that begins at `at` ends: before a capital behind a small letter or
-// a digit, and before the last of several capitals if a word begins with it ("CORS|Middleware", but "URLs").
+// Returns the end of the camel-case part that starts at `at`: before a capital after a lower-case letter or a
+// digit, and before the last of several capitals if a word starts with it ("CORS|Middleware", but "URLs").
 std::size_t part_end(std::string_view word, std::size_t at) {
   for (std::size_t i = at + 1; i < word.size(); ++i) {
     if (!is_upper(word[i])) continue;
@@ -97,7 +97,7 @@ bool is_english(std::string_view word) {
   return std::all_of(word.begin(), word.end(), [](char c) { return (c >= 'a' && c <= 'z') || c == '\''; });
 }
 
-// The stems of lately seen words: a text keeps to few, and the algorithm costs many times the look-up.
+// A cache of stems: a text has few different words, and stemming costs many times a lookup.
 struct KnownStem {
   static constexpr std::size_t longest = 22;
   std::uint8_t size = 0, stem_size = 0;
@@ -142,7 +142,7 @@ class Stemmer {
                                     static_cast<int>(word.size()))
                   : nullptr;
     const int size = stem != nullptr ? sb_stemmer_length(snowball_.get()) : 0;
-    if (size <= 0) return {word, stop};  // out of memory, or nothing left: the word itself
+    if (size <= 0) return {word, stop};  // out of memory, or an empty stem: the word itself
     return {{reinterpret_cast<const char*>(stem), static_cast<std::size_t>(size)}, stop};
   }
 
@@ -161,8 +161,8 @@ void WordScanner::append(std::string_view bytes) {
   size_ += bytes.size();
 }
 
-// How many bytes at `at` are an apostrophe with an English ending behind it, as in "dog's": 0, or the
-// apostrophe's.
+// Returns the size of an apostrophe at `at` that is followed by an English ending, as in "dog's"; 0:
+// none.
 std::size_t WordScanner::contraction_at(std::size_t at) const {
   std::size_t bytes = 0;
   if (text_[at] == '\'') bytes = 1;
@@ -236,7 +236,7 @@ void WordScanner::read_word() {
   }
 }
 
-// The next part of a word in camel case that has more than one letter. False: there is none.
+// Reads the next camel-case part with more than one letter. False: none.
 bool WordScanner::read_part() {
   while (part_ < parts_end_) {
     const std::string_view rest = text_.substr(part_, parts_end_ - part_);
@@ -252,8 +252,8 @@ bool WordScanner::read_part() {
   return false;
 }
 
-// At the first character of an unspaced run, or inside one (`pair_end_` is set). Gives the pair that starts
-// here; of a run of one, that one. False: the run is over, and all of it was given.
+// At the start of an unspaced run, or inside one (`pair_end_` is set). Returns the pair that starts here, or
+// a single character if the run has only one. False: the run is over.
 bool WordScanner::read_pair() {
   const auto unspaced_at = [&](std::size_t at) -> std::size_t {
     if (at >= text_.size() || is_ascii(text_[at])) return 0;
@@ -281,7 +281,7 @@ StemmedWord stem_word(std::string_view folded) {
 }
 
 void read_words(std::string_view text, std::vector<Word>& out) {
-  std::size_t count = 0;  // the strings of words that were there before are used again
+  std::size_t count = 0;  // reuses the strings of earlier words
   for (WordScanner scanner(text); scanner.next(); ++count) {
     if (count == out.size()) out.emplace_back();
     Word& word = out[count];

@@ -1,11 +1,11 @@
-// The words of a text as searching compares them: case and accents folded, English endings taken off.
+// Splits a text into words for searching: case and accents folded, English endings removed.
 //
-// A word is a run of letters and digits; "_" and every sign split. A word of several in camel case is
-// followed by these: "CORSMiddleware" gives "corsmiddleware", "cors" and "middleware". "dog's" and "don't"
-// are one word each, "l'eau" and "O'Reilly" are two. Scripts that put no spaces between words (Chinese,
-// Japanese, Korean, Thai, Lao, Khmer, Burmese) give each pair of neighbouring characters, and a character
-// that stands alone by itself. Linear in the text, in memory bounded by the longest word kept. Any bytes may
-// come: what is not well-formed UTF-8 splits words. Safe on any thread.
+// A word is a run of letters and digits; "_" and all other characters split. A camel-case word is followed by
+// its parts: "CORSMiddleware" gives "corsmiddleware", "cors" and "middleware". "dog's" and "don't"
+// are one word each, "l'eau" and "O'Reilly" are two. Scripts without spaces between words (Chinese,
+// Japanese, Korean, Thai, Lao, Khmer, Burmese) give each pair of adjacent characters, or a single isolated
+// character. Linear time; memory bounded by the longest word kept. Accepts any bytes: invalid
+// UTF-8 splits words. Thread-safe.
 #pragma once
 
 #include <array>
@@ -17,27 +17,27 @@
 
 namespace plimsoll::base {
 
-// What is kept of a word; the rest of it is part of the word but not compared.
+// Longest part of a word that is compared; the rest is ignored.
 inline constexpr std::size_t longest_word_bytes = 64;
 
 struct Word {
   std::string stem;
   std::uint32_t start = 0, end = 0;  // bytes of the text
-  bool stop = false;                 // so common in English that it says nothing
+  bool stop = false;                 // a common English word without meaning for search
 
   bool operator==(const Word&) const = default;
 };
 
-// Replaces what `out` holds. A text beyond 4 GiB is read up to there.
+// Replaces the contents of `out`. Reads at most 4 GiB of text.
 void read_words(std::string_view text, std::vector<Word>& out);
 
-// One word after the other, folded but not stemmed, for those who keep a table of their own from folded words
-// to what they need of them.
+// Iterates over words, folded but not stemmed, for callers with their own table of folded
+// words.
 class WordScanner {
  public:
   explicit WordScanner(std::string_view text);
 
-  bool next();  // false: no more, and it stays so
+  bool next();  // false: no more words
   std::string_view folded() const { return {word_.data(), size_}; }
   std::uint32_t start() const { return static_cast<std::uint32_t>(start_); }
   std::uint32_t end() const { return static_cast<std::uint32_t>(end_); }
@@ -52,19 +52,19 @@ class WordScanner {
   std::string_view text_;
   std::size_t at_ = 0;
   std::size_t start_ = 0, end_ = 0;
-  std::size_t pair_end_ = 0;  // the end of the character that the last pair ended with; 0: there was none
-  std::size_t part_ = 0, parts_end_ = 0;  // what is left of a word whose parts are given
-  bool full_ = false;                     // the word had more than is kept
+  std::size_t pair_end_ = 0;              // end of the last pair; 0: none
+  std::size_t part_ = 0, parts_end_ = 0;  // remaining camel-case parts of a word
+  bool full_ = false;                     // the word was truncated
   std::size_t size_ = 0;
   std::array<char, longest_word_bytes> word_{};
 };
 
 struct StemmedWord {
-  std::string_view stem;  // valid until this thread stems again
+  std::string_view stem;  // valid until the next call on this thread
   bool stop = false;
 };
 
-// Of a folded word. English alone: a word with other letters, or with digits, stays as it is.
+// Stems a folded word. English only: words with other letters or digits are not changed.
 StemmedWord stem_word(std::string_view folded);
 
 }  // namespace plimsoll::base

@@ -38,7 +38,7 @@ bool is_unspaced(char32_t c) {
   return range != unspaced_ranges.end() && range->first <= c;
 }
 
-// Accents that a reader leaves out when typing; the vowel signs of Indic scripts are no accents.
+// Accents that users often omit; the vowel signs of Indic scripts are not accents.
 bool is_accent(char32_t c) {
   return (c >= 0x0300 && c <= 0x036F) || (c >= 0x0591 && c <= 0x05BD) || (c >= 0x064B && c <= 0x0652) ||
          c == 0x0670 || (c >= 0x1AB0 && c <= 0x1AFF) || (c >= 0x1DC0 && c <= 0x1DFF);
@@ -60,7 +60,7 @@ bool is_word(char32_t c) {
   }
 }
 
-// Letters that Unicode does not take apart, though people without the key write them so.
+// Letters without a Unicode decomposition, and their usual replacement.
 std::string_view written_without_key(char32_t c) {
   switch (c) {
     case 0x00E6: return "ae";
@@ -90,7 +90,7 @@ bool append(FoldedCharacter& folded, char32_t c) {
   return append(folded, {reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(size)});
 }
 
-// Taken apart, in lower case, without accents and without what is no part of a word.
+// Decomposes, lowers the case, removes accents and characters that are not part of a word.
 void fold_word(FoldedCharacter& folded) {
   std::array<utf8proc_int32_t, 32> parts{};
   int boundary = 0;
@@ -104,7 +104,7 @@ void fold_word(FoldedCharacter& folded) {
     if (!is_accent(part) && is_word(part)) fits = append(folded, part);
   }
   if (fits) return;
-  folded.size = 0;  // a whole phrase in one character: it stands for itself
+  folded.size = 0;  // too long, such as a phrase in one character: kept as it is
   append(folded, folded.code_point);
 }
 
@@ -134,7 +134,7 @@ DecodedCharacter decode_utf8(std::string_view text, std::size_t at) {
 }
 
 const FoldedCharacter& fold_character(char32_t code_point) {
-  // A text keeps to a few hundred characters; looking one up costs ten times what this does.
+  // A text uses a few hundred characters; this cache is ten times faster than a lookup.
   static thread_local std::array<FoldedCharacter, 1024> known;
   FoldedCharacter& slot = known[code_point % known.size()];
   if (slot.code_point != code_point) slot = fold(code_point);

@@ -1,4 +1,4 @@
-// What a character is to a word, and how it is folded. Private to base/words.
+// Character classes and folding. Private to base/words.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ enum class CharacterKind : std::uint8_t {
   separator,
   word,
   mark,     // an accent: part of a word, and dropped
-  unspaced  // of a script without spaces
+  unspaced  // in a script without spaces
 };
 
 struct FoldedCharacter {
@@ -26,13 +26,13 @@ struct FoldedCharacter {
 
 struct DecodedCharacter {
   char32_t code_point = 0;
-  std::size_t bytes = 1;  // 1 where the sequence is not well-formed; the code point is 0 then
+  std::size_t bytes = 1;  // 1 if the sequence is invalid; then the code point is 0
 };
 
-// Of the character at `at`, which must be in the text.
+// Decodes the character at `at`, which must be inside the text.
 DecodedCharacter decode_utf8(std::string_view text, std::size_t at);
 
-// Not for ASCII. The reference holds until this thread folds another one.
+// Not for ASCII. The reference is valid until the next call on this thread.
 const FoldedCharacter& fold_character(char32_t code_point);
 
 }  // namespace plimsoll::base
