@@ -176,11 +176,12 @@ bool is_quickly_planned(const Engine& engine, const RequestState& state) {
 }
 
 Result<void> gather_additions(Engine& engine, RequestState& state, Deadline deadline) {
-  const bool remembers = wants_memories(engine, state), has_data = is_chat(state) && holds_data(state.parts);
-  if (!remembers && !has_data) return {};
+  const auto has_data = [&] { return is_chat(state) && holds_data(state.parts); };
+  const bool remembers = wants_memories(engine, state);
+  if (!remembers && !has_data()) return {};
   TRY(const PlanModel model, models_for(engine, state, deadline).open(state.model));
   if (remembers) recall_memories(engine, state, model, engine.rules.plan.compress_above_pct, deadline);
-  if (has_data) defuse_request(model, state);
+  if (has_data()) defuse_request(model, state);  // memories are data
   return {};
 }
 

@@ -33,7 +33,7 @@ class Deploy(unittest.TestCase):
             self.assertTrue(owners & (installed | base), f"{name} belongs to {owners}, which deploy/Dockerfile does not install")
 
     def test_the_dashboard_and_the_manual_name_the_metrics_that_there_are(self):
-        told = set(re.findall(r'add\(out, "(\w+)"', (ROOT / "src" / "gateway" / "metrics.cpp").read_text()))
+        told = set(re.findall(r'add\(out, "(\w+)"', (ROOT / "src" / "gateway" / "admin" / "metrics.cpp").read_text()))
         asked = set(re.findall(r"plimsoll_(\w+)\[", (DEPLOY / "grafana.json").read_text()))
         self.assertGreater(len(asked), 8)
         self.assertEqual(asked - told, set())
