@@ -9,7 +9,7 @@ namespace plimsoll::ledger {
 namespace {
 
 bool is_believed(std::int64_t at_ms, std::int64_t now_ms) {
-  // Either way: a clock may have been set back.
+  // In both directions: the clock may have been set back.
   return at_ms > now_ms - DriftBook::believed_ms && at_ms < now_ms + DriftBook::believed_ms;
 }
 
@@ -45,7 +45,7 @@ budget::Drift DriftBook::of(const DriftKey& key, std::int64_t now_ms) const {
   return drift;
 }
 
-// The second largest of what the owners have seen: at least two of them have seen so much.
+// Uses the second largest value of all owners: at least two owners have seen that much.
 void DriftBook::agree(const DriftKey& key, std::int64_t now_ms) {
   const DriftKey model = of_everybody(key);
   Tokens largest = -1, second = -1;
@@ -60,7 +60,7 @@ void DriftBook::agree(const DriftKey& key, std::int64_t now_ms) {
     agreed_.erase(model);
     return;
   }
-  // It lasts as long as two witnesses of it do.
+  // Valid while two owners' observations are.
   std::vector<std::int64_t> seen_at;
   for (auto page = pages_.lower_bound(model); page != pages_.end() && same_model(page->first, model);
        ++page) {
@@ -81,7 +81,7 @@ DriftBook::Page& DriftBook::page_for(const DriftKey& key) {
   if (pages_.size() >= most_keys) {
     const auto oldest =
         std::ranges::min_element(pages_, {}, [](const auto& one) { return one.second.learned_at; });
-    agreed_.erase(of_everybody(oldest->first));  // found again when somebody learns of that model
+    agreed_.erase(of_everybody(oldest->first));  // recomputed at the next observation
     pages_.erase(oldest);
   }
   return pages_[key];

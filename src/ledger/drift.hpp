@@ -1,4 +1,4 @@
-// What was learned of the difference between plan and usage.
+// Learned differences between plan and usage.
 #pragma once
 
 #include <map>
@@ -11,42 +11,42 @@
 
 namespace plimsoll::ledger {
 
-// A server may say anything, and one owner's requests may be unlike all others. So a difference counts for
-// the owner whose request it was seen in, for everybody only as far as a second owner has seen as much, and
-// for an hour.
+// A server may report anything, and one owner's requests may differ from all others. So a difference counts
+// for the owner of the request, for all owners only up to what a second owner has seen, and for an hour.
 //
-// Times are UTC milliseconds. Any thread may call at any time. A look-up costs well under a microsecond and
+// Times are UTC milliseconds. Thread-safe. A lookup takes well under a microsecond and
 // waits only for `learn`.
 class DriftBook {
  public:
-  static constexpr std::size_t recent_kept = 32;  // how many differences the worst is looked for in
-  static constexpr std::size_t most_keys = most_drift_kept;  // beyond, the one learned of longest ago goes
+  static constexpr std::size_t recent_kept = 32;  // differences considered for the worst one
+  static constexpr std::size_t most_keys =
+      most_drift_kept;  // above it, the least recently updated is dropped
   static constexpr std::int64_t believed_ms = std::int64_t{3600} * 1000;
 
-  // For the margin (B8). A plan that counted too many is safe, but it has not agreed: it is a drift of one.
+  // For the margin (B8). A plan that counted too many tokens is safe, but counts as a drift of one.
   budget::Drift of(const DriftKey& key, std::int64_t now_ms) const;
 
-  // Usage less plan, of an answer whose prompt was not cut.
+  // `difference`: usage minus plan, for a prompt that was not truncated.
   void learn(const DriftKey& key, Tokens difference, std::int64_t now_ms);
 
-  // Forgets what this owner has seen: a request would have been refused because of it.
+  // Forgets this owner's observations, because a request would be refused due to them.
   void relax(const DriftKey& key, std::int64_t now_ms);
-  // Forgets all that is known of a model; of all models where it is empty.
+  // Forgets a model; all models if empty.
   void forget(std::string_view model);
 
-  // What was kept. It stands for what the book has of the same keys.
+  // Loads stored histories; replaces the same keys.
   void load(std::vector<DriftHistory> histories, std::int64_t now_ms);
-  // What was learned since this was last asked.
+  // Returns the histories that changed since the last call.
   std::vector<DriftHistory> take_changed();
 
  private:
   struct Page {
     std::vector<SeenDrift> recent;  // oldest first
     std::int64_t seen = 0;
-    std::uint64_t learned_at = 0;  // by the count of learnings
+    std::uint64_t learned_at = 0;  // sequence number
     bool changed = false;
   };
-  // What at least two owners have seen, when somebody last learned.
+  // What at least two owners have seen, as of the last observation.
   struct Agreed {
     budget::Drift drift;
     std::int64_t at_ms = 0;

@@ -14,8 +14,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Takes the fields of an object out; remembers the first one that is not what it should be. A field that is
-// not there keeps what it has: an older program did not know of it.
+// Reads fields of an object; remembers the first invalid one. A missing field keeps its
+// default: an older version did not write it.
 class Fields {
  public:
   Fields(const Json& json, std::string& fault) : json_(json), fault_(fault) {
@@ -189,13 +189,13 @@ Result<Trace> read_trace(std::string_view text) {
   if (const auto shape = base::check_json_shape(text, "the trace"); !shape)
     return fail(Errc::damaged, "{}", shape.error().what);
   const Json json = base::parse_json(text);
-  if (!json.is_object()) return fail(Errc::damaged, "this is no trace: it is no JSON object");
+  if (!json.is_object()) return fail(Errc::damaged, "not a trace: expected a JSON object");
   std::string fault;
   Fields fields(json, fault);
   int schema = 0;
   fields.take("schema", schema);
   if (schema != ledger::trace_schema)
-    return fail(Errc::damaged, "this trace has schema {}, and this program reads schema {}", schema,
+    return fail(Errc::damaged, "the trace has schema {}; this program reads schema {}", schema,
                 ledger::trace_schema);
   Trace out;
   read_request(fields, out);
@@ -208,7 +208,7 @@ Result<Trace> read_trace(std::string_view text) {
     if (!plan->is_object()) fields.blame("plan");
     out.plan = base::json_text(*plan);
   }
-  if (!fault.empty()) return fail(Errc::damaged, "this trace's field '{}' is not what it should be", fault);
+  if (!fault.empty()) return fail(Errc::damaged, "not a trace: the field '{}' is invalid", fault);
   return out;
 }
 

@@ -5,21 +5,21 @@
 namespace plimsoll::ledger {
 namespace {
 
-// How far a count may be from the truth without anything having been left out.
+// Returns how far a count may be off without a truncation.
 Tokens slack_of(const Planned& planned) {
-  // A margin of 0 is our own model's: still a token or two at the ends of a prompt are no cut.
+  // Our own model has a margin of 0; still, a few tokens at the ends of a prompt are not a truncation.
   constexpr Tokens least = 16;
   const Tokens slack = std::max(least, planned.margin);
   return planned.exactness == Exactness::calibrated ? std::max(slack, planned.input / 20) : slack;
 }
 
-// What the server had before it, cached or not.
+// Returns the tokens that the server read, cached or not.
 Tokens read_by(const Planned& planned, Tokens input, Tokens cached) {
   const Tokens slack = slack_of(planned);
   if (cached <= 0 || input >= planned.input - slack || cached > budget::most_tokens) return input;
-  // Within the input the cached ones cannot be more than it is; beside it they fill what is missing. Where
-  // both readings are possible the one that comes to the plan is taken, as a cut that happens to be as long
-  // as what was cached is rarer than a server that counts so.
+  // Cached tokens may be part of the input, or reported in addition to it. If both are possible, the one that
+  // matches the plan is used: a truncation of exactly the cached length is less likely than a server
+  // that counts this way.
   const Tokens both = input + cached;
   const bool beside = cached > input || (both >= planned.input - slack && both <= planned.input + slack);
   return beside ? both : input;
@@ -28,7 +28,7 @@ Tokens read_by(const Planned& planned, Tokens input, Tokens cached) {
 }  // namespace
 
 Reconciled reconcile(const Planned& planned, const Usage& usage) {
-  // None of a prompt is never what was read: servers say 0 where they do not know.
+  // Servers report 0 if they do not know.
   if (!usage.input || *usage.input <= 0 || *usage.input > budget::most_tokens) return {};
   const Tokens read = read_by(planned, *usage.input, usage.cached.value_or(0));
   Reconciled out;

@@ -1,4 +1,4 @@
-// What was planned against what the upstream says it has read.
+// Compares the plan with the usage reported by the upstream.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace plimsoll::ledger {
 
-// The figures that a plan stood by.
+// The numbers of a plan.
 struct Planned {
   Tokens input = 0;
   Tokens margin = 0;
@@ -16,16 +16,17 @@ struct Planned {
 };
 
 struct Reconciled {
-  std::optional<Tokens> drift;  // what was read, less the plan; nothing where the upstream did not say
-  Tokens cut = 0;               // how many tokens of the prompt the upstream left out
+  std::optional<Tokens> drift;  // read tokens minus plan; none: not reported
+  Tokens cut = 0;               // tokens that the upstream truncated
 };
 
-// A prompt that was read short of the plan by more than the count can be wrong was cut:
-//   exact counts       by more than the margin, which is what the format around the messages may differ in;
-//   calibrated counts  by more than that and a twentieth of the plan;
-//   estimates          prove nothing: there is drift and never a cut.
-// Some servers report what they took from their cache beside the input instead of within it: where the two
-// together come to the plan, they are what was read. A drift is worth learning only where nothing was cut.
+// A prompt was truncated if the server read fewer tokens than planned, by more than the possible counting
+// error:
+//   exact counts       more than the margin, by which the chat template may differ;
+//   calibrated counts  more than the margin plus a twentieth of the plan;
+//   estimates          never: there is only drift.
+// Some servers report cached tokens in addition to the input: if both together match the plan, their sum is
+// the number of read tokens. Drift is learned only if nothing was truncated.
 Reconciled reconcile(const Planned& planned, const Usage& usage);
 
 }  // namespace plimsoll::ledger

@@ -1,4 +1,4 @@
-// On the way of every request: written straight into one string, without a tree of values.
+// Runs for every request, so it writes directly into one string, without a JSON tree.
 #include <cmath>
 #include <concepts>
 #include <iterator>
@@ -14,13 +14,13 @@
 namespace plimsoll {
 namespace {
 
-// An object that is being written.
+// Writes an object.
 class Object {
  public:
   explicit Object(std::string& out) : out_(out) { out_ += '{'; }
   void close() { out_ += '}'; }
 
-  // `name` needs no escape: all of them stand in this file.
+  // `name` needs no escape: all names are in this file.
   std::string& field(std::string_view name) {
     if (!first_) out_ += ',';
     first_ = false;
@@ -47,7 +47,7 @@ class Object {
     if (std::isfinite(value)) {
       fmt::format_to(std::back_inserter(out_), FMT_COMPILE("{}"), value);
     } else {
-      out_ += "null";  // JSON has no other word for it
+      out_ += "null";  // JSON has no NaN or infinity
     }
   }
   template <typename List, typename Write>
@@ -124,7 +124,7 @@ void write_passage(std::string& out, const TracePassage& passage) {
   json.close();
 }
 
-// As it comes: it is JSON already, and whether it is sound shows when it is read.
+// Copied unchanged: it is already JSON, and it is checked when it is read.
 void write_plan(std::string& out, std::string_view plan) {
   plan = base::trim(plan);
   if (plan.size() < 2 || plan.front() != '{' || plan.back() != '}') {

@@ -1,5 +1,5 @@
-// Writing a trace down, with a plan of 2 KB and of 20 KB: about 5 microseconds, then linear in the plan. And
-// looking up a drift: well under one.
+// Writing a trace with a plan of 2 KB and of 20 KB: about 5 microseconds, then linear in the plan. And
+// looking up drift: well under one.
 #include <benchmark/benchmark.h>
 
 #include "ledger/drift.hpp"

@@ -1,4 +1,4 @@
-// Which of the facts that were found come into a request, and why the others do not.
+// Chooses facts for a request, with reasons for the others.
 //
 // Pure: the time is given.
 #pragma once
@@ -11,10 +11,10 @@
 
 namespace plimsoll::memory {
 
-// Of persona memories: what is important enough, and not too long ago.
+// Selects our own facts by importance and age.
 struct FactFilter {
   double above_importance = 0.6;
-  std::int64_t oldest_ms = std::int64_t{7} * 24 * 3600 * 1000;  // 0: of any age
+  std::int64_t oldest_ms = std::int64_t{7} * 24 * 3600 * 1000;  // 0: any age
 };
 
 struct ChooseRules {
@@ -39,7 +39,7 @@ struct Chosen {
   std::vector<LeftFact> left;
 };
 
-// `found`: the best first, of one provider. `filtered`: whether the filter holds for it.
+// `found`: facts of one provider, best first. `filtered`: whether the filter applies.
 Chosen choose(std::vector<RecalledFact> found, const ChooseRules& rules, bool filtered);
 
 }  // namespace plimsoll::memory

@@ -40,9 +40,9 @@ TEST(Choose, GivesTheReasonForEachThatStaysBehind) {
   EXPECT_EQ(left,
             "doubted: trust 0.29 is below 0.30\n"
             "trifle: importance 0.60 is not above 0.60\n"
-            "old: 8 days old, and 7 are allowed\n"
-            "far: it has nothing to do with the question\n"
-            "third: only the best 3 are wanted\n");
+            "old: 8 days old; at most 7 are allowed\n"
+            "far: not related to the question\n"
+            "third: only the best 3 are considered\n");
 }
 
 TEST(Choose, TheFilterIsForThoseThatItIsMeantFor) {

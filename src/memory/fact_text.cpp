@@ -3,7 +3,7 @@
 namespace plimsoll::memory {
 namespace {
 
-// Line and paragraph separators, and NEL, which break a line as well as a line feed does.
+// Line and paragraph separators, and NEL, which break lines like a line feed.
 std::size_t line_break_at(std::string_view text) {
   for (const std::string_view one : {"\xE2\x80\xA8", "\xE2\x80\xA9", "\xC2\x85"})
     if (text.starts_with(one)) return one.size();

@@ -1,4 +1,4 @@
-// The words of a fact as they are kept and as they stand in a prompt.
+// The text of a fact as stored and as sent in a prompt.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace plimsoll::memory {
 
-// On one line, without control characters, with single spaces and none at the ends: nothing in it looks like
-// the next line of a prompt.
+// Returns the text on one line, without control characters, with single spaces and none at the ends, so it
+// cannot look like the next line of a prompt.
 std::string one_line(std::string_view text);
 
 }  // namespace plimsoll::memory

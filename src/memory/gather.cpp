@@ -16,7 +16,7 @@ namespace {
 
 using Answer = Result<std::vector<RecalledFact>>;
 
-// Outlives whoever waits: a provider may come back when nobody does any more.
+// Outlives the waiting request: a provider may answer after its deadline.
 struct Waiting {
   std::mutex mutex;
   std::condition_variable came;
@@ -26,7 +26,7 @@ struct Waiting {
 Answer asked(MemoryProvider& provider, const RecallAsk& ask, Deadline deadline) {
   try {
     return provider.recall(ask, deadline);
-  } catch (const std::exception& bug) {  // of an adapter that broke its promise
+  } catch (const std::exception& bug) {  // adapters must not throw
     return fail(Errc::upstream_failed, "{}", bug.what());
   }
 }
@@ -36,7 +36,7 @@ std::string shown(const MemoryProvider& provider) {
                                  : fmt::format("the memory provider '{}'", provider.name());
 }
 
-// What a provider may not do to a prompt, whatever it says: break its lines, or flood it.
+// Limits a provider's facts: single lines, and a limited amount.
 std::vector<RecalledFact> tamed(std::vector<RecalledFact> facts, bool own) {
   if (!own && facts.size() > most_facts) facts.resize(most_facts);
   std::erase_if(facts, [](RecalledFact& one) {
@@ -59,13 +59,13 @@ void take(const AskedProvider& from, std::vector<RecalledFact> facts, const Choo
   }
 }
 
-// False: it is not asked, and `problems` says why.
+// False: not asked; `problems` has the reason.
 bool send_off(const AskedProvider& to, const std::shared_ptr<Waiting>& waiting, std::size_t place,
               const RecallAsk& wanted, Deadline deadline, std::vector<std::string>& problems) {
   if (to.unanswered->fetch_add(1) >= most_unanswered) {
     to.unanswered->fetch_sub(1);
-    problems.push_back(fmt::format("{} has not answered {} earlier questions yet: not asked",
-                                   shown(*to.provider), most_unanswered));
+    problems.push_back(fmt::format("{} has not answered {} earlier requests: not asked", shown(*to.provider),
+                                   most_unanswered));
     return false;
   }
   RecallAsk ask = wanted;
@@ -84,7 +84,7 @@ bool send_off(const AskedProvider& to, const std::shared_ptr<Waiting>& waiting, 
     }).detach();
   } catch (const std::system_error& error) {
     to.unanswered->fetch_sub(1);
-    problems.push_back(fmt::format("{} could not be asked: {}", shown(*to.provider), error.what()));
+    problems.push_back(fmt::format("cannot ask {}: {}", shown(*to.provider), error.what()));
     return false;
   }
   return true;

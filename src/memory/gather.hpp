@@ -1,7 +1,7 @@
-// Facts of several providers at once (S5).
+// Gathers facts from several providers in parallel (S5).
 //
-// Each is asked on a thread of its own and has until its own deadline. One that fails, hangs, answers too
-// much or throws does not stop the others, nor those who wait: gathering ends at the latest of the deadlines.
+// Each provider has its own thread and deadline. One that fails, hangs, returns too much or throws does not
+// stop the others: gathering ends at the latest deadline.
 #pragma once
 
 #include <atomic>
@@ -21,13 +21,13 @@ struct AskedProvider {
 
   std::shared_ptr<MemoryProvider> provider;
   std::chrono::milliseconds patience;
-  // Questions that it has not come back from, also those that nobody waits for any more: beyond
-  // `most_unanswered` it is not asked, so that one that hangs does not collect threads.
+  // Unanswered requests, including those that are no longer waited for: above `most_unanswered` it is not
+  // asked, so that a hanging provider does not accumulate threads.
   std::shared_ptr<std::atomic<int>> unanswered = std::make_shared<std::atomic<int>>(0);
 };
 inline constexpr int most_unanswered = 16;
 
-// What is taken of one provider at most.
+// Most facts of one provider.
 inline constexpr std::size_t most_facts = 200;
 
 struct GatheredFact {
@@ -36,12 +36,12 @@ struct GatheredFact {
 };
 
 struct Gathered {
-  std::vector<GatheredFact> facts;  // by provider, in their order; the best first
+  std::vector<GatheredFact> facts;  // by provider, in order; best first
   std::vector<LeftFact> left;
-  std::vector<std::string> problems;  // a sentence for each provider that gave nothing because of something
+  std::vector<std::string> problems;  // one sentence per failed provider
 };
 
-// `ask.limit` and `ask.min_trust` are what is wanted; a provider hears of them where it takes them.
+// `ask.limit` and `ask.min_trust` are passed to providers that support them, and applied in any case.
 Gathered gather(const std::vector<AskedProvider>& providers, const RecallAsk& ask, const ChooseRules& rules,
                 Deadline deadline);
 

@@ -19,8 +19,8 @@ class OwnProvider final : public MemoryProvider {
   Result<std::vector<RecalledFact>> recall(const RecallAsk& ask, Deadline deadline) override {
     const FactScope scope{ask.owner, ask.session, /*shared=*/true};
     TRY(const bool any, facts_.store().has_facts(scope));
-    if (!any) return std::vector<RecalledFact>();  // and nobody waits for an embedder
-    // All of them: those that are old or unimportant are refused later, and must not take the others' places.
+    if (!any) return std::vector<RecalledFact>();  // without waiting for an embedder
+    // No limit: old or unimportant facts are dropped later and must not displace others.
     constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
     TRY(OwnSearch found, facts_.search(scope, ask.query, all, !ask.only_related, deadline));
     return std::move(found.facts);
@@ -51,7 +51,7 @@ FactVector OwnFacts::vector_of(std::string_view text, Deadline deadline, std::st
 }
 
 void OwnFacts::fill_in(std::vector<HeldFact>& held, Embedder& embedder, Deadline deadline) {
-  constexpr std::size_t most = 32;  // the others come with the next searches
+  constexpr std::size_t most = 32;  // the others follow with the next searches
   std::vector<HeldFact*> without;
   std::vector<std::string_view> texts;
   for (HeldFact& one : held) {
@@ -68,7 +68,7 @@ void OwnFacts::fill_in(std::vector<HeldFact>& held, Embedder& embedder, Deadline
     HeldFact& one = *without[i];
     one.vector = {embedder.info().name, {begin, begin + static_cast<std::ptrdiff_t>(dimensions)}};
     if (const auto kept = store_.set_vector(one.fact.owner, one.fact.id, one.vector); !kept)
-      log::debug("a fact's vector was not kept", {{"fact", one.fact.id}, {"why", kept.error().what}});
+      log::debug("cannot store the vector of a fact", {{"fact", one.fact.id}, {"why", kept.error().what}});
   }
 }
 

@@ -1,4 +1,4 @@
-// Our own facts: searched, and as one of the providers that a request asks.
+// Searches our own facts, and offers them as a memory provider.
 #pragma once
 
 #include <functional>
@@ -12,36 +12,36 @@
 
 namespace plimsoll::memory {
 
-// Made at its first use; an error says why there is none, and then words alone are searched. Null: likewise.
+// Creates the embedder on first use; on an error or if null, only keywords are searched.
 using FindEmbedder = std::function<Result<Embedder*>()>;
 
 struct OwnSearch {
-  std::vector<RecalledFact> facts;  // the best first
-  std::vector<std::string> notes;   // why it is by words alone
+  std::vector<RecalledFact> facts;  // best first
+  std::vector<std::string> notes;   // why only keywords were searched
 };
 
-// Store and embedder outlive it. Any thread may call at any time.
+// Thread-safe. Store and embedder must outlive it.
 class OwnFacts {
  public:
   OwnFacts(FactStore& store, FindEmbedder embedder) : store_(store), embedder_(std::move(embedder)) {}
 
-  // `all`: also those that have nothing to do with the query, behind the others.
+  // `all`: also unrelated facts, after the others.
   Result<OwnSearch> search(const FactScope& scope, std::string_view query, std::size_t limit, bool all,
                            Deadline deadline);
-  // Of a text that is to be kept; empty where there is no embedder, and `why` says so.
+  // Returns the vector of a text to store; empty if there is no embedder, with the reason in `why`.
   FactVector vector_of(std::string_view text, Deadline deadline, std::string& why);
 
   FactStore& store() { return store_; }
 
  private:
-  // Facts that were added while there was no embedder get their vectors when there is one.
+  // Computes missing vectors of facts that were added without an embedder.
   void fill_in(std::vector<HeldFact>& held, Embedder& embedder, Deadline deadline);
 
   FactStore& store_;
   FindEmbedder embedder_;
 };
 
-// The facts live as long as it does.
+// The facts must outlive it.
 std::shared_ptr<MemoryProvider> make_own_provider(OwnFacts& facts);
 
 }  // namespace plimsoll::memory

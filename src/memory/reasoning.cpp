@@ -12,11 +12,11 @@ using namespace std::string_view_literals;
 constexpr std::array marks{"thinking"sv, "think"sv, "reasoning"sv, "thought"sv};
 
 struct Mark {
-  std::size_t end = 0;  // behind it; 0: there is none
+  std::size_t end = 0;  // position after it; 0: none
   bool closes = false;
 };
 
-// The mark that begins at `at`, in any case, whatever attributes it has, on one line.
+// Parses the mark at `at`, in any letter case, with any attributes, on one line.
 Mark mark_at(std::string_view text, std::size_t at) {
   constexpr std::size_t longest = 64;
   std::size_t name = at + 1;
@@ -44,13 +44,13 @@ std::string trimmed(std::string_view text) {
 
 std::string without_reasoning(std::string_view text) {
   std::string said;
-  // On a line of its own: what stood on both sides of a block must not make a mark together.
+  // Adds a line break, so that the text on both sides of a block cannot form a mark.
   const auto say = [&](std::string_view more) {
     if (!said.empty() && said.back() != '\n' && !more.empty()) said += '\n';
     said += more;
   };
   int depth = 0;
-  std::size_t from = 0;  // of what is not yet taken or left
+  std::size_t from = 0;  // start of the unprocessed text
   for (std::size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at + 1)) {
     const Mark mark = mark_at(text, at);
     if (mark.end == 0) continue;

@@ -1,4 +1,4 @@
-// What a model thought before it spoke, taken out of what it said.
+// Removes a model's thinking from its answer.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace plimsoll::memory {
 
-// Without <think>, <thinking>, <reasoning> and <thought> blocks, and without white space around the rest. One
-// that was never closed takes all that follows with it; a closing mark without an opening one, as templates
-// leave it that open the block themselves, all that precedes it. Linear in the text.
+// Removes <think>, <thinking>, <reasoning> and <thought> blocks and surrounding white space. An unclosed
+// block extends to the end; a closing mark without an opening one, as with templates that open the block
+// themselves, removes everything before it. Linear in the text.
 std::string without_reasoning(std::string_view text);
 
 }  // namespace plimsoll::memory

@@ -11,10 +11,10 @@
 namespace plimsoll::memory {
 namespace {
 
-// Of a query that is a whole document the first words decide: each costs a place for every fact.
+// For a very long query only the first words count: each costs memory per fact.
 constexpr std::size_t most_stems = 256;
 
-// Stems of the query that say something; where none does, all of them.
+// Returns the stems of the query without stop words; all stems if there are only stop words.
 std::vector<std::string> stems_of(std::string_view query) {
   std::vector<base::Word> words;
   base::read_words(query, words);
@@ -94,7 +94,7 @@ std::vector<std::size_t> rank_by_meaning(const FactVector& query, std::span<cons
 
 std::vector<SearchedFact> fuse(std::span<const std::size_t> by_words, std::span<const std::size_t> by_meaning,
                                std::span<const HeldFact> facts, bool all) {
-  constexpr double damping = 60;  // as usual: the first places of two rankings count alike
+  constexpr double damping = 60;  // the usual value: top ranks count about equally
   std::map<std::size_t, SearchedFact> found;
   const auto add = [&](std::span<const std::size_t> places, bool SearchedFact::*way) {
     for (std::size_t rank = 0; rank < places.size(); ++rank) {

@@ -1,7 +1,7 @@
-// Facts by their words and by their meaning.
+// Searches facts by keywords and by vectors.
 //
-// An owner's facts are few, and looked through one by one: there is no index that could keep words of a fact
-// that was forgotten.
+// An owner has few facts, which are scanned one by one: no index could keep the text of a deleted
+// fact.
 #pragma once
 
 #include <span>
@@ -19,21 +19,21 @@ struct HeldFact {
 };
 
 struct SearchedFact {
-  std::size_t fact = 0;  // its place among those that were searched
+  std::size_t fact = 0;  // index into the searched facts
   double score = 0;      // 0 to 1
   bool by_words = false, by_meaning = false;
 };
 
-// What cosine two texts have at least that have to do with each other.
+// Lowest cosine of two related texts.
 inline constexpr double related_cosine = 0.25;
 
-// Places of those that share words with the query, the best first (BM25).
+// Returns the indices of facts that share words with the query, best first (BM25).
 std::vector<std::size_t> rank_by_words(std::string_view query, std::span<const HeldFact> facts);
-// Of those with a vector of the same embedder that are near enough, the nearest first.
+// Returns the indices of near facts with a vector of the same embedder, nearest first.
 std::vector<std::size_t> rank_by_meaning(const FactVector& query, std::span<const HeldFact> facts);
 
-// Reciprocal ranks, added up: the best of both rankings first; then, where all are wanted, those of neither
-// by their importance, the newest first.
+// Adds up reciprocal ranks: the best of both rankings first; then, if all are wanted, the others by
+// importance, newest first.
 std::vector<SearchedFact> fuse(std::span<const std::size_t> by_words, std::span<const std::size_t> by_meaning,
                                std::span<const HeldFact> facts, bool all);
 

@@ -10,7 +10,7 @@
 namespace plimsoll::retrieve {
 namespace {
 
-// About what an entry takes, with the allocator's and the containers' share.
+// Estimated overhead of an entry, including allocator and containers.
 constexpr std::size_t entry_bytes = 256;
 
 std::size_t bytes_of(const ReadChunk& chunk) {
@@ -61,7 +61,7 @@ std::size_t ChunkCache::KeyHash::operator()(const Key& key) const {
 }
 
 void ChunkCache::keep(const Key& key, std::size_t bytes, std::shared_ptr<const void> value) {
-  if (!entries_.try_emplace(key, Entry{std::move(value), bytes}).second) return;  // another thread was first
+  if (!entries_.try_emplace(key, Entry{std::move(value), bytes}).second) return;  // another thread was faster
   bytes_ += bytes;
   oldest_.push_back(key);
   while (bytes_ > most_bytes_) {

@@ -1,6 +1,5 @@
-// Chunks as scoring reads them and what scoring made of them, kept between queries: a chunk that was looked
-// at is likely to be looked at again, and reading it from the store and taking its words apart costs more
-// than scoring it.
+// Caches chunks and data derived for scoring between queries: a chunk that was used is likely to be used
+// again, and reading it from the store and splitting it into words costs more than scoring it.
 #pragma once
 
 #include <deque>
@@ -15,7 +14,7 @@
 
 namespace plimsoll::retrieve {
 
-// The words of consecutive sentences that are no stop words, as hashes of their stems.
+// The words of consecutive sentences without stop words, as hashes of their stems.
 struct SentenceWords {
   std::vector<std::uint64_t> stems;
   std::vector<std::uint32_t> ends;  // by sentence, into `stems`
@@ -26,11 +25,11 @@ struct SentenceWords {
   }
 };
 std::uint64_t stem_hash(std::string_view stem);
-// `text` starts at `start` of the text that the sentences' spans are of.
+// `text` starts at position `start` of the text that the spans refer to.
 SentenceWords words_of(std::string_view text, std::uint64_t start, std::span<const Sentence> sentences);
 
-// Lengths of sums of a stretch's vectors that its cosines with a query are divided by. In one list: a query
-// reads those of hundreds of stretches.
+// Norms of sums of a stretch's vectors, for its cosines with a query. In one list: a query reads the norms
+// of hundreds of stretches.
 struct StretchNorms {
   std::size_t sentences = 0, chunks = 0;
   std::vector<float> values;  // by embedder: near and far by sentence, then by chunk
@@ -50,8 +49,8 @@ struct ReadChunk {
   SentenceWords words;
 };
 
-// Any thread may call at any time. The store outlives it. Ids of chunks and documents are never used twice,
-// so that what is kept stays right; `forget` is for what shall not be kept.
+// Thread-safe. The store must outlive it. Ids of chunks and documents are never reused, so entries
+// stay valid; `forget` is for data that must not be kept.
 class ChunkCache {
  public:
   explicit ChunkCache(Store& store, std::size_t most_bytes = std::size_t{16} << 20)
@@ -60,19 +59,19 @@ class ChunkCache {
   using Chunks = std::vector<std::shared_ptr<const ReadChunk>>;
   using Heads = std::vector<std::shared_ptr<const DocumentHead>>;
 
-  // As the store's: ascending, those that are gone left out.
+  // Like the store's: ascending, without deleted ones.
   Result<Chunks> chunks(IndexId index, std::span<const ChunkId> ids);
   Result<Heads> heads(IndexId index, std::span<const DocumentId> ids);
 
-  // Where a document's text stands in the file that it was read from.
+  // Maps a document's text to its source file.
   using Origins = std::vector<Origin>;
   Result<std::shared_ptr<const Origins>> origins(IndexId index, DocumentId id);
 
-  // What no query changes of the cosines of so many chunks from `first` on; null: not known yet.
+  // Returns the norms of `count` chunks from `first`, which do not depend on the query; null: not known yet.
   std::shared_ptr<const StretchNorms> norms(IndexId index, ChunkId first, std::size_t count);
   void keep_norms(IndexId index, ChunkId first, std::size_t count, std::shared_ptr<const StretchNorms> norms);
 
-  // All that is kept of an index.
+  // Drops all entries of an index.
   void forget(IndexId index);
 
   std::size_t bytes() const;
@@ -92,9 +91,9 @@ class ChunkCache {
   struct Entry {
     std::shared_ptr<const void> value;  // of its kind
     std::size_t bytes = 0;
-    bool used = false;  // since it was last the oldest
+    bool used = false;  // since it last became the oldest
   };
-  // Both with the mutex held; null: not there.
+  // Call with the mutex held; null: not cached.
   template <typename T>
   std::shared_ptr<const T> find(const Key& key) {
     const auto entry = entries_.find(key);
@@ -108,8 +107,8 @@ class ChunkCache {
   std::size_t most_bytes_;
   mutable std::mutex mutex_;
   std::unordered_map<Key, Entry, KeyHash> entries_;
-  std::deque<Key> oldest_;  // first. One that was used meanwhile goes to the end instead of away: a list by
-                            // the last use would have to be written at every reading
+  std::deque<Key> oldest_;  // oldest first. An entry that was used meanwhile moves to the end (second
+                            // chance): an exact LRU list would need a write at every read
   std::size_t bytes_ = 0;
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_terms = 64;
 
-// Chunks that an index named, by document and place, each once.
+// Chunks found by the indexes, by document and position, unique.
 struct Candidates {
   struct One {
     DocumentId document = 0;
@@ -36,7 +36,7 @@ std::vector<DocumentId> documents_of(const Candidates& candidates) {
   return out;
 }
 
-// The candidates and their neighbours, as far as the documents go. `heads`: by id.
+// Returns the candidates and their neighbours within their documents. `heads`: by id.
 std::vector<ChunkId> with_neighbours(const Candidates& candidates, const ChunkCache::Heads& heads,
                                      std::size_t neighbours) {
   const auto reach = static_cast<ChunkId>(neighbours);
@@ -45,7 +45,7 @@ std::vector<ChunkId> with_neighbours(const Candidates& candidates, const ChunkCa
   auto one = candidates.all.begin();
   for (const auto& head : heads) {
     while (one != candidates.all.end() && one->document < head->id) ++one;
-    ChunkId next = head->first_chunk;  // the first that is not taken yet
+    ChunkId next = head->first_chunk;  // the first chunk that is not included yet
     const ChunkId last = head->first_chunk + head->chunks - 1;
     for (; one != candidates.all.end() && one->document == head->id; ++one) {
       const ChunkId to = std::min(last, one->chunk + reach);
@@ -81,7 +81,7 @@ Result<std::vector<Loaded>> load(ChunkCache& cache, IndexId index, const Candida
   return out;
 }
 
-// `cache`: null where they are not those that every query asks for.
+// `cache`: null if these norms are not needed by other queries.
 std::shared_ptr<const StretchNorms> norms_of(const Loaded& loaded, ChunkCache* cache, IndexId index,
                                              std::span<const std::size_t> embedders, const Weights& weights) {
   const ChunkId first = loaded.chunks.front()->stored.id;
@@ -102,7 +102,7 @@ Stretch stretch_of(Loaded loaded, std::vector<ScoredSentence> sentences) {
   return out;
 }
 
-// How the words of a query are written, by their stems: people are shown words.
+// Returns the query's words as written, by stem, for display.
 std::map<std::string, std::string> written_words(std::string_view query) {
   std::map<std::string, std::string> out;
   base::WordScanner scanner(query);
@@ -111,7 +111,7 @@ std::map<std::string, std::string> written_words(std::string_view query) {
   return out;
 }
 
-// The words of the conversation that the query does not have itself.
+// Adds words of the conversation that are not in the query.
 void add_context(const Index& index, const GatherOptions& options, std::vector<QueryTerm>& terms) {
   const std::size_t own = terms.size();
   for (QueryTerm& term : index.terms(options.context)) {

@@ -13,14 +13,14 @@
 namespace plimsoll::retrieve {
 namespace {
 
-// Sentences that a chunk of the index has, about: document frequencies are known by chunk, and are as good
-// as by sentence if the number of sentences is right within a factor.
+// Approximate sentences per chunk: document frequencies are known per chunk, and are good enough per sentence
+// if this number is roughly right.
 constexpr float sentences_per_chunk = 8;
 constexpr float saturation = 1.2F, length_share = 0.75F;
-// Saturation of the words nearby: many of one word do not outweigh one of another.
+// Saturation for nearby words: many repetitions of one word do not outweigh another word.
 constexpr float nearby_k = 0.8F;
 
-// A table by sentence and query term.
+// A table with a row per sentence and a column per query term.
 class Matrix {
  public:
   Matrix(std::size_t rows, std::size_t columns) : columns_(columns), values_(rows * columns) {}
@@ -33,8 +33,8 @@ class Matrix {
   std::vector<float> values_;
 };
 
-// The parts of the scores, by sentence of all stretches in a row, before they are scaled. Lists for all of
-// them and not for each: a query looks at a hundred stretches of ten sentences.
+// The parts of the scores before scaling, for all sentences of all stretches. One list for all stretches:
+// a query has about a hundred stretches of ten sentences.
 struct Parts {
   explicit Parts(std::size_t sentences)
       : nearby_words(sentences),
@@ -49,11 +49,11 @@ struct Parts {
 
   std::vector<float> nearby_words, own_words, chunk_words;
   std::vector<float> own_meaning, near_meaning, far_meaning, chunk_meaning;
-  std::vector<float> coverage;       // by words in and around the sentence, 0 to 1
-  std::vector<std::uint64_t> words;  // which of the query's, a bit each
+  std::vector<float> coverage;       // share of query words in and around the sentence, 0 to 1
+  std::vector<std::uint64_t> words;  // bit mask of the query's words
 };
 
-// Of what stands so far away. Between the middles of two sentences in a row lies half of their tokens.
+// Returns the weight at this distance. The middles of two adjacent sentences are half their tokens apart.
 float faded(Tokens both, float reach) {
   return std::exp(-(static_cast<float>(both) / 2) / reach);
 }
@@ -65,14 +65,14 @@ void fetch_ahead(std::span<const T> data) {
   for (std::size_t at = 0; at < bytes.size(); at += line) __builtin_prefetch(bytes.data() + at);
 }
 
-// What will be read of a chunk, asked for all at once: the query's embedding has left nothing of it in the
-// caches, and one after the other each chunk would be waited for.
+// Prefetches the data of a chunk: embedding the query has evicted it from the CPU caches, and
+// each chunk would cause a separate wait.
 void fetch_ahead(const ReadChunk& chunk) {
   fetch_ahead(std::span(chunk.words.stems));
   for (const ChunkVectors& vectors : chunk.stored.vectors) fetch_ahead(std::span(vectors.sentences));
 }
 
-// The sentences of all stretches in a row.
+// The sentences of all stretches in one list.
 struct Row {
   explicit Row(std::span<const StretchInput> stretches) {
     std::size_t sentences = 0;
@@ -100,9 +100,9 @@ struct Row {
 
   std::size_t size() const { return tokens.size(); }
 
-  // By sentence: what is left at it of what the one before it has; at the first of a stretch nothing.
+  // Returns for each sentence the weight of the previous one; 0 at the start of a stretch.
   std::vector<float> fades(float reach) const {
-    std::array<float, 256> known{};  // sentences are short, so that nearly all are in there
+    std::array<float, 256> known{};  // covers nearly all sentence lengths
     for (std::size_t i = 0; i < known.size(); ++i) known[i] = faded(static_cast<Tokens>(i), reach);
     std::vector<float> out(both.size());
     for (std::size_t i = 0; i < out.size(); ++i) {
@@ -114,12 +114,12 @@ struct Row {
   }
 
   std::vector<Tokens> tokens;
-  std::vector<Tokens> both;  // of a sentence and the one before it; -1: it is the first of its stretch
+  std::vector<Tokens> both;  // tokens of a sentence and the previous one; -1: first of its stretch
   std::vector<std::uint32_t> chunk_of;
   std::uint32_t chunks = 0;
 };
 
-// The query's terms by stem_hash. Nearly all words of a document are none of them, which a bit tells.
+// The query's terms by stem_hash. A bit filter rejects most words of a document.
 class Terms {
  public:
   explicit Terms(std::span<const QueryTerm> terms) {
@@ -132,7 +132,7 @@ class Terms {
 
   std::size_t size() const { return places_.size(); }
 
-  // Its place in the query; size(): it is none of them.
+  // Returns its position in the query; size(): not a query term.
   std::size_t place_of(std::uint64_t stem) const {
     if (!may_be_[stem % may_be_.size()]) return size();
     const auto place = places_.find(stem);
@@ -146,7 +146,7 @@ class Terms {
 
 struct WordCounts {
   Matrix by_term;
-  std::vector<float> length;  // words that are no stop words
+  std::vector<float> length;  // words without stop words
 };
 
 WordCounts count_words(std::span<const StretchInput> stretches, std::size_t sentences, const Terms& terms) {
@@ -167,7 +167,7 @@ WordCounts count_words(std::span<const StretchInput> stretches, std::size_t sent
   return out;
 }
 
-// Each row with those before it and, at a discount, those after it, fading with their distance.
+// Adds to each row the rows before it and, with less weight, those after it, fading with distance.
 Matrix smoothed(const Matrix& rows, std::span<const float> fade, float after) {
   Matrix out = rows;
   std::vector<float> carried(rows.columns());
@@ -179,7 +179,7 @@ Matrix smoothed(const Matrix& rows, std::span<const float> fade, float after) {
   return out;
 }
 
-// The same of single values, before and after alike.
+// The same for single values, with equal weight before and after.
 std::vector<float> smoothed(const std::vector<float>& values, std::span<const float> fade) {
   std::vector<float> out = values;
   float carried = 0;
@@ -227,7 +227,7 @@ void score_words(const QueryInput& query, std::span<const StretchInput> stretche
   const WordCounts counts = count_words(stretches, row.size(), terms);
   const Matrix nearby = smoothed(counts.by_term, row.fades(weights.words_reach), weights.word_after);
   const float all_words = std::accumulate(weight.by_sentence.begin(), weight.by_sentence.end(), 0.0F);
-  float own_words = 0;  // of the question itself, without what was said before it
+  float own_words = 0;  // of the question itself, without earlier turns
   for (std::size_t t = 0; t < terms.size(); ++t)
     if (query.terms[t].weight >= 1) own_words += weight.by_sentence[t];
   Matrix by_chunk(row.chunks, terms.size());
@@ -264,7 +264,7 @@ void add_lengths(std::vector<float>& out, const Matrix& vectors, std::size_t row
     out.push_back(std::sqrt(loops().dot(vectors.row(i), vectors.row(i), vectors.columns())));
 }
 
-// Of the query with each sentence of all stretches.
+// Returns the dot products of the query with each sentence of all stretches.
 std::vector<float> products(const QueryInput& query, std::span<const StretchInput> stretches,
                             std::size_t sentences, std::size_t e) {
   const auto vector = query.vectors[e];
@@ -283,7 +283,7 @@ std::vector<float> products(const QueryInput& query, std::span<const StretchInpu
   return out;
 }
 
-// One of the lists of StretchNorms, of all stretches in a row.
+// Returns one list of StretchNorms for all stretches.
 std::vector<float> in_a_row(std::span<const StretchInput> stretches, std::size_t e, std::size_t size,
                             std::span<const float> (StretchNorms::*list)(std::size_t) const) {
   std::vector<float> out;
@@ -295,15 +295,15 @@ std::vector<float> in_a_row(std::span<const StretchInput> stretches, std::size_t
   return out;
 }
 
-// Adds the share of the cosine: what the products come to, divided by the length of the sum of vectors that
-// they stand for.
+// Adds the weighted cosine: the sum of products divided by the norm of the summed
+// vectors.
 void add_cosines(std::vector<float>& to, float share, const std::vector<float>& sums,
                  const std::vector<float>& norms) {
   for (std::size_t i = 0; i < to.size(); ++i) to[i] += norms[i] > 0 ? share * (sums[i] / norms[i]) : 0;
 }
 
-// The surroundings of a sentence are the vectors around it, fading with their distance; a chunk's vector is
-// the mean of its sentences', by their tokens. The product of a sum with the query is the sum of the
+// The context of a sentence is the sum of vectors around it, fading with distance; a chunk's vector is the
+// token-weighted mean of its sentences. The product of a sum with the query is the sum of the
 // products.
 void score_meaning(const QueryInput& query, std::span<const StretchInput> stretches, const Row& row,
                    const Weights& weights, Parts& parts) {
@@ -324,8 +324,8 @@ void score_meaning(const QueryInput& query, std::span<const StretchInput> stretc
   }
 }
 
-// One part of all scores, scaled: words by their largest, cosines from their least to their largest. So a
-// query's best is 1 whatever it is, and parts can be added.
+// Adds one scaled part of the scores: words relative to the maximum, cosines from minimum to maximum. So the
+// best value of a query is always 1, and parts can be added.
 void add_scaled(std::vector<float>& scores, const std::vector<float>& part, float weight, bool from_least) {
   if (part.empty()) return;
   const auto [lowest, highest] = std::minmax_element(part.begin(), part.end());
@@ -335,14 +335,14 @@ void add_scaled(std::vector<float>& scores, const std::vector<float>& part, floa
   for (std::size_t i = 0; i < part.size(); ++i) scores[i] += weight * (part[i] - least) / (most - least);
 }
 
-// Not scaled within the query, so that one question's best can be compared with another's.
+// Not scaled per query, so that values of different queries are comparable.
 float relevance_of(const Parts& parts, std::size_t i, bool by_meaning) {
   const float covered = std::min(parts.coverage[i], 1.0F);
   if (!by_meaning) return covered;
   return std::clamp((std::max(parts.own_meaning[i], parts.near_meaning[i]) + covered) / 2, 0.0F, 1.0F);
 }
 
-// A sentence gains from good neighbours; the sum is brought back to 0 .. 1.
+// Adds a share of the neighbours' scores; the sum is scaled back to 0 .. 1.
 void share_with_neighbours(std::vector<ScoredSentence>& sentences, float share, float scale) {
   float before = 0;
   for (std::size_t i = 0; i < sentences.size(); ++i) {

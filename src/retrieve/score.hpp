@@ -1,4 +1,4 @@
-// How much a sentence has to say to a query, judged with what stands around it.
+// Scores sentences for a query, with their context.
 #pragma once
 
 #include <memory>
@@ -13,53 +13,53 @@
 
 namespace plimsoll::retrieve {
 
-// What a sentence's score is made of, each part scaled to 0 .. 1 within the query. docs/search.md has the
-// measurements behind the numbers.
+// The parts of a sentence's score, each scaled to 0 .. 1 within the query. docs/search.md has the
+// measurements for these numbers.
 struct Weights {
   float nearby_words = 1.0F;   // the query's words in and around the sentence
-  float own_words = 0.2F;      // BM25 of the sentence by itself
-  float chunk_words = 0.2F;    // BM25 of the chunk around it
+  float own_words = 0.2F;      // BM25 of the sentence alone
+  float chunk_words = 0.2F;    // BM25 of its chunk
   float own_meaning = 0.4F;    // cosine of query and sentence
-  float near_meaning = 0.4F;   // cosine of query and the surroundings, about 100 tokens
-  float far_meaning = 0.4F;    // and about 200 tokens
+  float near_meaning = 0.4F;   // cosine of query and context, about 100 tokens
+  float far_meaning = 0.4F;    // the same, about 200 tokens
   float chunk_meaning = 0.2F;  // cosine of query and chunk
   float neighbour = 0.1F;      // share of each neighbour's score that is added
-  float words_reach = 150;     // tokens, at which a word around the sentence counts 1/e of one inside
+  float words_reach = 150;     // distance in tokens at which a word counts 1/e
   float near_reach = 100;
   float far_reach = 200;
-  float word_after = 0.4F;  // what a word after the sentence counts beside one before it: "it" looks back
+  float word_after = 0.4F;  // weight of words after the sentence relative to those before: "it" refers back
 
   bool operator==(const Weights&) const = default;
 };
 
-// Where evidence stops, for requests that name no budget; docs/search.md has the curve behind the numbers.
+// Cutoff for requests without a budget; docs/search.md has the measurements for these numbers.
 struct Cutoff {
-  float best = 0.3F;       // nothing goes along where no sentence is as relevant as this
-  float sentence = 0.25F;  // a sentence below this stays out
-  float share = 0.6F;      // once `sure` tokens are taken: so does one below this share of the best score
+  float best = 0.3F;       // nothing is sent if no sentence reaches this relevance
+  float sentence = 0.25F;  // sentences below this are left out
+  float share = 0.6F;      // after `sure` tokens: also those below this share of the best score
   Tokens sure = 600;
 };
 
-// Consecutive chunks of a document, as they are scored.
+// Consecutive chunks of a document, for scoring.
 struct StretchInput {
   std::span<const std::shared_ptr<const ReadChunk>> chunks;
-  std::shared_ptr<const StretchNorms> norms;  // of the embedders that are compared
+  std::shared_ptr<const StretchNorms> norms;  // of the compared embedders
 };
 
-// Of the vectors of a stretch. They do not depend on a query, and cost more than all that does.
-// `embedders`: those that are compared, by place in the index.
+// Computes the norms of a stretch. They do not depend on the query and are the most expensive part.
+// `embedders`: the compared ones, by position in the index.
 StretchNorms norms_of(std::span<const std::shared_ptr<const ReadChunk>> chunks,
                       std::span<const std::size_t> embedders, const Weights& weights);
 
 struct QueryInput {
   std::vector<QueryTerm> terms;                 // at most 64
-  std::vector<std::size_t> embedders;           // that are compared, by place in the index
-  std::vector<std::span<const float>> vectors;  // by those
+  std::vector<std::size_t> embedders;           // compared ones, by position in the index
+  std::vector<std::span<const float>> vectors;  // one per compared embedder
   std::size_t index_chunks = 0;
-  float average_words = 0;  // of a chunk
+  float average_words = 0;  // per chunk
 };
 
-// One list a stretch, one entry a sentence; span, tokens and chunk filled in as well.
+// Returns one list per stretch with one entry per sentence, including span, tokens and chunk.
 std::vector<std::vector<ScoredSentence>> score_sentences(const QueryInput& query,
                                                          std::span<const StretchInput> stretches,
                                                          const Weights& weights);

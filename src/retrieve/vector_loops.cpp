@@ -9,7 +9,7 @@ namespace {
 #define PLIMSOLL_WIDE
 #endif
 
-// In sixteen sums side by side: added up one after the other, the processor would wait for each.
+// Uses sixteen independent sums, so that additions do not wait for each other.
 template <typename T>
 __attribute__((always_inline)) inline float dot_of(const T* a, const float* b, std::size_t n) {
   constexpr std::size_t lanes = 16;

@@ -1,4 +1,4 @@
-// The loops over the dimensions of vectors, for the widest registers that this processor has.
+// Loops over vector dimensions, for the widest registers of this CPU.
 #pragma once
 
 #include <cstddef>

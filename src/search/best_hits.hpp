@@ -1,4 +1,4 @@
-// The best k of what is offered in the order of ascending ids: of equals the earlier stays.
+// Keeps the best k hits, offered in ascending order of ids: among equals the earlier one stays.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@ class BestHits {
     Id id;
   };
 
-  // Scores must be above `bar` from the start.
+  // `bar`: initial lower bound of scores.
   explicit BestHits(std::size_t k, Score bar = 0) : k_(k), bar_(bar) {}
 
-  // What a score must be above to be taken.
+  // The score that a new hit must exceed.
   Score bar() const { return bar_; }
 
   void offer(Score score, Id id) {

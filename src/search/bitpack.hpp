@@ -1,5 +1,5 @@
-// Whole numbers in as few bits as the largest of them takes. Eight at a time fill whole bytes, so that a run
-// of n numbers of `width` bits takes packed_bytes(n, width).
+// Packs integers with as few bits as the largest needs. Groups of eight fill whole bytes, so n numbers of
+// `width` bits take packed_bytes(n, width).
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace plimsoll::search {
 
 inline constexpr std::size_t block_postings = 128;
-inline constexpr std::size_t unpack_slack = 8;  // bytes behind the last run that unpacking may look at
+inline constexpr std::size_t unpack_slack = 8;  // bytes after the last run that unpacking may read
 
 constexpr std::size_t packed_bytes(std::size_t count, unsigned width) {
   return (count + 7) / 8 * width;
@@ -20,7 +20,7 @@ unsigned bits_for(std::uint32_t largest);
 
 void pack(std::span<const std::uint32_t> values, unsigned width, std::vector<std::uint8_t>& out);
 
-// `width` is at most 32. Writes whole groups of eight: `out` has room for that.
+// `width` is at most 32. Writes whole groups of eight: `out` must have room for them.
 void unpack(const std::uint8_t* bytes, std::size_t count, unsigned width, std::uint32_t* out);
 
 }  // namespace plimsoll::search

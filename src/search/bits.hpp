@@ -1,4 +1,4 @@
-// A row of bits, for marking chunks.
+// A bit set for marking chunks.
 #pragma once
 
 #include <bit>

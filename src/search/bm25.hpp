@@ -1,7 +1,7 @@
-// BM25, and the arithmetic that makes every way of adding it up give the same sum.
+// BM25 with integer arithmetic, so that the order of additions does not matter.
 //
-// A posting's share is rounded to a whole number of small units; whole numbers add up alike in any order, so
-// that the search that passes over blocks gives exactly what the one that reads all gives, ties included.
+// A posting's contribution is rounded to an integer number of small units; integer sums do not depend on
+// order, so the search that skips blocks gives exactly the same result as the full search, including ties.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ inline float idf_of(std::uint64_t chunks, std::uint64_t with_term) {
   return static_cast<float>(std::log1p((all - with + 0.5) / (with + 0.5)));
 }
 
-// What a length costs: linear in it, from the average.
+// Length normalisation: linear, relative to the average.
 struct LengthNorm {
   float base = 0, slope = 0;
 
@@ -31,12 +31,12 @@ struct LengthNorm {
   float at(float length) const { return base + slope * length; }
 };
 
-// Between 0 and 1: how much of a term's weight a posting gets.
+// Returns the share of a term's weight for a posting, between 0 and 1.
 inline float share_of(float count, float norm) {
   return count / (count + norm);
 }
 
-// The same from a table, for what nearly every posting is: dividing costs several times as much.
+// The same from a table for common values: a division costs several times as much.
 class Shares {
  public:
   explicit Shares(double average) : norm_(LengthNorm::of(average)) {
@@ -64,8 +64,8 @@ class Shares {
 
 using Units = std::uint32_t;
 
-// Units of one whole score, for a query whose terms cannot weigh more than `most` together: a power of two,
-// so that the sum stays below 2^31.
+// Returns the units per score for a query whose terms weigh at most `most` together: a power of two
+// that keeps the sum below 2^31.
 inline float units_for(float most) {
   return std::ldexp(1.0F, 30 - std::ilogb(std::max(most, 1e-3F) * 1.01F));
 }

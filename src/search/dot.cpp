@@ -12,7 +12,7 @@ float dot_both_avx512(const Bf16* a, const Bf16* b, std::size_t dimensions);
 
 namespace {
 
-// Sixteen sums side by side: what a compiler turns into the vectors that every machine of its kind has.
+// Sixteen independent sums, which the compiler vectorises for the baseline CPU.
 template <typename B>
 float dot_portable(const Bf16* a, const B* b, std::size_t dimensions) {
   constexpr std::size_t lanes = 16;

@@ -1,4 +1,4 @@
-// Products of vectors in bf16: the upper half of a float.
+// Dot products of vectors in bf16, the upper half of a float.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@ inline float to_float(Bf16 value) {
   return std::bit_cast<float>(std::uint32_t{value} << 16U);
 }
 
-// To the nearest, ties to even.
+// Rounds to nearest, ties to even.
 inline Bf16 to_bf16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   return static_cast<Bf16>((bits + 0x7FFFU + ((bits >> 16U) & 1U)) >> 16U);
@@ -30,7 +30,7 @@ struct NamedDot {
   DotBoth dot_both;
 };
 
-// Those that this processor has, the fastest last.
+// Returns the implementations that this CPU supports, the fastest last.
 std::span<const NamedDot> all_dots();
 inline const NamedDot& fastest_dot() {
   return all_dots().back();

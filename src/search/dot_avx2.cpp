@@ -1,4 +1,4 @@
-// Compiled with -mavx2 -mfma; called only where the processor has them.
+// Compiled with -mavx2 -mfma; called only if the CPU supports them.
 #include <immintrin.h>
 
 #include "search/dot.hpp"

@@ -1,4 +1,4 @@
-// Compiled with -mavx512f -mavx512bw; called only where the processor has them.
+// Compiled with -mavx512f -mavx512bw; called only if the CPU supports them.
 #include <immintrin.h>
 
 #include "search/dot.hpp"

@@ -24,14 +24,14 @@ bool farther(const Neighbour& a, const Neighbour& b) {
   return nearer(b, a);
 }
 
-// Which nodes a search has seen. Kept by the thread; cleaned by what was marked, not by how large it is.
+// The nodes that a search has visited. One per thread; clearing costs only the marked nodes.
 class Seen {
  public:
   void begin() {
     for (const std::uint32_t word : marked_) words_[word] = 0;
     marked_.clear();
   }
-  // False where it was seen before.
+  // False: already visited.
   bool mark(Node node) {
     const std::uint32_t word = node / 64;
     const std::uint64_t bit = std::uint64_t{1} << (node % 64);
@@ -56,7 +56,7 @@ void prefetch(const Bf16* vector, std::size_t dimensions) {
 
 Graph::Graph(const StableRows<Bf16>& vectors) : vectors_(vectors), dot_(fastest_dot()) {}
 
-// One in `links` of a level is on the next: the same draw each time for the same node.
+// One in `links` nodes of a level is also on the next; deterministic per node.
 unsigned Graph::level_for(Node node) {
   std::uint64_t value = (std::uint64_t{node} + 1) * 0x9E3779B97F4A7C15U;
   value = (value ^ (value >> 30U)) * 0xBF58476D1CE4E5B9U;
@@ -81,13 +81,13 @@ std::size_t Graph::read_links(Node node, unsigned level, Node* out) const {
 
 void Graph::write_links(Node node, unsigned level, const std::vector<Neighbour>& chosen) {
   std::uint32_t* row = row_of(node, level);
-  // A reader that sees the old count sees nodes behind the new end: those of before.
+  // A reader that sees the old count also sees valid, older nodes after the new end.
   for (std::size_t i = 0; i < chosen.size(); ++i) store(row[i + 1], chosen[i].node);
   store(row[0], static_cast<std::uint32_t>(chosen.size()));
 }
 
-// From the entry down to the level above `level`: some of the nearest there, to go on from. More than one,
-// because topics lie far apart, and the nearest node of a thin level may be of the wrong one.
+// Descends from the entry to the level above `level` and returns some of the nearest nodes there. More than
+// one, because on a sparse level the nearest node may belong to the wrong topic.
 void Graph::descend(const float* query, std::uint64_t entry, unsigned level,
                     std::vector<Neighbour>& at) const {
   const auto first = static_cast<Node>(entry);
@@ -100,7 +100,7 @@ void Graph::descend(const float* query, std::uint64_t entry, unsigned level,
   }
 }
 
-// `best` becomes a heap with the worst on top: those that pass; the walk itself goes over all.
+// `best` becomes a heap of passing nodes with the worst on top; the walk uses all nodes.
 template <typename Passes>
 void Graph::search_level(const float* query, const std::vector<Neighbour>& from, unsigned level,
                          std::size_t effort, const Passes& passes, std::vector<Neighbour>& best) const {
@@ -132,7 +132,7 @@ void Graph::search_level(const float* query, const std::vector<Neighbour>& from,
     std::size_t fresh = 0;
     for (std::size_t i = 0; i < count; ++i)
       if (seen.mark(next[i])) next[fresh++] = next[i];
-    constexpr std::size_t ahead = 3;  // vectors that are on their way from memory while one is compared
+    constexpr std::size_t ahead = 3;  // vectors to prefetch while one is compared
     for (std::size_t i = 0; i < std::min(ahead, fresh); ++i)
       prefetch(vectors_.row(next[i]), vectors_.width());
     for (std::size_t i = 0; i < fresh; ++i) {
@@ -174,7 +174,7 @@ void Graph::add_until(std::size_t end, unsigned threads) {
     rows_.upper.grow_to(rows_.upper.size() + level);
   }
   std::atomic<std::size_t> next{begin};
-  if (begin == 0) {  // the first has nobody to look for
+  if (begin == 0) {  // the first node has no neighbours
     entry_.store(entry_of(0, rows_.levels.row(0)[0]), std::memory_order_release);
     empty_.store(false, std::memory_order_release);
     next = 1;
@@ -182,7 +182,7 @@ void Graph::add_until(std::size_t end, unsigned threads) {
   const auto work = [&] {
     for (std::size_t node = next++; node < end; node = next++) add(static_cast<Node>(node));
   };
-  // A thread costs more than a few nodes do.
+  // Starting a thread costs more than a few nodes.
   const std::size_t wanted = std::min<std::size_t>(threads, (end - begin) / 16);
   std::vector<std::jthread> helpers;
   for (std::size_t i = 1; i < wanted; ++i) helpers.emplace_back(work);
@@ -223,7 +223,7 @@ void Graph::connect(Node node, unsigned level, std::vector<Neighbour>& found) {
   choose(found, links);
   {
     const std::lock_guard lock(lock_of(node));
-    // Others may have linked to it already, through the level above.
+    // Other threads may already have linked to it, through the level above.
     std::array<Node, widest> before{};
     std::vector<Neighbour> mine = found;
     const std::size_t count = read_links(node, level, before.data());
@@ -260,10 +260,10 @@ void Graph::link_back(Node from, Node to, float similarity, unsigned level) {
   write_links(from, level, all);
 }
 
-// Keeps those that are nearer to the node than to any that is kept before them: links in every direction lead
-// further than links into one crowd. Of vectors that are alike only some are kept, the latest: texts that
-// stand a hundred times in an index would fill each other's links and be cut off from the rest; so they hang
-// together as a chain.
+// Keeps candidates that are nearer to the node than to any kept one: links in all directions reach further
+// than links into one cluster. Of equal vectors only the latest are kept: texts that occur a hundred times
+// would otherwise fill each other's links and be cut off from the rest; this way they form
+// a chain.
 void Graph::choose(std::vector<Neighbour>& candidates, std::size_t most) const {
   constexpr std::size_t most_alike = 4;
   constexpr float alike = 0.9999F;

@@ -1,11 +1,11 @@
-// A navigable small world over vectors (HNSW: Malkov and Yashunin, 2016): finds most of the nearest in a time
-// that grows with the logarithm of how many there are.
+// A navigable small world graph over vectors (HNSW: Malkov and Yashunin, 2016): finds most of the nearest in
+// logarithmic time.
 //
-// Each node is linked to some near ones, on as many levels as a draw by its number gave it. A search walks
-// down from the top, always to the nearest. Nodes are only ever added; who may be found is the search's own
-// question, so that the dead still lead the way and are never named. Threads may search while others add:
-// links are single numbers that are read and written as a whole, and a list that is seen half changed is
-// still a list of nodes. Adding is done by one caller at a time, on as many threads as it wants.
+// Each node has links to near nodes, on a number of levels derived from its number. A search descends from
+// the top, always to the nearest. Nodes are only added; the search decides which may be returned, so deleted
+// nodes are still used for walking but never returned. Threads may search while others add: links
+// are single numbers that are read and written atomically, and a half-changed list is still a list of
+// nodes. One caller at a time may add, with any number of threads.
 #pragma once
 
 #include <array>
@@ -38,25 +38,25 @@ class Graph {
   explicit Graph(const StableRows<Bf16>& vectors);
 
   std::size_t size() const { return size_; }
-  // Takes in the vectors up to `end`.
+  // Adds the vectors up to `end`.
   void add_until(std::size_t end, unsigned threads);
 
-  // Of the nodes below `end` that pass, the nearest found, best first; `effort` of them at most. A null test:
-  // all.
+  // Returns the nearest nodes below `end` that pass, best first, at most `effort`. Null test:
+  // all pass.
   using Test = std::function<bool(Node)>;
   std::vector<Neighbour> search(const float* query, std::size_t effort, std::size_t end,
                                 const Test& passes) const;
 
-  // For keeping it in a file. Row: how many, then which.
+  // For storing it in a file. A row has a count, then links.
   struct Saved {
     StableRows<std::uint32_t> ground{ground_links + 1};
     StableRows<std::uint32_t> upper{links + 1};
-    StableRows<std::uint32_t> first_upper{1};  // by node: its row on level 1, from 1; 0: it has none
+    StableRows<std::uint32_t> first_upper{1};  // per node: its row on level 1, from 1; 0: none
     StableRows<std::uint8_t> levels{1};
   };
   const Saved& saved() const { return rows_; }
   std::uint64_t entry() const { return entry_.load(std::memory_order_relaxed); }
-  // False: it does not hold together, and is empty as before.
+  // False: inconsistent; the graph stays empty.
   bool restore(Saved&& rows, std::size_t size, std::uint64_t entry);
 
  private:
@@ -81,7 +81,7 @@ class Graph {
   const NamedDot& dot_;
   mutable Saved rows_;
   std::size_t size_ = 0;
-  std::atomic<std::uint64_t> entry_{0};  // level and node of where searches begin
+  std::atomic<std::uint64_t> entry_{0};  // level and node where searches start
   std::atomic<bool> empty_{true};
   std::mutex top_;  // held while a node above all others is added
   mutable std::array<std::mutex, 1024> locks_;

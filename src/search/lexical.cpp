@@ -21,7 +21,7 @@ std::uint64_t LivingPart::living_with(const Term& term) const {
   if (!dead_with_) return term.chunks;
   std::atomic<std::uint32_t>& known = dead_with_[term.number];
   std::uint32_t dead = known.load(std::memory_order_relaxed);
-  if (dead == 0) {  // two threads may count at once, and find the same
+  if (dead == 0) {  // two threads may count at once, with the same result
     dead = 1;
     DecodedBlock block;
     for (std::size_t i = 0; i < term.blocks.size(); ++i) {
@@ -45,7 +45,7 @@ Lexical::Lexical(std::vector<std::shared_ptr<const LivingPart>> parts) : parts_(
 
 namespace {
 
-// The words of the query that are searched for, each once.
+// Returns the query's search terms, unique.
 std::vector<std::string> stems_of(std::string_view query) {
   std::vector<base::Word> words;
   base::read_words(query, words);
@@ -91,7 +91,7 @@ std::vector<Hit> search_parts(const Lexical& lexical, std::string_view query, st
     if (weighed.empty()) continue;
     Bits allowed;
     if (only != nullptr) allowed = part.segment().places_of(*only);
-    // A share can only have grown with the average, and by no more than it: see LengthNorm.
+    // A share grows at most as much as the average: see LengthNorm.
     const double grown = lexical.average_words() / part.segment().header().average;
     search(part, i, weighed, lexical.shares(), static_cast<float>(std::max(1.0, grown)),
            only != nullptr ? &allowed : nullptr, best);

@@ -1,5 +1,5 @@
-// BM25 over segments: the inverted index as it stands at one moment. Never changes once made; any thread may
-// search.
+// BM25 over segments: an immutable state of the inverted index.
+// Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace plimsoll::search {
 
-// A segment with what has died in it since it was made.
+// A segment with its deleted chunks.
 class LivingPart {
  public:
   LivingPart(std::shared_ptr<const Segment> segment, std::shared_ptr<const Bits> dead);
@@ -24,14 +24,14 @@ class LivingPart {
   bool is_dead(Place place) const { return part_.dead && part_.dead->test(place); }
   std::size_t living() const { return segment().size() - dead_chunks_; }
   std::uint64_t living_words() const { return segment().header().words - dead_words_; }
-  // Living chunks that have the term.
+  // Returns the number of live chunks with the term.
   std::uint64_t living_with(const Term& term) const;
 
  private:
   SegmentPart part_;
   std::size_t dead_chunks_ = 0;
   std::uint64_t dead_words_ = 0;
-  // By term, once somebody asked: dead chunks that have it, plus one. Null where none is dead.
+  // Per term, computed on first use: deleted chunks with the term, plus one. Null: no deleted chunks.
   std::unique_ptr<std::atomic<std::uint32_t>[]> dead_with_;
 };
 
@@ -46,9 +46,9 @@ class Lexical {
   const Shares& shares() const { return *shares_; }
 
   std::vector<QueryTerm> terms(std::string_view query) const;
-  // The best k, best first, ties by lower chunk id.
+  // Returns the best k, best first, ties by lower chunk id.
   std::vector<Hit> search(std::string_view query, std::size_t k, const std::vector<DocumentId>* only) const;
-  // The same by reading every posting: what the search is tested against.
+  // The same by reading every posting, for tests.
   std::vector<Hit> search_all(std::string_view query, std::size_t k,
                               const std::vector<DocumentId>* only) const;
 

@@ -23,7 +23,7 @@ void LiveIndex::publish(State next) {
   state_.swap(shared);
 }
 
-// Back to an index that knows nothing.
+// Resets to an empty index.
 void LiveIndex::forget() {
   lexical_reached_ = {};
   vectors_reached_.assign(info_.settings.embedders.size(), {});
@@ -67,8 +67,8 @@ float LiveIndex::average_words() const {
   return static_cast<float>(state()->lexical->average_words());
 }
 
-// Of everything that some part of the index may still have. Where the store does not know any more, all is
-// forgotten.
+// Returns the removed chunks that the index may still contain. If the store no longer knows them, the index
+// is reset.
 Result<std::vector<Removed>> LiveIndex::what_was_removed() {
   Revision oldest = lexical_reached_.revision;
   for (const Reached& reached : vectors_reached_)
@@ -76,13 +76,13 @@ Result<std::vector<Removed>> LiveIndex::what_was_removed() {
   if (oldest < 0) return std::vector<Removed>{};
   TRY(auto removed, store_.removed_since(info_.id, oldest));
   if (removed) return *std::move(removed);
-  log::info("index is built anew: the store no longer knows what went",
+  log::info("rebuilding the index: the store no longer knows what was removed",
             {{"index", info_.name}, {"since", oldest}});
   forget();
   return std::vector<Removed>{};
 }
 
-// Adds to the vectors, and makes a segment of the chunks whose words are not known yet; null where there are
+// Adds new vectors, and builds a segment of the chunks that are not indexed yet; null if there are
 // none.
 Result<std::shared_ptr<const Segment>> LiveIndex::read_new(Revision revision) {
   ChunkId after = lexical_reached_.highest;
@@ -92,7 +92,7 @@ Result<std::shared_ptr<const Segment>> LiveIndex::read_new(Revision revision) {
   const auto visit = [&](const StoredChunk& chunk,
                          std::span<const std::vector<std::uint16_t>> whole) -> Result<void> {
     if (chunk.id <= highest && highest > after)
-      return fail(Errc::damaged, "the store gave chunk {} after chunk {}", chunk.id, highest);
+      return fail(Errc::damaged, "the store returned chunk {} after chunk {}", chunk.id, highest);
     highest = chunk.id;
     if (chunk.id > lexical_reached_.highest) {
       const std::array<std::string_view, 3> texts{chunk.path, chunk.chunk.lead, chunk.text};
@@ -123,7 +123,7 @@ Result<std::shared_ptr<const Segment>> LiveIndex::read_new(Revision revision) {
 
 namespace {
 
-// The part with the ranges dead too; the same one where none of it is.
+// Returns the part with these ranges deleted; the same part if it has none of them.
 std::shared_ptr<const LivingPart> without(const std::shared_ptr<const LivingPart>& part,
                                           std::span<const Removed> removed) {
   const auto chunks = part->segment().chunks();
@@ -145,8 +145,8 @@ std::shared_ptr<const LivingPart> without(const std::shared_ptr<const LivingPart
 
 }  // namespace
 
-// The first part is the snapshot's, and stays. Of those behind it two are merged where the later is not much
-// smaller: there are never more than the logarithm of what came since.
+// The first part is the snapshot's and is kept. Two later parts are merged if the second is not much smaller,
+// so the number of parts is logarithmic.
 LiveIndex::Parts LiveIndex::parts_after(std::span<const Removed> removed,
                                         std::shared_ptr<const Segment> added) const {
   Parts parts;
@@ -174,11 +174,11 @@ Result<bool> LiveIndex::refresh() {
     return false;
   TRY_VOID(catch_up(now.revision));
 
-  // A store that was brought back from a copy may have another past under the same revision. What it holds
-  // tells.
+  // A store restored from a copy may have another history with the same revision, so the contents are
+  // compared.
   TRY(const IndexInfo after, find());
   if (after.revision == now.revision && after.chunks != static_cast<std::int64_t>(size())) {
-    log::warning("index is built anew: it has other chunks than the store",
+    log::warning("rebuilding the index: its chunks differ from the store's",
                  {{"index", info_.name}, {"chunks", size()}, {"in_store", after.chunks}});
     forget();
     TRY_VOID(catch_up(after.revision));
@@ -192,13 +192,12 @@ Result<bool> LiveIndex::refresh() {
 
 Result<IndexInfo> LiveIndex::find() {
   TRY(IndexInfo now, store_.find_index(info_.owner, info_.name));
-  if (now.id != info_.id)
-    return fail(Errc::not_found, "index '{}' was removed, and another made under its name", info_.name);
+  if (now.id != info_.id) return fail(Errc::not_found, "index '{}' was removed and recreated", info_.name);
   return now;
 }
 
-// `revision` was read before anything else: what changes meanwhile is seen now or the next time, and twice
-// does no harm.
+// `revision` was read first: later changes are seen now or at the next refresh, and seeing them twice is
+// harmless.
 Result<void> LiveIndex::catch_up(Revision revision) {
   TRY(const std::vector<Removed> removed, what_was_removed());
   TRY(auto added, read_new(revision));

@@ -1,4 +1,4 @@
-// What open_index() gives. Private to search.
+// The result of open_index(). Private to search.
 #pragma once
 
 #include <mutex>
@@ -26,13 +26,13 @@ class LiveIndex : public SnapshotIndex {
   float average_words() const override;
 
  private:
-  // What searches see. Never changes; a new one takes its place.
+  // The state that searches see. Immutable; it is replaced as a whole.
   struct State {
     Revision revision = 0;
     std::shared_ptr<const Lexical> lexical;
     std::vector<Vectors::View> vectors;
   };
-  // How far a part of the index has come. -1: it knows nothing.
+  // The progress of a part of the index. -1: empty.
   struct Reached {
     Revision revision = -1;
     ChunkId highest = 0;
@@ -61,11 +61,11 @@ class LiveIndex : public SnapshotIndex {
   IndexInfo info_;
   OpenOptions options_;
 
-  std::mutex changing_;  // one refresh or snapshot at a time; guards what follows
+  std::mutex changing_;  // one refresh or snapshot at a time; guards the members below
   Reached lexical_reached_;
   std::vector<Reached> vectors_reached_;
   std::vector<std::shared_ptr<Vectors>> vectors_;
-  std::size_t changed_ = 0;  // chunks that came or went since the snapshot
+  std::size_t changed_ = 0;  // chunks added or removed since the snapshot
   std::size_t snapshot_size_ = 0;
   bool has_snapshot_ = false;
 

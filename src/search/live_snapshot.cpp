@@ -1,4 +1,4 @@
-// How the index gets into files and out of them.
+// Saves and loads the index.
 #include <cerrno>
 #include <cstdlib>
 
@@ -15,10 +15,10 @@ namespace plimsoll::search {
 
 namespace {
 
-// A snapshot that cannot be used is no error, but somebody may want to know why opening took so long.
+// An unusable snapshot is not an error, but the log explains why opening took long.
 void say_unusable(const IndexInfo& info, const std::filesystem::path& file, const Error& error) {
   if (error.code != Errc::not_found)
-    log::warning("snapshot is made anew",
+    log::warning("recreating the snapshot",
                  {{"index", info.name}, {"file", file.native()}, {"reason", error.what}});
 }
 
@@ -26,11 +26,11 @@ Result<std::shared_ptr<const Segment>> map_segment(const std::filesystem::path& 
   TRY(auto mapped, base::MappedFile::open(path));
   const auto file = std::make_shared<const base::MappedFile>(std::move(mapped));
   TRY(auto segment, Segment::open(file->bytes(), file));
-  if (segment.header().index != index) return fail(Errc::damaged, "it is of another index");
+  if (segment.header().index != index) return fail(Errc::damaged, "it belongs to another index");
   return std::make_shared<const Segment>(std::move(segment));
 }
 
-// Processes that were killed while they wrote leave "words.index.4711.0.tmp" behind.
+// Processes killed while writing leave files such as "words.index.4711.0.tmp".
 void remove_leftovers(const std::filesystem::path& folder) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
@@ -64,7 +64,7 @@ void LiveIndex::load_lexical() {
   snapshot_size_ = header.chunks;
   has_snapshot_ = true;
   State next = *state();
-  next.revision = header.revision;  // vectors of another are caught up with before anyone asks
+  next.revision = header.revision;  // vectors of another revision are updated before the first search
   next.lexical = std::make_shared<const Lexical>(
       Parts{std::make_shared<const LivingPart>(*std::move(segment), nullptr)});
   publish(std::move(next));
@@ -91,9 +91,9 @@ Result<void> LiveIndex::snapshot() {
   return make_snapshot();
 }
 
-// First the words: a file that is older than the other catches up by itself when it is opened.
+// Words first: if one file is older than the other, it is updated when opened.
 Result<void> LiveIndex::make_snapshot() {
-  changed_ = 0;  // also where it fails: the next try comes when as much has changed again
+  changed_ = 0;  // even on failure: retried after as many changes again
   State next = *state();
   auto done = snapshot_lexical(next);
   for (std::size_t i = 0; i < vectors_.size(); ++i) {
@@ -114,7 +114,7 @@ Result<void> LiveIndex::snapshot_lexical(State& next) {
   if (!options_.folder.empty()) {
     done = base::write_atomically(
         lexical_file(), {reinterpret_cast<const char*>(merged->bytes().data()), merged->bytes().size()});
-    // The file's pages can be given back to the system when it needs them; ours cannot.
+    // The system can reclaim pages of the file, but not our memory.
     if (done)
       if (auto mapped = map_segment(lexical_file(), info_.id);
           mapped && (*mapped)->header().checksum == merged->header().checksum)

@@ -15,15 +15,15 @@ namespace plimsoll::search {
 
 namespace {
 
-// Sums of a window stay in the first-level cache, and a window is some blocks of a common term.
+// The sums of a window fit into the L1 cache, and a window covers several blocks of a common term.
 constexpr Place window_places = 4096;
-// A mark is set without being read: places that follow each other closely do not wait for one another.
+// A mark is written without reading, so close places do not wait for each other.
 constexpr std::size_t marked_together = 128;
 
-// A bit for each of sixteen sums that is above `least`.
+// Returns a bit mask of the sixteen sums above `least`.
 std::uint32_t those_above(const Units* sums, Units least) {
 #if defined(__SSE2__)
-  // Sums are below 2^31, so that comparing them as signed numbers is right.
+  // Sums are below 2^31, so a signed comparison is correct.
   const __m128i bar = _mm_set1_epi32(static_cast<int>(least));
   const auto above = [&](std::size_t i) {
     return _mm_cmpgt_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(sums + i)), bar);
@@ -42,7 +42,7 @@ class Cursor {
   Cursor(const WeighedTerm& weighed, float slack)
       : term_(weighed.term), weight_(weighed.weight), block_bound_(weighed.weight * slack / 65'535.0F) {}
 
-  // The most that any place in [low, high) can get. Windows come in ascending order.
+  // Returns an upper bound for all places in [low, high). Windows must ascend.
   Units bound(Place low, Place high) {
     while (block_ < term_.blocks.size() && term_.blocks[block_].last < low) ++block_;
     std::uint16_t most = 0;
@@ -50,14 +50,14 @@ class Cursor {
       most = std::max(most, term_.blocks[i].weight);
       if (term_.blocks[i].last >= high - 1) break;
     }
-    // Rounded up twice: what a posting gets can never be above.
+    // Rounded up twice, so no posting can exceed it.
     return most == 0
                ? 0
                : static_cast<Units>(std::min(static_cast<float>(most) * block_bound_ * 1.00001F, weight_)) +
                      2;
   }
 
-  // How many there are at most. As bound(): from where the last window ended.
+  // Returns an upper bound of postings, starting where the last window ended.
   std::size_t postings_in(Place low, Place high) const {
     std::size_t blocks = 0;
     for (std::size_t i = block_; i < term_.blocks.size(); ++i) {
@@ -67,7 +67,7 @@ class Cursor {
     return blocks * block_postings;
   }
 
-  // Adds what the term gives to each place of the window; marks the places.
+  // Adds the term's contribution to each place of the window and marks the places.
   void add_window(Place low, Place high, std::span<const Length> lengths, const Shares& shares, Units* sums,
                   std::uint8_t* marks) {
     for (; block_ < term_.blocks.size(); ++block_) {
@@ -84,7 +84,7 @@ class Cursor {
     }
   }
 
-  // What the term gives to a place. Places of one window come in ascending order.
+  // Returns the term's contribution to a place. Places of one window must ascend.
   Units at(Place place, std::span<const Length> lengths, const Shares& shares) {
     while (block_ < term_.blocks.size() && term_.blocks[block_].last < place) ++block_;
     if (block_ == term_.blocks.size()) return 0;
@@ -96,8 +96,8 @@ class Cursor {
   }
 
  private:
-  // The first posting of the block at `place` or behind it. Seven steps without a guess: where postings lie
-  // is not to be foreseen, and a wrong guess costs more than the steps.
+  // Returns the first posting of the block at or after `place`. A branch-free binary search in seven steps:
+  // branches would be mispredicted.
   std::size_t first_from(Place place) const {
     static_assert(block_postings == 128);
     const Place* at = decoded_.places.data();
@@ -161,7 +161,7 @@ class WindowedSearch {
   }
 
  private:
-  // Orders the terms by what they can give in the window; says how many of the first can be left aside.
+  // Orders the terms by their bound in the window; returns how many of the first can be skipped.
   std::size_t arrange(Place low, Place high) {
     for (std::size_t i = 0; i < cursors_.size(); ++i) bounds_[i] = cursors_[i].bound(low, high);
     std::iota(order_.begin(), order_.end(), std::size_t{0});
@@ -176,7 +176,7 @@ class WindowedSearch {
     return aside;
   }
 
-  // The places of the window that the terms left aside could still lift over the bar.
+  // Collects the places of the window that the skipped terms could still lift over the bar.
   void collect(Place low, std::size_t aside) {
     candidates_.clear();
     const Units least = missing(aside);
@@ -191,11 +191,11 @@ class WindowedSearch {
     }
   }
 
-  // Adds what the i-th term left aside gives, and drops the candidates that the others cannot lift over the
+  // Adds the contribution of the i-th skipped term, and drops candidates that the others cannot lift over the
   // bar.
   void look_up(Place low, Place high, std::size_t i) {
     Cursor& cursor = cursors_[order_[i]];
-    // Looking a place up costs about as much as adding so many postings in a row.
+    // A lookup costs about as much as adding this many consecutive postings.
     constexpr std::size_t postings_per_look_up = 6;
     if (candidates_.size() * postings_per_look_up > cursor.postings_in(low, high))
       cursor.add_window(low, high, lengths_, shares_, sums_.data(), marks_.data());
@@ -217,7 +217,7 @@ class WindowedSearch {
     }
   }
 
-  // What a sum must be above.
+  // Returns the value that a sum must exceed.
   Units missing(std::size_t aside) const {
     return best_.bar() > below_[aside] ? best_.bar() - static_cast<Units>(below_[aside]) : 0;
   }
@@ -231,8 +231,8 @@ class WindowedSearch {
   std::vector<Cursor> cursors_;
   std::vector<std::size_t> order_;    // of the terms, by bound
   std::vector<Units> bounds_;         // by term
-  std::vector<std::uint64_t> below_;  // by order: sum of the bounds before
-  std::vector<Place> candidates_;     // from the window's first
+  std::vector<std::uint64_t> below_;  // in that order: sum of the previous bounds
+  std::vector<Place> candidates_;     // relative to the window's start
   std::array<Units, window_places> sums_{};
   std::array<std::uint8_t, window_places / marked_together> marks_{};
 };

@@ -1,10 +1,10 @@
-// Top k over one segment without reading all of it: block-max MaxScore, window by window.
+// Finds the top k of one segment without reading all of it: block-max MaxScore, window by window.
 //
-// A window is some thousand neighbouring places. Each term's blocks say the most that it can give there.
-// Terms that even together cannot lift a chunk over the bar are left aside; the others' postings are added up
-// in a row of sums, one for each place; and only for those that the rest could still lift are the terms left
-// aside looked up. A window in which all terms together stay below the bar is not read at all. Costs at worst
-// what reading all costs.
+// A window is a few thousand adjacent places. Each term's blocks give an upper bound of its contribution
+// there. Terms that cannot lift a chunk over the bar even together are skipped; the postings of the others
+// are added up in an array with one sum per place; the skipped terms are looked up only for places that could
+// still exceed the bar. A window whose bounds stay below the bar is not read. The worst case costs as much as
+// reading everything.
 #pragma once
 
 #include <span>
@@ -27,7 +27,7 @@ struct WeighedTerm {
   float weight = 0;  // in units
 };
 
-// `slack`: what a block's weight may have to be multiplied by, because the average length has grown since.
+// `slack`: factor for block weights, because the average length may have grown since.
 void search_part(const LivingPart& part, std::uint32_t number, std::span<const WeighedTerm> terms,
                  const Shares& shares, float slack, const Bits* allowed, BestChunks& best);
 

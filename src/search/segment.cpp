@@ -48,7 +48,7 @@ void Term::decode_places(std::size_t block, DecodedBlock& out) const {
   const BlockEntry& entry = blocks[block];
   out.size = size_of(block);
   unpack(postings + entry.postings, out.size, entry.gap_bits, out.places.data());
-  Place place = block == 0 ? 0 : blocks[block - 1].last + 1;  // gaps are kept less one
+  Place place = block == 0 ? 0 : blocks[block - 1].last + 1;  // gaps are stored minus one
   for (std::size_t i = 0; i < out.size; ++i) {
     place += out.places[i];
     out.places[i] = place++;
@@ -78,16 +78,16 @@ Result<Segment> Segment::open(std::span<const std::byte> bytes, std::shared_ptr<
 
 Result<void> Segment::divide() {
   if (bytes_.size() < sizeof(SegmentHeader))
-    return fail(Errc::damaged, "an inverted index of {} bytes has no header", bytes_.size());
+    return fail(Errc::damaged, "the inverted index has {} bytes, too few for a header", bytes_.size());
   std::memcpy(&header_, bytes_.data(), sizeof(header_));
-  if (header_.magic != segment_magic) return fail(Errc::damaged, "this file is no inverted index");
+  if (header_.magic != segment_magic) return fail(Errc::damaged, "not an inverted index");
   if (header_.schema != segment_schema)
-    return fail(Errc::damaged, "this inverted index is of version {}, not {}", header_.schema,
-                segment_schema);
+    return fail(Errc::damaged, "the inverted index has version {}, not {}", header_.schema, segment_schema);
   const std::uint64_t size = bytes_.size();
   if (header_.bytes != size || header_.letters > size || header_.postings > size ||
       layout_of(header_).end != size)
-    return fail(Errc::damaged, "an inverted index of {} bytes says that it has {}", size, header_.bytes);
+    return fail(Errc::damaged, "the inverted index has {} bytes, but its header says {}", size,
+                header_.bytes);
   if (checksum_of(bytes_) != header_.checksum)
     return fail(Errc::damaged, "the inverted index fails its checksum");
 
@@ -141,7 +141,7 @@ Bits Segment::places_of(const std::vector<DocumentId>& wanted) const {
   }
   auto at = documents_.begin();
   for (const DocumentId document : wanted) {
-    // Steps that double, then halves: cheap where the list is long, and where it is short.
+    // Galloping search: fast for long and short lists.
     std::ptrdiff_t step = 1;
     while (documents_.end() - at > step && at[step] < document) step *= 2;
     at = std::lower_bound(at, documents_.end() - at > step ? at + step + 1 : documents_.end(), document);

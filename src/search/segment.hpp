@@ -1,10 +1,10 @@
-// A part of the inverted index that never changes: one run of bytes, the same in memory and in a file.
+// An immutable part of the inverted index: one run of bytes, the same in memory and in a file.
 //
 //   header | chunk ids | document ids | lengths | terms | blocks | letters | postings | slack
 //
-// Chunks have places 0, 1, ... in the order of their ids. A term's postings lie in blocks of 128: the gaps
-// between places and the counts, each in as many bits as the largest of the block needs. A block says its
-// last place and the most that a posting in it can weigh, so that a search can pass over it unread. Numbers
+// Chunks have places 0, 1, ... in the order of their ids. A term's postings are in blocks of 128: the gaps
+// between places and the counts, each with as many bits as the largest of the block needs. A block stores its
+// last place and the highest weight of its postings, so that a search can skip it. Numbers
 // are little-endian.
 #pragma once
 
@@ -25,54 +25,54 @@ namespace plimsoll::search {
 using Place = std::uint32_t;
 
 inline constexpr std::array<char, 8> segment_magic{'P', 'L', 'I', 'M', 'L', 'E', 'X', '\n'};
-inline constexpr std::uint32_t segment_schema = 2;  // 2: parts of words in camel case
+inline constexpr std::uint32_t segment_schema = 2;  // 2: camel-case parts of words
 
 struct SegmentHeader {
   std::array<char, 8> magic{};
   std::uint32_t schema = 0;
   std::uint32_t chunks = 0;
-  std::uint64_t bytes = 0;     // of all of it
-  std::uint64_t checksum = 0;  // of all of it, with 0 here
+  std::uint64_t bytes = 0;     // in total
+  std::uint64_t checksum = 0;  // of everything, with 0 here
   std::int64_t index = 0;
   std::int64_t revision = 0;
-  std::int64_t highest = 0;                 // chunk id that was ever seen, living or not
+  std::int64_t highest = 0;                 // chunk id ever seen, deleted or not
   std::uint64_t words = 0;                  // of all chunks
   std::uint64_t letters = 0, postings = 0;  // bytes
   std::uint32_t terms = 0, blocks = 0;
-  double average = 0;  // words of a chunk, that the blocks' weights were reckoned with
+  double average = 0;  // words per chunk, used for the blocks' weights
 };
 
 struct TermEntry {
   std::uint64_t postings = 0;  // first byte
   std::uint32_t letters = 0;   // first byte
   std::uint32_t block = 0;     // first one
-  std::uint32_t chunks = 0;    // that have the term
+  std::uint32_t chunks = 0;    // with the term
   std::uint32_t unused = 0;
 };
 
 struct BlockEntry {
   Place last = 0;
-  std::uint32_t postings = 0;  // first byte, from the term's first
+  std::uint32_t postings = 0;  // first byte, relative to the term's
   std::uint16_t weight = 0;    // 65,535ths, rounded up
   std::uint8_t gap_bits = 0, count_bits = 0;
 };
 
-// Where each part of a segment starts.
+// The start of each part of a segment.
 struct SegmentLayout {
   std::uint64_t chunks = 0, documents = 0, lengths = 0, entries = 0, blocks = 0, letters = 0, postings = 0,
                 end = 0;
 };
 SegmentLayout layout_of(const SegmentHeader& header);
 
-// The checksum that the header has to name.
+// Returns the checksum for the header.
 std::uint64_t checksum_of(std::span<const std::byte> segment);
 
-// As many as fit, of what a chunk's length is compared by.
+// A chunk's length in words, capped.
 using Length = std::uint16_t;
 
 struct DecodedBlock {
   std::array<Place, block_postings> places;
-  std::array<std::uint32_t, block_postings> counts;  // less one: how often the term stands there
+  std::array<std::uint32_t, block_postings> counts;  // occurrences of the term, minus one
   std::size_t size = 0;
 };
 
@@ -92,8 +92,8 @@ struct Term {
 
 class Segment {
  public:
-  // `bytes` start at an address that 8 divides, and live as long as `owner`. Whatever does not hold together
-  // is damaged; what passes can be searched without looking again.
+  // `bytes` must be aligned to 8 and live as long as `owner`. damaged: inconsistent data; a segment that
+  // passes can be searched without further checks.
   static Result<Segment> open(std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
 
   const SegmentHeader& header() const { return header_; }
@@ -108,7 +108,7 @@ class Segment {
   Term term(std::size_t number) const;
   std::optional<Term> find(std::string_view letters) const;
 
-  // Which places come from documents of the list, which ascends.
+  // Returns the places of these documents. `documents`: ascending.
   Bits places_of(const std::vector<DocumentId>& documents) const;
 
   std::span<const std::byte> bytes() const { return bytes_; }
@@ -125,7 +125,7 @@ class Segment {
   std::span<const ChunkId> chunks_;
   std::span<const DocumentId> documents_;
   std::span<const Length> lengths_;
-  std::span<const TermEntry> entries_;  // one more than there are terms
+  std::span<const TermEntry> entries_;  // number of terms plus one
   std::span<const BlockEntry> blocks_;
   std::string_view letters_;
   std::span<const std::uint8_t> postings_;

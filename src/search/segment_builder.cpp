@@ -11,10 +11,10 @@ namespace plimsoll::search {
 
 namespace {
 constexpr std::uint32_t no_term = std::numeric_limits<std::uint32_t>::max();
-constexpr std::size_t most_folded = 1'000'000;  // spellings that are remembered
+constexpr std::size_t most_folded = 1'000'000;  // cached spellings
 }  // namespace
 
-// Stemming costs more than a look-up: each spelling is stemmed once.
+// Stemming costs more than a lookup, so each spelling is stemmed once.
 std::uint32_t SegmentBuilder::term_of(std::string_view folded) {
   const auto [number, is_new] = folded_.number_of(folded);
   if (!is_new) return stem_of_folded_[number];
@@ -57,7 +57,7 @@ void SegmentBuilder::add(ChunkId chunk, DocumentId document, std::span<const std
     done_.push_back({std::make_shared<const Segment>(make_segment(0, 0, chunk)), nullptr});
 }
 
-// From by-chunk to by-term: the places of a term come out ascending, because chunks are walked in order.
+// Sorts postings by term: the places of a term ascend, because chunks are processed in order.
 Segment SegmentBuilder::make_segment(IndexId index, Revision revision, ChunkId highest) {
   std::vector<std::uint64_t> starts(uses_.size() + 1);
   for (std::size_t term = 0; term < uses_.size(); ++term) starts[term + 1] = starts[term] + uses_[term];

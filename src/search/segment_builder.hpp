@@ -1,4 +1,4 @@
-// Turns chunks into segments. Memory is bounded: what has become large is finished, and all of it merged at
+// Builds segments from chunks. Memory is bounded: large parts are finished early and merged at
 // the end.
 #pragma once
 
@@ -13,18 +13,18 @@ namespace plimsoll::search {
 
 struct SegmentPart {
   std::shared_ptr<const Segment> segment;
-  std::shared_ptr<const Bits> dead;  // null: none is
+  std::shared_ptr<const Bits> dead;  // null: none
 };
 
-// One segment of all that lives in the parts, whose chunk ids ascend from part to part.
+// Merges the live chunks of the parts into one segment. Chunk ids ascend from part to part.
 Segment merge(std::span<const SegmentPart> parts, IndexId index, Revision revision, ChunkId highest);
 
 class SegmentBuilder {
  public:
-  // `most_postings`: how many are held before a segment is made of them; 16 bytes each.
+  // `most_postings`: postings in memory before a segment is built; 16 bytes each.
   explicit SegmentBuilder(std::size_t most_postings = 4'000'000) : most_postings_(most_postings) {}
 
-  // In the order of ids. The texts are one chunk's: heading path, lead, text.
+  // Call in the order of ids. `texts` of one chunk: heading path, lead, text.
   void add(ChunkId chunk, DocumentId document, std::span<const std::string_view> texts);
   std::size_t size() const { return chunks_added_; }
 

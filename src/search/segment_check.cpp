@@ -1,4 +1,4 @@
-// What holds a segment together, checked once when it is opened.
+// Checks the consistency of a segment once, when it is opened.
 #include <algorithm>
 #include <numeric>
 
@@ -10,7 +10,7 @@ namespace plimsoll::search {
 namespace {
 
 tl::unexpected<Error> broken(std::string_view what) {
-  return fail(Errc::damaged, "the inverted index does not hold together: {}", what);
+  return fail(Errc::damaged, "the inverted index is inconsistent: {}", what);
 }
 
 }  // namespace
@@ -18,7 +18,7 @@ tl::unexpected<Error> broken(std::string_view what) {
 Result<void> Segment::check() const {
   if (std::adjacent_find(chunks_.begin(), chunks_.end(), std::greater_equal<>()) != chunks_.end())
     return broken("chunk ids do not ascend");
-  if (!chunks_.empty() && chunks_.back() > header_.highest) return broken("a chunk id is beyond the highest");
+  if (!chunks_.empty() && chunks_.back() > header_.highest) return broken("a chunk id is above the highest");
   if (std::accumulate(lengths_.begin(), lengths_.end(), std::uint64_t{0}) != header_.words)
     return broken("lengths do not add up");
   if (!(header_.average > 0) || !(header_.average <= 65'535))
@@ -29,7 +29,7 @@ Result<void> Segment::check() const {
     return broken("the first term does not start at the start");
   if (end.postings != header_.postings || end.letters != header_.letters || end.block != header_.blocks)
     return broken("the last term does not end at the end");
-  // First the borders, all of them: a term is read by its own and the next one's.
+  // All borders first: reading a term needs its own and the next one's.
   for (std::size_t i = 0; i < header_.terms; ++i) {
     const TermEntry& here = entries_[i];
     const TermEntry& next = entries_[i + 1];
@@ -38,7 +38,7 @@ Result<void> Segment::check() const {
       return broken("terms do not follow each other");
     if (here.chunks == 0 || here.chunks > header_.chunks ||
         next.block - here.block != (std::uint64_t{here.chunks} + block_postings - 1) / block_postings)
-      return broken("a term has not the blocks that it needs");
+      return broken("a term has a wrong number of blocks");
   }
   DecodedBlock block;
   for (std::size_t i = 0; i < header_.terms; ++i) {
@@ -51,15 +51,15 @@ Result<void> Segment::check() const {
 Result<void> Segment::check_term(std::size_t number, DecodedBlock& block) const {
   const Term found = term(number);
   const std::uint64_t bytes = entries_[number + 1].postings - entries_[number].postings;
-  std::uint64_t next = 0;  // the least place that may come
+  std::uint64_t next = 0;  // the lowest possible next place
   for (std::size_t i = 0; i < found.blocks.size(); ++i) {
     const BlockEntry& entry = found.blocks[i];
     const std::size_t size = found.size_of(i);
     if (entry.gap_bits > 32 || entry.count_bits > 32) return broken("a block has numbers of over 32 bits");
     if (entry.postings + packed_bytes(size, entry.gap_bits) + packed_bytes(size, entry.count_bits) > bytes)
       return broken("a block reaches beyond its term");
-    if (entry.last >= header_.chunks) return broken("a posting is of no chunk");
-    // Added up in 64 bits: no gap, however large, can bring the sum back below.
+    if (entry.last >= header_.chunks) return broken("a posting has no chunk");
+    // Added up in 64 bits, so that no gap can overflow the sum.
     unpack(found.postings + entry.postings, size, entry.gap_bits, block.places.data());
     for (std::size_t j = 0; j < size; ++j) next += std::uint64_t{block.places[j]} + 1;
     if (next != std::uint64_t{entry.last} + 1) return broken("a block does not end where it says");

@@ -13,11 +13,11 @@ constexpr Place gone = std::numeric_limits<Place>::max();
 
 struct Source {
   const Segment* segment = nullptr;
-  std::vector<Place> new_places;  // by place; gone for the dead
+  std::vector<Place> new_places;  // per place; `gone` for deleted ones
   std::size_t term = 0;           // the next one
 };
 
-// The least of the sources' next terms, or false at the end of all.
+// Finds the smallest next term of all sources. False: all are at their end.
 bool least_term(const std::vector<Source>& sources, std::string_view& least) {
   bool found = false;
   for (const Source& source : sources) {

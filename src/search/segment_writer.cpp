@@ -100,7 +100,7 @@ Segment SegmentWriter::finish(IndexId index, Revision revision, ChunkId highest)
   header.checksum = checksum_of(bytes);
   put(0, &header, sizeof(header));
   auto segment = Segment::open(bytes, words);
-  assert(segment);  // what we write, we can read
+  assert(segment);  // our own output must be valid
   return *std::move(segment);
 }
 

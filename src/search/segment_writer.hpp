@@ -12,12 +12,12 @@ namespace plimsoll::search {
 class SegmentWriter {
  public:
   void add_chunk(ChunkId chunk, DocumentId document, Length length);
-  // After the last chunk. A term without postings leaves no trace.
+  // Call after the last chunk. A term without postings is not written.
   void begin_term(std::string_view letters) { letters_ = letters; }
   void add_posting(Place place, std::uint32_t count);
   void end_term();
 
-  // The segment in memory of its own. `highest` is at least the last chunk's id.
+  // Returns the segment in its own memory. `highest` is at least the last chunk's id.
   Segment finish(IndexId index, Revision revision, ChunkId highest);
 
  private:
@@ -31,14 +31,14 @@ class SegmentWriter {
   std::string all_letters_;
   std::vector<std::uint8_t> postings_;
 
-  std::string_view letters_;  // of the term being written
+  std::string_view letters_;  // of the current term
   std::uint64_t words_ = 0;
   double average_ = 0;
   std::uint32_t term_chunks_ = 0;
   std::size_t term_start_ = 0, term_block_ = 0;
   std::array<std::uint32_t, block_postings> gaps_{}, counts_{};
   std::size_t waiting_ = 0;
-  Place next_ = 0;  // the least place that may come
+  Place next_ = 0;  // the lowest possible next place
   float heaviest_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Rows of numbers that only ever grow, and whose addresses never change: threads may read rows that they know
-// of while another adds more.
+// Rows of numbers that are only added and never move: threads may read known rows while another
+// adds more.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class StableRows {
  public:
   explicit StableRows(std::size_t width) : width_(width) {}
 
-  // The first rows lie elsewhere, are never written, and live as long as this does.
+  // The first rows are in external, read-only memory that must outlive this.
   void begin_with(std::span<const T> rows) {
     outside_ = rows.data();
     outside_rows_ = size_ = rows.size() / width_;
@@ -37,7 +37,7 @@ class StableRows {
   void grow_to(std::size_t size) {
     while (size > outside_rows_ + capacity_) {
       const std::size_t rows = first_block << blocks_used_;
-      // Pages that are not written to yet are not taken from the machine.
+      // Unwritten pages take no physical memory.
       T* memory = static_cast<T*>(std::calloc(rows * width_, sizeof(T)));
       if (memory == nullptr) throw std::bad_alloc();
       blocks_[blocks_used_++].reset(memory);
@@ -52,7 +52,7 @@ class StableRows {
   }
   T* writable(std::size_t i) { return inside(i); }
 
-  // All of it, as runs of bytes.
+  // Appends all rows as runs of bytes.
   void append_bytes(std::vector<std::string_view>& parts) const {
     const auto add = [&](const T* from, std::size_t rows) {
       if (rows > 0) parts.emplace_back(reinterpret_cast<const char*>(from), rows * width_ * sizeof(T));

@@ -1,4 +1,4 @@
-// Numbers for texts: the first is 0, the next new one 1, and so on.
+// Assigns numbers to texts: 0, 1, and so on.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace plimsoll::search {
 
 class TermTable {
  public:
-  // The number of the text, and whether it is new.
+  // Returns the number of the text, and whether it is new.
   std::pair<std::uint32_t, bool> number_of(std::string_view text);
   std::string_view text(std::uint32_t number) const {
     return std::string_view(letters_).substr(ends_[number], ends_[number + 1] - ends_[number]);

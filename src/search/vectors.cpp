@@ -92,7 +92,7 @@ Bits Vectors::View::slots_of(const std::vector<DocumentId>& only) const {
   bool last_in = false;
   for (std::size_t slot = 0; slot < size_; ++slot) {
     const DocumentId document = *all_->documents_.row(slot);
-    if (slot == 0 || document != last) {  // the chunks of a document follow each other
+    if (slot == 0 || document != last) {  // the chunks of a document are consecutive
       last = document;
       last_in = std::binary_search(only.begin(), only.end(), document);
     }
@@ -144,7 +144,7 @@ std::vector<Hit> Vectors::View::nearest(std::span<const float> query, std::size_
     allowed = slots_of(*only);
     can_be_found = allowed.count();
   }
-  // Where one in ten may be found, a walk has to go ten times as far.
+  // If one in ten vectors passes, the walk must visit ten times as many.
   const double walk_squared =
       static_cast<double>(all_->options_.walk_comparisons) * static_cast<double>(size_);
   const bool few = static_cast<double>(can_be_found) * static_cast<double>(can_be_found) < walk_squared;

@@ -1,7 +1,7 @@
-// The vectors of one embedder: exact while there are few, over a graph when there are many.
+// The vectors of one embedder: exact search for few, a graph for many.
 //
-// Vectors have slots 0, 1, ... in the order of their chunks' ids and keep them. What can be found is a view,
-// which never changes: threads search views while one adds. Whoever is dead in a view is never found through
+// Vectors have fixed slots 0, 1, ... in the order of their chunk ids. Searches use an immutable view: threads
+// search views while one adds. A vector that is deleted in a view is never found through
 // it.
 #pragma once
 
@@ -20,11 +20,11 @@ namespace plimsoll::search {
 
 struct VectorOptions {
   std::size_t exact_up_to = 20'000;  // vectors; more get a graph
-  std::size_t search_effort = 288;   // nodes kept in mind while walking the graph, at least
-  // How many comparisons a walk over the whole graph costs; it costs more the fewer of its nodes may be
-  // found.
+  std::size_t search_effort = 288;   // nodes kept while walking the graph, at least
+  // Comparisons of a walk over the whole graph; the cost rises if fewer nodes
+  // pass.
   std::size_t walk_comparisons = 7000;
-  unsigned threads = 2;  // that build the graph
+  unsigned threads = 2;  // for building the graph
 };
 
 class Vectors : public std::enable_shared_from_this<Vectors> {
@@ -41,22 +41,22 @@ class Vectors : public std::enable_shared_from_this<Vectors> {
   ChunkId highest() const { return highest_; }
   Revision revision() const { return revision_; }
 
-  // One thread at a time changes. Chunk ids rise.
+  // Only one thread at a time may change it. Chunk ids must rise.
   void add(ChunkId chunk, DocumentId document, std::span<const Bf16> vector);
-  // Nothing up to this chunk will come any more.
+  // No chunk up to this id will be added any more.
   void skip_to(ChunkId highest) { highest_ = std::max(highest_, highest); }
-  // Takes what was added into the graph, where there is or should be one.
+  // Adds new vectors to the graph, if there is or should be one.
   void settle();
-  // What can be found from now on; `dead` as in the view before, with the ranges added.
+  // Returns a new view; deleted are those of the previous view and the given ranges.
   View view(const View* before, std::span<const Removed> removed) const;
 
-  // The living of the view in slots without gaps.
+  // Returns the live vectors of the view, without gaps.
   std::shared_ptr<Vectors> compacted(const View& view) const;
 
   Result<void> save(const std::filesystem::path& path, const View& view, IndexId index, Revision revision,
                     ChunkId highest) const;
   std::string bytes(const View& view, IndexId index, Revision revision, ChunkId highest) const;
-  // damaged where anything does not hold together, or is of another index or of other dimensions.
+  // damaged: inconsistent data, or another index or other dimensions.
   struct Loaded;
   static Result<Loaded> load(const std::filesystem::path& path, IndexId index, std::uint32_t dimensions,
                              VectorOptions options);
@@ -65,13 +65,13 @@ class Vectors : public std::enable_shared_from_this<Vectors> {
 
  private:
   friend class View;
-  // Writes the file by `write`, which is given its parts.
+  // Writes the file with `write`, which gets its parts.
   template <typename Write>
   auto with_parts(const View& view, IndexId index, Revision revision, ChunkId highest,
                   const Write& write) const;
 
   VectorOptions options_;
-  std::shared_ptr<const void> owner_;  // of the file that the first vectors lie in
+  std::shared_ptr<const void> owner_;  // of the file with the first vectors
   StableRows<ChunkId> chunks_{1};
   StableRows<DocumentId> documents_{1};
   StableRows<Bf16> vectors_;
@@ -86,10 +86,10 @@ class Vectors::View {
   std::size_t size() const { return size_; }
   std::size_t dead() const { return dead_count_; }
 
-  // Best first, ties by lower chunk id. The query is made a unit vector.
+  // Best first, ties by lower chunk id. The query is normalised.
   std::vector<Hit> nearest(std::span<const float> query, std::size_t k,
                            const std::vector<DocumentId>* only) const;
-  // The same by comparing with every one.
+  // The same by comparing with every vector.
   std::vector<Hit> nearest_exact(std::span<const float> query, std::size_t k,
                                  const std::vector<DocumentId>* only) const;
 

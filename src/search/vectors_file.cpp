@@ -1,6 +1,6 @@
-// Vectors in a file:  header | chunk ids | document ids | vectors | dead | levels | first upper | ground |
-// upper each from a multiple of 64 bytes. The vectors stay in the mapped file; links are read, because they
-// change.
+// File format of vectors:  header | chunk ids | document ids | vectors | dead | levels | first upper | ground
+// | upper, each aligned to 64 bytes. The vectors stay in the mapped file; links are copied to memory, because
+// they change.
 #include <algorithm>
 #include <cstring>
 
@@ -29,7 +29,7 @@ std::string_view bytes_of(std::span<const T> values) {
   return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
 }
 
-// Sums the parts, without the header.
+// Computes the checksum of the parts.
 std::uint64_t sum_of(std::span<const std::string_view> parts, VectorsHeader header) {
   header.checksum = 0;
   base::Checksum sum;
@@ -38,7 +38,7 @@ std::uint64_t sum_of(std::span<const std::string_view> parts, VectorsHeader head
   return sum.value();
 }
 
-// Each run of rows, padded.
+// Collects runs of rows with padding.
 class Parts {
  public:
   template <typename T>
@@ -57,7 +57,7 @@ class Parts {
   std::vector<std::string_view> parts_;
 };
 
-// Takes one run after the other off the front.
+// Reads one run after the other.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -82,7 +82,7 @@ class Reader {
 };
 
 tl::unexpected<Error> broken(std::string_view what) {
-  return fail(Errc::damaged, "the file of vectors does not hold together: {}", what);
+  return fail(Errc::damaged, "the vectors file is inconsistent: {}", what);
 }
 
 }  // namespace
@@ -166,10 +166,10 @@ Result<Vectors::Loaded> Vectors::read(std::span<const std::byte> bytes, std::sha
   VectorsHeader header;
   if (bytes.size() < sizeof(header)) return broken("it has no header");
   std::memcpy(&header, bytes.data(), sizeof(header));
-  if (header.magic != vectors_magic) return broken("it is of another kind");
-  if (header.schema != vectors_schema) return broken("it is of another version");
-  if (header.index != index || header.dimensions != dimensions) return broken("it is of another index");
-  if (header.bytes != bytes.size() || header.bytes != bytes_for(header)) return broken("it has another size");
+  if (header.magic != vectors_magic) return broken("it is not a vectors file");
+  if (header.schema != vectors_schema) return broken("it has another version");
+  if (header.index != index || header.dimensions != dimensions) return broken("it belongs to another index");
+  if (header.bytes != bytes.size() || header.bytes != bytes_for(header)) return broken("its size is wrong");
   if (header.nodes > header.vectors) return broken("there are more nodes than vectors");
   if (checksum_of_vectors(bytes) != header.checksum) return broken("it fails its checksum");
 
@@ -191,7 +191,7 @@ Result<Vectors::Loaded> Vectors::read(std::span<const std::byte> bytes, std::sha
   reader.copy(rows.ground, header.nodes);
   reader.copy(rows.upper, header.upper_rows);
   if (!all.graph_.restore(std::move(rows), header.nodes, header.entry))
-    return broken("its links lead astray");
+    return broken("its links are invalid");
   all.highest_ = header.highest;
   all.revision_ = header.revision;
 

@@ -1,4 +1,4 @@
-// Rule S7: which kind of task a query is.
+// Rule S7: classifies the task of a query.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -13,10 +13,10 @@ using strategy::inflected;
 using strategy::Words;
 using strategy::words_of_signal;
 
-// A spelling of a crisis signal. A word with * matches whatever begins with it; another matches with its
-// endings and stretched ("dieeee"), so that a diet, a deadline and a livestream raise no alarm.
+// A spelling of a crisis signal. A word with * matches every word with that prefix; others match with their
+// endings and stretched ("dieeee"), so that "diet", "deadline" and "livestream" do not match.
 struct CrisisSpelling {
-  std::string_view signal;  // as the rule has it
+  std::string_view signal;  // as in the rule
   std::string_view words;
 };
 constexpr CrisisSpelling crisis_spellings[] = {
@@ -55,7 +55,7 @@ constexpr std::string_view analytical[] = {
     "pros and cons", "trade-off", "explain",  "describe", "how does", "why does",
 };
 
-// A signal in the words that it is looked for by.
+// A signal as a list of words.
 struct Phrase {
   std::string_view signal;
   TaskType type;
@@ -66,7 +66,7 @@ struct Phrase {
 std::vector<std::string_view> words_without_hyphens(std::string_view signal) {
   std::vector<std::string_view> words;
   for (const std::string_view spaced : words_of_signal(signal)) {
-    // A hyphen joins two words, in signals as in queries.
+    // A hyphen separates two words, in signals as in queries.
     const std::size_t hyphen = spaced.find('-');
     words.push_back(spaced.substr(0, hyphen));
     if (hyphen != std::string_view::npos) words.push_back(spaced.substr(hyphen + 1));
@@ -74,8 +74,8 @@ std::vector<std::string_view> words_without_hyphens(std::string_view signal) {
   return words;
 }
 
-// All signals by the letter that they begin with, those of the earlier lists first: most words of a query
-// begin none.
+// All signals by their first letter, those of earlier lists first: most words of a query
+// start no signal.
 class Signals {
  public:
   Signals() {
@@ -117,7 +117,7 @@ bool matches_word(std::string_view word, std::string_view base) {
   return word == base || (base == "a" && word == "an");
 }
 
-// What parts the words of a crisis does not matter: in "kill... myself" the dots change nothing.
+// Characters between the words of a crisis signal do not matter: "kill... myself" matches.
 bool stands_at(const Words& words, std::size_t at, const Phrase& phrase) {
   if (words.size() - at < phrase.words.size()) return false;
   for (std::size_t k = 0; k < phrase.words.size(); ++k) {
@@ -146,7 +146,7 @@ Task classify(std::string_view query) {
   Task task;
   for (std::size_t at = 0; at < words.size(); ++at) {
     for (const Phrase& phrase : signals.beginning_with(words[at].front())) {
-      // From here on no list comes before the one that was found.
+      // No earlier list can match from here on.
       if (!phrase.crisis && phrase.type >= task.type) break;
       if (!stands_at(words, at, phrase)) continue;
       task = {phrase.type, phrase.crisis, phrase.signal};

@@ -1,4 +1,4 @@
-// Rule S8: how many tokens the content has, where nobody counted it.
+// Rule S8: estimates the tokens of the content if it was not counted.
 #include <algorithm>
 #include <array>
 #include <limits>

@@ -1,4 +1,4 @@
-// Rule S9: paste, mix, retrieve or walk a graph.
+// Rule S9: decides between pasting, mixing, retrieving and graph search.
 #include <algorithm>
 #include <limits>
 
@@ -14,18 +14,18 @@ namespace {
 using base::with_thousands;
 __extension__ using Wide = __int128;
 
-constexpr Tokens small_content = 32'000;     // not worth a search where it fits
+constexpr Tokens small_content = 32'000;     // not worth a search if it fits
 constexpr Tokens large_content = 128'000;    // too much to mix
 constexpr Tokens graph_content = 1'000'000;  // too much for a ranked list
 constexpr Tokens small_window = 16'000;      // too small to mix
 constexpr Tokens least_retrieval = 4'000;
 
-// floor(n × tenths / 10), which a float can miss by one.
+// floor(n × tenths / 10); floating point could be off by one.
 Tokens tenths_of(Tokens n, Tokens tenths) {
   return n / 10 * tenths + n % 10 * tenths / 10;
 }
 
-// Rounded to one decimal, a tie to the even digit. All of it where there is no window.
+// Rounds to one decimal, ties to even. 100 if there is no window.
 double percent(Tokens part, Tokens whole) {
   if (whole <= 0) return 100;
   const Wide thousandfold = Wide{part} * 1000;
@@ -44,28 +44,30 @@ struct Verdict {
 Verdict verdict_when_it_fits(TaskType type, const std::string& size, const std::string& room) {
   switch (type) {
     case TaskType::rag_critical:
-      return {Strategy::hybrid, 0.85,
-              fmt::format(
-                  "The {} of content fit into the {} that are free, but this task lives on precise facts: "
-                  "put the key documents in and check them by retrieval.",
-                  size, room)};
+      return {
+          Strategy::hybrid, 0.85,
+          fmt::format("The {} of content fit into the {} that are free, but this task needs precise facts: "
+                      "include the key documents and verify them by retrieval.",
+                      size, room)};
     case TaskType::stuff_friendly:
-      return {Strategy::stuff, 0.85,
-              fmt::format("The {} of content fit into the {} that are free, and this kind of task gains from "
-                          "seeing them whole.",
-                          size, room)};
+      return {
+          Strategy::stuff, 0.85,
+          fmt::format("The {} of content fit into the {} that are free, and this kind of task benefits from "
+                      "the whole content.",
+                      size, room)};
     case TaskType::hybrid:
-      return {Strategy::hybrid, 0.75,
-              fmt::format(
-                  "The {} of content fit into the {} that are free, but would fill much of it: put the most "
-                  "relevant parts in and retrieve the rest when it is needed.",
-                  size, room)};
+      return {
+          Strategy::hybrid, 0.75,
+          fmt::format(
+              "The {} of content fit into the {} that are free, but would use much of it: include the most "
+              "relevant parts and retrieve the rest when needed.",
+              size, room)};
     case TaskType::unknown: break;
   }
   return {
       Strategy::hybrid, 0.60,
-      fmt::format("The {} of content fit into the {} that are free, and the query does not say what kind of "
-                  "task it is: mixing keeps both ways open.",
+      fmt::format("The {} of content fit into the {} that are free, and the query does not show the kind of "
+                  "task: mixing keeps both options open.",
                   size, room)};
 }
 
@@ -79,8 +81,8 @@ Verdict verdict_on(TaskType type, Tokens content, Tokens window, Tokens budget) 
         fmt::format("The {} of content are few (up to {}) and fit into the {} that are free: searching them "
                     "would cost time and gain nothing.",
                     size, with_thousands(small_content), room)};
-  // What fits and is large is pasted or mixed by its kind; other kinds are retrieved when it is too large to
-  // mix.
+  // Large content that fits is pasted or mixed, depending on the task; other tasks retrieve if it is too
+  // large to mix.
   if (fits &&
       (content <= large_content || type == TaskType::rag_critical || type == TaskType::stuff_friendly))
     return verdict_when_it_fits(type, size, room);
@@ -91,18 +93,19 @@ Verdict verdict_on(TaskType type, Tokens content, Tokens window, Tokens budget) 
                   "The {} of content do not fit into the {} that are free, and a window of {} is too small "
                   "to mix: retrieve what is needed.",
                   size, room, with_thousands(window))};
-    return {Strategy::hybrid, 0.75,
-            fmt::format(
-                "The {} of content do not fit into the {} that are free, but are few enough to mix: put the "
-                "most relevant parts in and retrieve the rest when it is needed.",
-                size, room)};
+    return {
+        Strategy::hybrid, 0.75,
+        fmt::format(
+            "The {} of content do not fit into the {} that are free, but are few enough to mix: include the "
+            "most relevant parts and retrieve the rest when needed.",
+            size, room)};
   }
   if (content > graph_content)
-    return {Strategy::rag_graph, 0.70,
-            fmt::format(
-                "The {} of content are more than {}: a ranked list would miss how its parts hang together, "
-                "so walk an index of entities.",
-                size, with_thousands(graph_content))};
+    return {
+        Strategy::rag_graph, 0.70,
+        fmt::format("The {} of content are more than {}: a ranked list would miss how its parts are related, "
+                    "so search an index of entities.",
+                    size, with_thousands(graph_content))};
   return {
       Strategy::rag, 0.80,
       fits ? fmt::format(
@@ -162,7 +165,7 @@ StrategyDecision decide_strategy(const Task& task, const ContentEstimate& conten
 StrategyDecision context_strategy(const StrategyAsk& ask) {
   ContentEstimate content = estimate_content(ask.char_count, ask.file_bytes, ask.content_size_hint);
   if (ask.counted && content.source != ContentSource::char_count) {
-    // Files that could not be counted are added by their size.
+    // Adds files that could not be counted by their size.
     const bool with_sizes = content.source == ContentSource::file_sizes;
     const Tokens counted = std::max<Tokens>(*ask.counted, 0);
     const Tokens room = std::numeric_limits<Tokens>::max() - counted;

@@ -147,7 +147,7 @@ TEST(Steps, NameTheToolsThatAreThereAndNoOthers) {
     const auto none = decide(TaskType::unknown, content, 128'000);
     EXPECT_GE(none.steps.size(), 2U);
     for (const std::string& tool : all) {
-      const std::string word = tool == "memory" ? "Ask memory" : tool;
+      const std::string word = tool == "memory" ? "Search memory" : tool;
       const bool wanted = std::ranges::find(used, tool) != used.end();
       EXPECT_FALSE(has(none, word)) << content << " " << tool;
       EXPECT_EQ(has(decide(TaskType::unknown, content, 128'000, 0, {tool}), word), wanted)

@@ -1,4 +1,4 @@
-// A decision as the tool's result has it: the fields of rule S9, then `crisis` and what it rests on.
+// A decision as JSON for the tool's result: the fields of rule S9, then `crisis` and its inputs.
 #pragma once
 
 #include <nlohmann/json.hpp>

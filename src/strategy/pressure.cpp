@@ -1,4 +1,4 @@
-// Rules S1 to S4: how full the window is, and what that means for memories.
+// Rules S1 to S4: the pressure of the window, and its effect on memories.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -17,13 +17,13 @@ using strategy::words_of_signal;
 
 __extension__ using Wide = __int128;  // products of two token counts
 
-// Where the window counts as full; 0 where there is none.
+// Returns the tokens at which the window counts as full; 0: no window.
 Tokens full_at(const ContextBudget& budget) {
   if (budget.context_length <= 0) return 0;
   return budget.threshold_tokens > 0 ? budget.threshold_tokens : budget.context_length;
 }
 
-// Negative, 0 or positive as the pressure is below, at or above so many hundredths.
+// Compares the pressure with hundredths: negative, 0 or positive.
 int compare(const ContextBudget& budget, int hundredths) {
   const Tokens full = full_at(budget);
   if (full == 0) return -1;
@@ -37,7 +37,7 @@ constexpr std::string_view memory_signals[] = {
     "memory",   "memories", "told you", "mentioned", "said",      "project",    "config", "setup",
 };
 
-// Memory is worth a look too often rather than too seldom: the last word may go on in any way, so that
+// Searching memory too often is better than too rarely: the last word may have any ending, so
 // "configuration" and "projects" count.
 bool has_memory_signal(std::string_view query) {
   const Words words(query);
@@ -53,7 +53,7 @@ bool has_memory_signal(std::string_view query) {
   return false;
 }
 
-// Code points; a byte that only continues one is not counted.
+// Counts code points.
 std::size_t characters(std::string_view text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));

@@ -1,4 +1,4 @@
-// What to do next, in sentences, by strategy and by the tools at hand.
+// The next steps in sentences, by strategy and available tools.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace plimsoll::strategy {
 
-// `decision` has everything but its steps.
+// `decision` is complete except for its steps.
 std::vector<std::string> steps_of(const StrategyDecision& decision, std::span<const std::string> tools);
 
 }  // namespace plimsoll::strategy

@@ -10,14 +10,14 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// What is to be made of the documents, or all of them by name.
+// Tasks on whole documents, or references to all of them.
 constexpr std::array signals{
     "summarize"sv, "summarise"sv, "summary"sv,  "summaries"sv,  "overview"sv, "outline"sv, "gist"sv,
     "recap"sv,     "synopsis"sv,  "tldr"sv,     "everything"sv, "topic"sv,    "theme"sv,   "takeaway"sv,
     "document"sv,  "doc"sv,       "file"sv,     "collection"sv, "index"sv,    "corpus"sv,  "content"sv,
     "library"sv,   "knowledge"sv, "material"sv, "folder"sv,
 };
-// Words that narrow nothing down.
+// Words that do not narrow the question.
 constexpr std::array fillers{
     "a"sv,       "an"sv,      "the"sv,      "this"sv,      "these"sv,  "that"sv,     "those"sv,
     "all"sv,     "every"sv,   "each"sv,     "whole"sv,     "entire"sv, "full"sv,     "complete"sv,

@@ -1,4 +1,4 @@
-// Questions that are about all documents alike, and near the words of none.
+// Detects questions about all documents, which are near the words of none.
 #pragma once
 
 #include <string_view>

@@ -14,7 +14,7 @@ namespace {
 
 enum class Kind : std::uint8_t { word, mark, joiner, other };
 
-constexpr utf8proc_int32_t first_of_cjk = 0x2E80;  // from here on, scripts that put no spaces between words
+constexpr utf8proc_int32_t first_of_cjk = 0x2E80;  // from here on, scripts without spaces between words
 
 Kind kind_of(utf8proc_int32_t c) {
   switch (c) {
@@ -56,7 +56,7 @@ Kind kind_of(utf8proc_int32_t c) {
   }
 }
 
-// Broken bytes become full stops, which part words.
+// Replaces invalid bytes by full stops, which separate words.
 std::string mended(std::string_view text) {
   std::string out(text);
   for (std::size_t at = 0;;) {
@@ -90,7 +90,7 @@ Words::Words(std::string_view query) : folded_(folded(query)) {
 
 void Words::split() {
   bool inside = false;
-  bool joined = false;  // nothing joins the first word to anything
+  bool joined = false;  // the first word is not joined to a previous one
   std::size_t at = 0;
   while (at < folded_.size()) {
     utf8proc_int32_t c = 0;

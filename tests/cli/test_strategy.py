@@ -165,7 +165,7 @@ class Strategy(unittest.TestCase):
         )
         steps = " ".join(advice["steps"])
         self.assertIn("web_search", steps)
-        self.assertIn("Ask memory", steps)
+        self.assertIn("Search memory", steps)
         self.assertNotIn("read_file", steps)
 
     def test_memories_follow_the_pressure(self):

@@ -163,7 +163,7 @@ class Memories(WithGateway):
         store.close()
         ask = {"model": self.model, "messages": user("What may Ann eat?")} | remembering(explain=True)
         left = self.gateway.ask(CHAT, ask).ours["left_out"]
-        self.assertEqual([one["reason"] for one in left], ["8 days old, and 7 are allowed"])
+        self.assertEqual([one["reason"] for one in left], ["8 days old; at most 7 are allowed"])
         self.gateway.ask(f"/v1/memories/{kept}/feedback", {"helpful": True})  # which renews it
         self.assertEqual(len(self.gateway.ask(CHAT, ask).ours["memories"]), 1)
 
