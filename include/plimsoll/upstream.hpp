@@ -20,6 +20,9 @@ struct UpstreamRequest {
   bool stream = false;
   // The window to load the model with, if the server lets us choose (U2).
   std::optional<Tokens> num_ctx;
+  // What the plan reserves for the answer: sent to a server that requires a limit, where the body has none.
+  // 0: not known.
+  Tokens answer = 0;
   // Fields that the server's API does not support: refuse the request, or drop and report them.
   bool refuse_inexpressible = true;
 };

@@ -211,7 +211,8 @@ AnswerHead answer_head(const RequestState& state, const ReplyHead& from) {
   if (const std::string_view type = from.header("content-type"); !type.empty()) head.content_type = type;
   for (const HttpHeader& header : from.headers)
     if (header.name == "retry-after" || header.name == "x-request-id" ||
-        header.name.starts_with("x-ratelimit-") || header.name.starts_with("openai-"))
+        header.name.starts_with("x-ratelimit-") || header.name.starts_with("openai-") ||
+        header.name.starts_with("anthropic-ratelimit-"))
       head.headers.push_back(header);
   const Trace& trace = state.trace;
   head.headers.push_back({"X-Plimsoll-Trace", trace.id});

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 
 #include "base/log.hpp"
@@ -13,6 +14,17 @@ constexpr int most_tries = 3;
 constexpr milliseconds first_pause{100};
 constexpr milliseconds longest_asked_pause{5'000};  // a longer Retry-After is passed on to the client
 
+// What the plan reserves for an answer. Where nobody knows how much the model can write, not more than every
+// model of today can: a server refuses a limit that is too high.
+Tokens reserved_answer(const RequestState& state) {
+  constexpr Tokens of_every_model = 4'096;
+  const auto& sections = state.plan.sections;
+  const auto answer = std::ranges::find_if(
+      sections, [](const PlannedSection& one) { return one.section.kind == SectionKind::answer; });
+  const bool is_bounded = answer != sections.end() && answer->section.max < state.trace.window;
+  return is_bounded ? state.trace.answer : std::min(state.trace.answer, of_every_model);
+}
+
 UpstreamRequest request_for(Engine& engine, const RequestState& state) {
   UpstreamRequest request;
   request.route = state.ask.route;
@@ -21,6 +33,7 @@ UpstreamRequest request_for(Engine& engine, const RequestState& state) {
   request.owner = state.ask.caller.owner;
   request.stream = state.stream;
   request.refuse_inexpressible = engine.rules.refuse_inexpressible;
+  request.answer = reserved_answer(state);
   // A client that asks for a window gets one of that size, if the server can provide it.
   const Tokens needed = state.ask.window_wish ? std::max(state.needs(), state.trace.window) : state.needs();
   request.num_ctx = engine.models.num_ctx_for(state.location, needed);
@@ -30,7 +43,8 @@ UpstreamRequest request_for(Engine& engine, const RequestState& state) {
 // Returns whether the status means that the server itself is not reachable. A plain 500 may be caused by one
 // request and must not block others.
 bool is_out_of_service(int status) {
-  return status == 502 || status == 503 || status == 504;
+  constexpr int overloaded = 529;  // Anthropic's
+  return status == 502 || status == 503 || status == 504 || status == overloaded;
 }
 
 // Returns whether the connection was closed before the first byte. It can be retried and does not affect

@@ -66,6 +66,8 @@ void Upstreams::refresh_where(const std::function<bool(const UpstreamList&)>& wa
     if (members_[i].embedded || !wanted(member)) continue;
     member.asked = true;
     auto listed = finder_.list(members_[i].server, deadline);
+    // Known also where the list was refused, as for want of a valid key.
+    if (const auto kind = finder_.known_kind(members_[i].server)) member.kind = *kind;
     if (!listed) {
       if (member.problem.empty())  // log only once
         log::warning("no models from upstream",
@@ -79,7 +81,6 @@ void Upstreams::refresh_where(const std::function<bool(const UpstreamList&)>& wa
                 {{"upstream", members_[i].name}, {"models", static_cast<std::int64_t>(listed->size())}});
     member.problem.clear();
     member.models = *std::move(listed);
-    if (const auto kind = finder_.known_kind(members_[i].server)) member.kind = *kind;
     keep(i, std::move(member));
   }
 }

@@ -57,7 +57,8 @@ class Upstreams {
   bool is_embedded(std::size_t member) const { return members_[member].embedded != nullptr; }
   // Returns whether it reports usage in every stream, even if not asked.
   bool always_tells_usage(std::size_t member) const {
-    return is_embedded(member) || kind_of(member) == ServerKind::ollama;
+    const ServerKind kind = kind_of(member);
+    return is_embedded(member) || kind == ServerKind::ollama || kind == ServerKind::anthropic;
   }
 
   // Finds a model by a server's name before a slash, else by the server that lists it, else the only server

@@ -50,6 +50,27 @@ def forms():
     yield b'multipart/form-data; charset=utf-8; boundary="b"\nbefore\r\n' + part % (b"index", b"", b"docs") + b"--b \t--b--"
 
 
+def anthropic_texts():
+    """A chat, a message, and a stream of events."""
+    cached = {"cache_control": {"type": "ephemeral"}}
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{\"a\": 1}"}}
+    yield json.dumps({"messages": [
+        {"role": "system", "content": [{"type": "text", "text": "s"} | cached]},
+        {"role": "user", "content": [{"type": "text", "text": "u"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}]},
+        {"role": "assistant", "content": None, "tool_calls": [call], "thinking_blocks": [{"type": "thinking", "thinking": "t", "signature": "s"}]},
+        {"role": "tool", "tool_call_id": "c", "content": "r"}], "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}} | cached],
+        "tool_choice": "required", "parallel_tool_calls": False, "stop": "x", "max_tokens": 9, "thinking": {"budget_tokens": 9}}).encode()
+    usage = {"input_tokens": 1, "cache_read_input_tokens": 2, "output_tokens": 3}
+    tool = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
+    yield json.dumps({"id": "m", "content": [{"type": "thinking", "thinking": "t", "signature": "s"}, {"type": "text", "text": "x"}, tool],
+                      "stop_reason": "tool_use", "usage": usage}).encode()
+    deltas = [{"type": "text_delta", "text": "x"}, {"type": "input_json_delta", "partial_json": "{}"}, {"type": "signature_delta", "signature": "s"}]
+    events = [{"type": "message_start", "message": {"id": "m", "usage": usage}}, {"type": "content_block_start", "index": 0, "content_block": tool},
+              *({"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas), {"type": "content_block_stop", "index": 0},
+              {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage}, {"type": "message_stop"}]
+    yield b"".join(b"event: %s\ndata: %s\n\n" % (event["type"].encode(), json.dumps(event).encode()) for event in events)
+
+
 def split(pattern):
     return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
 
@@ -202,6 +223,7 @@ def main():
     seeds |= {f"mcp_fuzz/seed{i}": text.encode() for i, text in enumerate(mcp_lines())}
     seeds |= {f"multipart_fuzz/seed{i}": data for i, data in enumerate(forms())}
     seeds |= {f"parts_fuzz/seed{i}": json.dumps(request).encode() for i, request in enumerate(plan_requests())}
+    seeds |= {f"anthropic_fuzz/seed{i}": data for i, data in enumerate(anthropic_texts())}
     for fuzzer, inputs in documents():
         seeds |= {f"{fuzzer}/seed{i}": data for i, data in enumerate(inputs)}
     for name, data in seeds.items():

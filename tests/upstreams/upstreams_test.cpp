@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "adapters/anthropic/link.hpp"
 #include "adapters/http/awaiting.hpp"
 #include "adapters/http/loopback_server.hpp"
 #include "adapters/http/streams.hpp"
@@ -75,6 +76,37 @@ TEST(Upstreams, OllamaStreamsAsOpenAi) {
   }
   EXPECT_TRUE(asked.starts_with("POST /api/chat HTTP/1.1\r\n")) << asked;
   EXPECT_NE(asked.find("\"truncate\":false,\"shift\":false"), std::string::npos) << asked;
+}
+
+TEST(Upstreams, AnthropicStreamsAsOpenAi) {
+  std::string asked;
+  LoopbackServer server([&](Connection& connection) {
+    for (std::string request; !(request = connection.read()).empty();) {
+      asked = request;
+      connection.write(
+          "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n");
+      connection.write(
+          chunk("event: message_start\ndata: "
+                "{\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":9}}}\n\n"
+                "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,"));
+      connection.write(chunk("\"delta\":{\"type\":\"text_delta\",\"text\":\"Hello\"}}\n\n"));
+      connection.write(chunk("event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"));
+      connection.write("0\r\n\r\n");
+    }
+  });
+  {
+    boost::asio::io_context io;
+    const auto streams = adapters::make_streams(io.get_executor(), {});
+    const auto link = anthropic::make_anthropic(*streams, {server.url("/v1"), base::Secret("k")});
+    const auto answers = answers_of(io, *link);
+    ASSERT_EQ(answers.size(), 2U) << answers[0];
+    EXPECT_NE(answers[1].find(R"("content":"Hello")"), std::string::npos) << answers[1];
+    EXPECT_NE(answers[1].find(R"("prompt_tokens":9)"), std::string::npos) << answers[1];
+    EXPECT_TRUE(answers[1].ends_with("data: [DONE]\n\n")) << answers[1];
+    EXPECT_EQ(server.connections(), 1);
+  }
+  EXPECT_TRUE(asked.starts_with("POST /v1/messages HTTP/1.1\r\n")) << asked;
+  EXPECT_NE(asked.find("x-api-key: k\r\n"), std::string::npos) << asked;
 }
 
 TEST(Upstreams, OpenAiIsPassedThroughByteForByte) {

@@ -1,8 +1,10 @@
 #include "serve/served_gateway.hpp"
 
 #include <algorithm>
+#include <map>
 #include <thread>
 
+#include "adapters/anthropic/link.hpp"
 #include "adapters/http/streams.hpp"
 #include "adapters/ollama/link.hpp"
 #include "adapters/openai/upstream.hpp"
@@ -95,19 +97,25 @@ class MemberLink final : public UpstreamLink {
 
  private:
   UpstreamLink& link() {
-    const models::Upstream& server = upstreams_.members()[member_].server;
-    const bool ollama = upstreams_.kind_of(member_) == ServerKind::ollama;
-    std::unique_ptr<UpstreamLink>& link =
-        ollama ? ollama_ : openai_;  // running requests may still use the other
-    if (!link && ollama) link = ollama::make_ollama(streams_, {.root = server.root, .key = server.key});
-    if (!link) link = openai::make_upstream(streams_, {.root = server.root, .key = server.key});
+    const ServerKind kind = upstreams_.kind_of(member_);
+    std::unique_ptr<UpstreamLink>& link = links_[kind];  // requests may still use one of another kind
+    if (!link) link = make(kind);
     return *link;
+  }
+
+  std::unique_ptr<UpstreamLink> make(ServerKind kind) {
+    const models::Upstream& server = upstreams_.members()[member_].server;
+    if (kind == ServerKind::ollama)
+      return ollama::make_ollama(streams_, {.root = server.root, .key = server.key});
+    if (kind == ServerKind::anthropic)
+      return anthropic::make_anthropic(streams_, {.root = server.root, .key = server.key});
+    return openai::make_upstream(streams_, {.root = server.root, .key = server.key});
   }
 
   HttpStreams& streams_;
   const models::Upstreams& upstreams_;
   std::size_t member_;
-  std::unique_ptr<UpstreamLink> ollama_, openai_;
+  std::map<ServerKind, std::unique_ptr<UpstreamLink>> links_;
 };
 
 std::unique_ptr<llama::EmbeddedModel> embedded_of(const base::Settings& settings,

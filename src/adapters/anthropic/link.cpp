@@ -1,0 +1,175 @@
+#include "adapters/anthropic/link.hpp"
+
+#include <random>
+
+#include "adapters/anthropic/event_reader.hpp"
+#include "adapters/anthropic/from_anthropic.hpp"
+#include "adapters/anthropic/to_anthropic.hpp"
+#include "base/text/text.hpp"
+#include "base/try.hpp"
+
+namespace plimsoll::anthropic {
+namespace {
+
+using Opened = Result<std::unique_ptr<HttpStream>>;
+
+constexpr const char* api_version = "2023-06-01";
+
+std::string root_of(std::string root) {
+  while (root.ends_with('/')) root.pop_back();
+  constexpr std::string_view version = "/v1";
+  if (root.ends_with(version)) root.resize(root.size() - version.size());
+  return root;
+}
+
+ReplyHead head_of(const ReplyHead& from, std::string type, const std::vector<std::string>& left_out) {
+  ReplyHead head{from.status, {{"content-type", std::move(type)}}};
+  for (const HttpHeader& header : from.headers)
+    if (header.name == "retry-after" || header.name.starts_with("anthropic-ratelimit-"))
+      head.headers.push_back(header);
+  if (const std::string_view id = from.header("request-id"); !id.empty())
+    head.headers.push_back({"x-request-id", std::string(id)});
+  if (!left_out.empty())
+    head.headers.push_back({"x-plimsoll-left-out", fmt::format("{}", fmt::join(left_out, ","))});
+  return head;
+}
+
+// A body that has arrived already.
+class WholeReply final : public HttpStream {
+ public:
+  WholeReply(ReplyHead head, std::string body) : head_(std::move(head)), body_(std::move(body)) {}
+  const ReplyHead& head() const override { return head_; }
+  Awaitable<Result<std::string_view>> read(Deadline) override {
+    co_return std::exchange(is_read_, true) ? std::string_view() : std::string_view(body_);
+  }
+
+ private:
+  ReplyHead head_;
+  std::string body_;
+  bool is_read_ = false;
+};
+
+// Anthropic's events as OpenAI's; those that arrived together are handed out together.
+class Events final : public HttpStream {
+ public:
+  Events(std::unique_ptr<HttpStream> source, ReplyHead head, Identity identity)
+      : source_(std::move(source)), head_(std::move(head)), writer_(std::move(identity)) {}
+  const ReplyHead& head() const override { return head_; }
+
+  Awaitable<Result<std::string_view>> read(Deadline deadline) override {
+    events_.clear();
+    if (writer_.has_ended()) {
+      co_await read_to_end(deadline);
+      co_return std::string_view();
+    }
+    while (events_.empty() && !is_over_) {
+      CO_TRY(const std::string_view bytes, co_await source_->read(deadline));
+      if (bytes.empty()) {
+        is_over_ = true;
+        if (const auto data = reader_.last()) CO_TRY_VOID(writer_.take(*data, events_));
+        if (!writer_.has_ended())
+          co_return fail(Errc::upstream_failed, "the reply of the server broke off before its end");
+        break;
+      }
+      CO_TRY_VOID(reader_.add(bytes));
+      while (const auto data = reader_.next()) CO_TRY_VOID(writer_.take(*data, events_));
+    }
+    co_return std::string_view(events_);
+  }
+
+ private:
+  // The connection can be kept once the end of the body has come, which is not waited for long.
+  Awaitable<void> read_to_end(Deadline deadline) {
+    while (!is_over_) {
+      const auto bytes = co_await source_->read(sooner(deadline, Deadline::after(std::chrono::seconds(1))));
+      is_over_ = !bytes || bytes->empty();
+    }
+  }
+
+  std::unique_ptr<HttpStream> source_;
+  ReplyHead head_;
+  EventReader reader_;
+  EventWriter writer_;
+  std::string events_;
+  bool is_over_ = false;
+};
+
+Awaitable<Result<std::string>> whole_body(HttpStream& stream, Deadline deadline) {
+  std::string body;
+  while (true) {
+    CO_TRY(const std::string_view bytes, co_await stream.read(deadline));
+    if (bytes.empty()) co_return body;
+    if (body.size() + bytes.size() > longest_event)
+      co_return fail(Errc::upstream_failed, "the reply of the server is longer than {}",
+                     base::human_bytes(longest_event));
+    body += bytes;
+  }
+}
+
+Identity new_identity(std::string model) {
+  thread_local std::mt19937_64 random{std::random_device{}()};
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return {fmt::format("chatcmpl-{:016x}", random()),
+          std::chrono::duration_cast<std::chrono::seconds>(now).count(), std::move(model)};
+}
+
+tl::unexpected<Error> no_such_route(std::string_view route) {
+  if (route == "/v1/embeddings" || route == "/api/embed")
+    return fail(Errc::bad_input,
+                "Anthropic's servers compute no embeddings: name the model of another upstream, or "
+                "all-minilm-l6-v2, which this program computes itself");
+  return fail(Errc::bad_input,
+              "Anthropic's servers have no {}: send the prompt as a message to /v1/chat/completions or "
+              "/v1/messages",
+              route);
+}
+
+class Link final : public UpstreamLink {
+ public:
+  Link(HttpStreams& streams, AnthropicConfig config)
+      : streams_(streams), root_(root_of(std::move(config.root))) {
+    if (!config.key.empty()) headers_.push_back({"x-api-key", config.key.reveal()});
+    headers_.push_back({"anthropic-version", api_version});
+    headers_.push_back({"Content-Type", "application/json"});
+  }
+
+  Awaitable<Opened> send(UpstreamRequest request, Deadline deadline) override {
+    if (request.route != "/v1/chat/completions") co_return no_such_route(request.route);
+    CO_TRY(Translated translated, to_anthropic(request));
+    CO_TRY(std::unique_ptr<HttpStream> reply,
+           co_await ask(std::move(translated.body), request.stream, deadline));
+    const bool is_good = reply->head().status < 400;
+    if (is_good && reply->head().header("content-type").starts_with("text/event-stream")) {
+      ReplyHead head = head_of(reply->head(), "text/event-stream", translated.left_out);
+      co_return std::make_unique<Events>(std::move(reply), std::move(head), new_identity(request.model));
+    }
+    ReplyHead head = head_of(reply->head(), "application/json", translated.left_out);
+    CO_TRY(std::string body, co_await whole_body(*reply, deadline));
+    if (is_good) {
+      CO_TRY(body, to_completion(body, new_identity(request.model)));
+    } else {
+      body = to_error(head.status, body);
+    }
+    co_return std::make_unique<WholeReply>(std::move(head), std::move(body));
+  }
+
+ private:
+  Awaitable<Opened> ask(std::string body, bool stream, Deadline deadline) {
+    HttpRequest request{"POST", root_ + "/v1/messages", headers_, std::move(body)};
+    request.headers.push_back({"Accept", stream ? "text/event-stream" : "application/json"});
+    auto reply = co_await streams_.open(std::move(request), deadline);
+    co_return reply;
+  }
+
+  HttpStreams& streams_;
+  std::string root_;
+  std::vector<HttpHeader> headers_;
+};
+
+}  // namespace
+
+std::unique_ptr<UpstreamLink> make_anthropic(HttpStreams& streams, AnthropicConfig config) {
+  return std::make_unique<Link>(streams, std::move(config));
+}
+
+}  // namespace plimsoll::anthropic

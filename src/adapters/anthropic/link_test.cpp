@@ -1,0 +1,183 @@
+#include "adapters/anthropic/link.hpp"
+
+#include <deque>
+#include <optional>
+
+#include <gtest/gtest.h>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <nlohmann/json.hpp>
+
+namespace plimsoll::anthropic {
+namespace {
+
+using Json = nlohmann::json;
+using Sent = Result<std::unique_ptr<HttpStream>>;
+
+class Reply final : public HttpStream {
+ public:
+  Reply(ReplyHead head, std::deque<std::string> pieces)
+      : head_(std::move(head)), pieces_(std::move(pieces)) {}
+  const ReplyHead& head() const override { return head_; }
+  Awaitable<Result<std::string_view>> read(Deadline) override {
+    if (pieces_.empty()) co_return std::string_view();
+    last_ = std::move(pieces_.front());
+    pieces_.pop_front();
+    co_return std::string_view(last_);
+  }
+
+ private:
+  ReplyHead head_;
+  std::deque<std::string> pieces_;
+  std::string last_;
+};
+
+class FakeStreams final : public HttpStreams {
+ public:
+  FakeStreams(ReplyHead head, std::deque<std::string> pieces)
+      : head_(std::move(head)), pieces_(std::move(pieces)) {}
+  Awaitable<Sent> open(HttpRequest request, Deadline) override {
+    asked = std::move(request);
+    std::unique_ptr<HttpStream> reply = std::make_unique<Reply>(head_, pieces_);
+    co_return reply;
+  }
+  HttpRequest asked;
+
+ private:
+  ReplyHead head_;
+  std::deque<std::string> pieces_;
+};
+
+template <typename T>
+T wait_for(Awaitable<T> awaitable) {
+  boost::asio::io_context io;
+  std::optional<T> value;
+  boost::asio::co_spawn(io, std::move(awaitable),
+                        [&](const std::exception_ptr&, T result) { value.emplace(std::move(result)); });
+  io.run();
+  return *std::move(value);
+}
+
+Deadline soon() {
+  return Deadline::after(std::chrono::seconds(5));
+}
+
+UpstreamRequest chat(bool stream) {
+  UpstreamRequest request;
+  request.route = "/v1/chat/completions";
+  request.model = "m";
+  request.body = R"({"messages":[{"role":"user","content":"hi"}],"seed":2})";
+  request.stream = stream;
+  request.refuse_inexpressible = false;
+  return request;
+}
+
+std::string header(const HttpRequest& request, std::string_view name) {
+  for (const HttpHeader& one : request.headers)
+    if (one.name == name) return one.value;
+  return "none";
+}
+
+ReplyHead streaming() {
+  return {200, {{"content-type", "text/event-stream; charset=utf-8"}, {"request-id", "req_1"}}};
+}
+
+const std::string first_event =
+    "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":"
+    "{\"type\":\"text_delta\",\"text\":\"a\"}}\n\n";
+const std::string last_event = "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
+
+TEST(AnthropicLink, SendsTheKeyAndTheVersionInItsOwnHeaders) {
+  for (const char* root : {"https://host", "https://host/", "https://host/v1", "https://host/v1/"}) {
+    FakeStreams streams({200, {}}, {R"({"content":[]})"});
+    const auto link = make_anthropic(streams, {root, base::Secret("geheim")});
+    ASSERT_TRUE(wait_for(link->send(chat(false), soon())));
+    EXPECT_EQ(streams.asked.method, "POST");
+    EXPECT_EQ(streams.asked.url, "https://host/v1/messages");
+    EXPECT_EQ(header(streams.asked, "x-api-key"), "geheim");
+    EXPECT_EQ(header(streams.asked, "anthropic-version"), "2023-06-01");
+    EXPECT_EQ(header(streams.asked, "Authorization"), "none");
+    EXPECT_EQ(header(streams.asked, "Content-Type"), "application/json");
+  }
+  FakeStreams streams({200, {}}, {R"({"content":[]})"});
+  ASSERT_TRUE(wait_for(make_anthropic(streams, {"http://host", {}})->send(chat(false), soon())));
+  EXPECT_EQ(header(streams.asked, "x-api-key"), "none");
+}
+
+TEST(AnthropicLink, HandsOutTogetherWhatArrivedTogether) {
+  FakeStreams streams(streaming(),
+                      {first_event + first_event + last_event.substr(0, 30), last_event.substr(30)});
+  const auto link = make_anthropic(streams, {"http://host", {}});
+  auto reply = wait_for(link->send(chat(true), soon()));
+  ASSERT_TRUE(reply) << reply.error().what;
+  EXPECT_EQ(Json::parse(streams.asked.body)["stream"], true);
+  EXPECT_EQ((*reply)->head().status, 200);
+  EXPECT_EQ((*reply)->head().header("content-type"), "text/event-stream");
+  EXPECT_EQ((*reply)->head().header("x-request-id"), "req_1");
+  EXPECT_EQ((*reply)->head().header("x-plimsoll-left-out"), "seed");
+  const std::string first(wait_for((*reply)->read(soon())).value_or(""));
+  EXPECT_NE(first.find(R"("content":"a")"), first.rfind(R"("content":"a")")) << first;
+  const std::string second(wait_for((*reply)->read(soon())).value_or(""));
+  EXPECT_TRUE(second.ends_with("data: [DONE]\n\n")) << second;
+  EXPECT_EQ(wait_for((*reply)->read(soon())).value_or("?"), "");
+  EXPECT_EQ(wait_for((*reply)->read(soon())).value_or("?"), "");
+}
+
+TEST(AnthropicLink, SaysThatAStreamBrokeOff) {
+  FakeStreams streams(streaming(), {first_event});
+  const auto link = make_anthropic(streams, {"http://host", {}});
+  auto reply = wait_for(link->send(chat(true), soon()));
+  ASSERT_TRUE(reply) << reply.error().what;
+  EXPECT_TRUE(wait_for((*reply)->read(soon())));
+  const auto rest = wait_for((*reply)->read(soon()));
+  ASSERT_FALSE(rest);
+  EXPECT_EQ(rest.error().code, Errc::upstream_failed);
+}
+
+TEST(AnthropicLink, TakesAStreamWhoseLastEventHasNoEmptyLine) {
+  FakeStreams streams(streaming(), {first_event, last_event.substr(0, last_event.size() - 2)});
+  auto reply = wait_for(make_anthropic(streams, {"http://host", {}})->send(chat(true), soon()));
+  ASSERT_TRUE(reply) << reply.error().what;
+  EXPECT_TRUE(wait_for((*reply)->read(soon())));
+  const std::string rest(wait_for((*reply)->read(soon())).value_or(""));
+  EXPECT_TRUE(rest.ends_with("data: [DONE]\n\n")) << rest;
+}
+
+TEST(AnthropicLink, AnswersAndErrsInOneObject) {
+  FakeStreams good({200, {{"content-type", "application/json"}}},
+                   {R"({"content":[{"type":"text",)", R"("text":"Hi"}]})"});
+  auto reply = wait_for(make_anthropic(good, {"http://host", {}})->send(chat(true), soon()));
+  ASSERT_TRUE(reply) << reply.error().what;
+  EXPECT_EQ((*reply)->head().header("content-type"), "application/json");
+  EXPECT_EQ(Json::parse(*wait_for((*reply)->read(soon())))["choices"][0]["message"]["content"], "Hi");
+  EXPECT_EQ(wait_for((*reply)->read(soon())).value_or("?"), "");
+  for (const bool stream : {false, true}) {
+    FakeStreams bad(
+        {529, {{"retry-after", "7"}, {"anthropic-ratelimit-requests-remaining", "0"}}},
+        {R"({"type":"error","error":{"type":"overloaded_error",)", R"("message":"Overloaded"}})"});
+    reply = wait_for(make_anthropic(bad, {"http://host", {}})->send(chat(stream), soon()));
+    ASSERT_TRUE(reply) << reply.error().what;
+    EXPECT_EQ((*reply)->head().status, 529);
+    EXPECT_EQ((*reply)->head().header("retry-after"), "7");
+    EXPECT_EQ((*reply)->head().header("anthropic-ratelimit-requests-remaining"), "0");
+    EXPECT_EQ(Json::parse(*wait_for((*reply)->read(soon())))["error"]["message"], "Overloaded");
+  }
+}
+
+TEST(AnthropicLink, RefusesOtherRoutesAndSaysWhatToDo) {
+  FakeStreams streams({200, {}}, {"{}"});
+  const auto link = make_anthropic(streams, {"http://host", {}});
+  for (const auto& [route, advice] : {std::pair{"/v1/completions", "/v1/chat/completions"},
+                                      std::pair{"/v1/embeddings", "all-minilm-l6-v2"}}) {
+    UpstreamRequest request;
+    request.route = route;
+    const auto reply = wait_for(link->send(request, soon()));
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().code, Errc::bad_input);
+    EXPECT_NE(reply.error().what.find(advice), std::string::npos) << reply.error().what;
+  }
+  EXPECT_EQ(streams.asked.url, "");
+}
+
+}  // namespace
+}  // namespace plimsoll::anthropic
