@@ -34,6 +34,9 @@ struct Ask {
   std::optional<DocumentChat> documents{};
   std::optional<bool> recall{};  // whether memories come along, where the request says nothing; none: by rule
   std::int64_t at_ms = 0;        // when it came, UTC; 0: now
+  // A chat made of a request to Anthropic's API, with fields that only its servers know: they are removed
+  // where another server answers.
+  bool from_messages = false;
 };
 
 struct AnswerHead {

@@ -36,7 +36,8 @@ std::string_view error_type(int status) {
     case 404: return "not_found_error";
     case 413: return "request_too_large";
     case 429: return "rate_limit_error";
-    case 503: return "overloaded_error";
+    case 503:
+    case 529: return "overloaded_error";
     case 504: return "timeout_error";
     default: return status >= 400 && status < 500 ? "invalid_request_error" : "api_error";
   }
@@ -91,7 +92,8 @@ void MessagesAnswer::open(Kind kind, Json block, std::string& out) {
 
 void MessagesAnswer::close(std::string& out) {
   if (!open_) return;
-  if (*open_ == Kind::thought) add_to_open({{"type", "signature_delta"}, {"signature", ""}}, out);
+  if (*open_ == Kind::thought)
+    add_to_open({{"type", "signature_delta"}, {"signature", content_.back()["signature"]}}, out);
   open_.reset();
   emit(out, "content_block_stop", {{"index", content_.size() - 1}});
 }
@@ -113,6 +115,19 @@ void MessagesAnswer::say(Kind kind, const std::string& words, std::string& out) 
   }
   content_.back()[field].get_ref<std::string&>() += words;
   add_to_open({{"type", thought ? "thinking_delta" : "text_delta"}, {field, words}}, out);
+}
+
+// What a server of Anthropic's has to get back with its thoughts. In a stream the text came before.
+void MessagesAnswer::take_thought(const Json& block, std::string& out) {
+  if (text_in(block, "type") == "redacted_thinking") {
+    open(Kind::redacted, {{"type", "redacted_thinking"}, {"data", text_in(block, "data")}}, out);
+    return close(out);
+  }
+  say(Kind::thought, text_in(block, "thinking"), out);
+  if (open_ != Kind::thought)
+    open(Kind::thought, {{"type", "thinking"}, {"thinking", ""}, {"signature", ""}}, out);
+  content_.back()["signature"] = text_in(block, "signature");
+  close(out);
 }
 
 // Blocks come one after the other: the first call goes out as it comes, the others when all is said.
@@ -153,21 +168,29 @@ void MessagesAnswer::take_chunk(const Json& chunk, std::string& out) {
   const Json& choice = choices.front();
   const Json& message = member(choice, "message");
   const Json& delta = message.is_null() ? member(choice, "delta") : message;
+  const Json& blocks = list_in(member(delta, "thinking_blocks"));
   const std::string thought = text_in(delta, "reasoning_content");
-  say(Kind::thought, thought.empty() ? text_in(delta, "reasoning") : thought, out);
+  // A whole answer has its thoughts in these blocks again.
+  if (message.is_null() || blocks.empty())
+    say(Kind::thought, thought.empty() ? text_in(delta, "reasoning") : thought, out);
+  for (const Json& block : blocks) take_thought(block, out);
   say(Kind::text, text_in(delta, "content"), out);
   say(Kind::text, text_in(delta, "refusal"), out);
   for (const Json& piece : list_in(member(delta, "tool_calls"))) take_call(piece, out);
   if (std::string reason = text_in(choice, "finish_reason"); !reason.empty()) reason_ = std::move(reason);
+  // Anthropic's servers and vLLM say which stop sequence it was.
+  if (const Json& sequence = member(choice, "stop_reason"); sequence.is_string()) stop_sequence_ = sequence;
 }
 
 // ---- The end ----
 
 Json MessagesAnswer::usage_json() const {
   const Tokens read = usage_.is_null() ? planned_input_ : tokens_in(usage_, "prompt_tokens");
-  const Tokens cached = std::min(read, tokens_in(member(usage_, "prompt_tokens_details"), "cached_tokens"));
-  return {{"input_tokens", read - cached},
-          {"cache_creation_input_tokens", 0},
+  const Json& details = member(usage_, "prompt_tokens_details");
+  const Tokens cached = std::min(read, tokens_in(details, "cached_tokens"));
+  const Tokens written = std::min(read - cached, tokens_in(details, "cache_creation_tokens"));
+  return {{"input_tokens", read - cached - written},
+          {"cache_creation_input_tokens", written},
           {"cache_read_input_tokens", cached},
           {"output_tokens", tokens_in(usage_, "completion_tokens")}};
 }
@@ -175,7 +198,8 @@ Json MessagesAnswer::usage_json() const {
 std::string MessagesAnswer::stop_reason() const {
   if (reason_ == "length") return "max_tokens";
   if (reason_ == "content_filter") return "refusal";
-  return reason_ == "tool_calls" || !calls_.empty() ? "tool_use" : "end_turn";
+  if (reason_ == "tool_calls" || !calls_.empty()) return "tool_use";
+  return stop_sequence_.is_null() ? "end_turn" : "stop_sequence";
 }
 
 void MessagesAnswer::end(std::string& out) {
@@ -190,7 +214,8 @@ void MessagesAnswer::end(std::string& out) {
     for (Json& block : content_)
       if (block["type"] == "tool_use" && block["id"] == call.id) block["input"] = input_of(call.arguments);
   }
-  Json last{{"delta", {{"stop_reason", stop_reason()}, {"stop_sequence", nullptr}}}, {"usage", usage_json()}};
+  Json last{{"delta", {{"stop_reason", stop_reason()}, {"stop_sequence", stop_sequence_}}},
+            {"usage", usage_json()}};
   if (!plimsoll_.is_null()) last["plimsoll"] = plimsoll_;
   if (!source_nodes_.is_null()) last["source_nodes"] = source_nodes_;
   emit(out, "message_delta", std::move(last));
@@ -208,7 +233,7 @@ std::string MessagesAnswer::as_one() const {
                {"model", model_},
                {"content", content_},
                {"stop_reason", stop_reason()},
-               {"stop_sequence", nullptr},
+               {"stop_sequence", stop_sequence_},
                {"usage", usage_json()}};
   if (!plimsoll_.is_null()) message["plimsoll"] = plimsoll_;
   if (!source_nodes_.is_null()) message["source_nodes"] = source_nodes_;

@@ -21,7 +21,7 @@ class MessagesAnswer final : public EventAnswer {
   std::string error(std::string body) const override;
 
  private:
-  enum class Kind : std::uint8_t { thought, text, call };
+  enum class Kind : std::uint8_t { thought, redacted, text, call };
   struct Call {
     std::string id, name, arguments;
   };
@@ -29,6 +29,7 @@ class MessagesAnswer final : public EventAnswer {
   void begin_stream(std::string& out);
   void take_chunk(const Json& chunk, std::string& out) override;
   void say(Kind kind, const std::string& words, std::string& out);
+  void take_thought(const Json& block, std::string& out);
   void take_call(const Json& piece, std::string& out);
   void open(Kind kind, Json block, std::string& out);
   void close(std::string& out);
@@ -47,6 +48,7 @@ class MessagesAnswer final : public EventAnswer {
   std::optional<Kind> open_;           // what the last block is, while more of it may come
   std::size_t streamed_call_ = 0;      // which call goes out as it comes: blocks cannot come by turns
   std::map<std::size_t, Call> calls_;  // by their index in the chat
+  Json stop_sequence_;                 // that ended the answer, or null
   Json usage_, plimsoll_, source_nodes_;
   bool begun_ = false;
 };

@@ -13,32 +13,38 @@ namespace plimsoll::gateway {
 namespace {
 
 using base::member;
+using base::text_in;
 using OrderedJson = nlohmann::ordered_json;
 
 struct Asked {
   std::string model, body;  // of a chat
   bool stream = false;
+  bool for_anthropic = false;  // it has fields that only Anthropic's servers know
 };
 
-Result<OrderedJson> read_chat(const std::string& body, bool limited) {
+// Whether such a server has the model, or that of MODEL+INDEX.
+bool is_anthropics(const models::Upstreams& upstreams, const std::string& model) {
+  const auto location = upstreams.find(model.substr(0, upstreams.plus_in(model)));
+  return location && upstreams.kind_of(location->member) == ServerKind::anthropic;
+}
+
+Result<OrderedJson> read_request(const std::string& body) {
   TRY_VOID(base::check_json_shape(body, "the request"));
-  const OrderedJson request = OrderedJson::parse(body, nullptr, false);
+  OrderedJson request = OrderedJson::parse(body, nullptr, false);
   if (!request.is_object()) return fail(Errc::bad_input, "the body of the request is not a JSON object");
   if (const OrderedJson& model = member(request, "model"); !model.is_null() && !model.is_string())
     return fail(Errc::bad_input, "model is not a text");
   if (const OrderedJson& stream = member(request, "stream"); !stream.is_null() && !stream.is_boolean())
     return fail(Errc::bad_input, "stream is not true or false");
-  return chat_of_messages(request, limited);
+  return request;
 }
 
-std::string model_in(const OrderedJson& chat) {
-  const OrderedJson& model = member(chat, "model");
-  return model.is_string() ? model.get<std::string>() : std::string();
-}
-
-Result<Asked> read_asked(const std::string& body) {
-  TRY(const OrderedJson chat, read_chat(body, /*limited=*/true));
-  return Asked{model_in(chat), base::json_text(chat), member(chat, "stream") == true};
+Result<Asked> read_asked(const std::string& body, const models::Upstreams& upstreams) {
+  TRY(const OrderedJson request, read_request(body));
+  std::string model = text_in(request, "model");
+  const bool for_anthropic = is_anthropics(upstreams, model);
+  TRY(const OrderedJson chat, chat_of_messages(request, {.for_anthropic = for_anthropic}));
+  return Asked{std::move(model), base::json_text(chat), member(chat, "stream") == true, for_anthropic};
 }
 
 Awaitable<void> send_messages_error(ClientReply& reply, const Error& error,
@@ -52,7 +58,7 @@ Awaitable<void> send_messages_error(ClientReply& reply, const Error& error,
 
 Awaitable<void> Api::messages(Call call) const {
   Result<Asked> asked;
-  std::function<void()> reading = [&] { asked = read_asked(call.request.body); };
+  std::function<void()> reading = [&] { asked = read_asked(call.request.body, context_.upstreams); };
   if (call.request.body.size() <= context_.engine.rules.planned_at_once_bytes)
     reading();
   else
@@ -66,6 +72,7 @@ Awaitable<void> Api::messages(Call call) const {
   engine::Ask ask;
   ask.caller = call.request.caller;
   ask.body = std::move(asked->body);
+  ask.from_messages = asked->for_anthropic;
   std::string trace = new_trace_id();
   const auto outcome = co_await answer_translated(context_.engine, call.thread, std::move(ask), call.reply,
                                                   answer, asked->stream, call.deadline, trace);
@@ -78,8 +85,9 @@ Awaitable<void> Api::messages(Call call) const {
 Awaitable<void> Api::count_messages(Call call) const {
   Result<ChatCount> counted;
   const auto count = [&]() -> Result<ChatCount> {
-    TRY(const OrderedJson chat, read_chat(call.request.body, /*limited=*/false));
-    TRY(const models::ModelLocation location, context_.upstreams.find(model_in(chat)));
+    TRY(const OrderedJson request, read_request(call.request.body));
+    TRY(const OrderedJson chat, chat_of_messages(request, {.limited = false}));
+    TRY(const models::ModelLocation location, context_.upstreams.find(text_in(chat, "model")));
     TRY(const PlanModel model, context_.engine.models.open(location, call.deadline));
     return count::count_chat_body(model.tokenizer, chat, model.chat);
   };

@@ -64,110 +64,143 @@ Result<Json> part_of(const Json& block, const std::string& place) {
 // One text stays a text, which every server takes.
 Json as_content(Json parts) {
   if (parts.empty()) return "";
-  return parts.size() == 1 && parts[0]["type"] == "text" ? parts[0]["text"] : parts;
+  const bool is_text = parts.size() == 1 && parts[0]["type"] == "text" && !parts[0].contains("cache_control");
+  return is_text ? parts[0]["text"] : parts;
 }
 
-Result<Json> content_of(const Json& content, const std::string& place) {
-  if (content.is_string()) return content;
-  Json parts = Json::array();
-  for (std::size_t i = 0; content.is_array() && i < content.size(); ++i) {
-    TRY(Json part, part_of(content[i], fmt::format("{}[{}]", place, i)));
-    parts.push_back(std::move(part));
-  }
-  return as_content(std::move(parts));
-}
+class Reader {
+ public:
+  explicit Reader(ChatOptions options) : options_(options) {}
 
-// ---- Messages ----
-
-// Results of tools come first in a message of the user's, and are messages of their own in a chat.
-Result<void> add_users(const Json& content, const std::string& place, Json& messages) {
-  Json parts = Json::array();
-  for (std::size_t i = 0; i < content.size(); ++i) {
-    const std::string here = fmt::format("{}[{}]", place, i);
-    if (member(content[i], "type") == "tool_result") {
-      TRY(Json said, content_of(member(content[i], "content"), here + ".content"));
-      messages.push_back({{"role", "tool"},
-                          {"tool_call_id", text_in(content[i], "tool_use_id")},
-                          {"content", std::move(said)}});
-      continue;
+  Result<Json> content_of(const Json& content, const std::string& place) const {
+    if (content.is_string()) return content;
+    Json parts = Json::array();
+    for (std::size_t i = 0; content.is_array() && i < content.size(); ++i) {
+      TRY(Json part, part_of(content[i], fmt::format("{}[{}]", place, i)));
+      keep(content[i], "cache_control", part);
+      parts.push_back(std::move(part));
     }
-    TRY(Json part, part_of(content[i], here));
-    parts.push_back(std::move(part));
+    return as_content(std::move(parts));
   }
-  if (!parts.empty()) messages.push_back({{"role", "user"}, {"content", as_content(std::move(parts))}});
-  return {};
-}
 
-// Thoughts are for the server that thought them; a chat goes on without.
-Result<void> add_assistants(const Json& content, const std::string& place, Json& messages) {
-  std::string text;
-  Json calls = Json::array();
-  for (std::size_t i = 0; i < content.size(); ++i) {
-    const Json& block = content[i];
-    const std::string type = text_in(block, "type");
-    if (type == "text") {
-      text += text_in(block, "text");
-    } else if (type == "tool_use") {
-      const Json& input = member(block, "input");
-      calls.push_back({{"id", text_in(block, "id")},
-                       {"type", "function"},
-                       {"function",
-                        {{"name", text_in(block, "name")},
-                         {"arguments", input.is_null() ? "{}" : base::json_text(input)}}}});
-    } else if (type != "thinking" && type != "redacted_thinking") {
-      return fail(Errc::unsupported, "{}[{}] is a block of type '{}', which other servers do not know", place,
-                  i, type.substr(0, 60));
+  Result<void> add_message(const Json& message, const std::string& place, Json& messages) const {
+    const std::string role = text_in(message, "role");
+    const Json& content = member(message, "content");
+    if (role != "user" && role != "assistant")
+      return fail(Errc::bad_input, "{}.role is neither \"user\" nor \"assistant\"", place);
+    if (content.is_string()) {
+      messages.push_back({{"role", role}, {"content", content}});
+      return {};
     }
+    if (!content.is_array())
+      return fail(Errc::bad_input, "{}.content is neither a text nor a list of blocks", place);
+    return role == "user" ? add_users(content, place + ".content", messages)
+                          : add_assistants(content, place + ".content", messages);
   }
-  Json message{{"role", "assistant"}, {"content", text.empty() && !calls.empty() ? Json() : Json(text)}};
-  if (!calls.empty()) message["tool_calls"] = std::move(calls);
-  messages.push_back(std::move(message));
-  return {};
-}
 
-Result<void> add_message(const Json& message, const std::string& place, Json& messages) {
-  const std::string role = text_in(message, "role");
-  const Json& content = member(message, "content");
-  if (role != "user" && role != "assistant")
-    return fail(Errc::bad_input, "{}.role is neither \"user\" nor \"assistant\"", place);
-  if (content.is_string()) {
-    messages.push_back({{"role", role}, {"content", content}});
+  Result<void> put_tools(const Json& request, Json& chat) const {
+    const Json& given = member(request, "tools");
+    Json tools = Json::array();
+    for (std::size_t i = 0; given.is_array() && i < given.size(); ++i) {
+      const std::string type = text_in(given[i], "type");
+      if (!type.empty() && type != "custom")
+        return fail(Errc::unsupported, "tools[{}] is of type '{}', which only Anthropic's servers run", i,
+                    type.substr(0, 60));
+      Json function{{"name", text_in(given[i], "name")}};
+      if (const Json& about = member(given[i], "description"); about.is_string())
+        function["description"] = about;
+      if (const Json& schema = member(given[i], "input_schema"); !schema.is_null())
+        function["parameters"] = schema;
+      Json tool{{"type", "function"}, {"function", std::move(function)}};
+      keep(given[i], "cache_control", tool);
+      tools.push_back(std::move(tool));
+    }
+    if (tools.empty()) return {};
+    chat["tools"] = std::move(tools);
+    const Json& choice = member(request, "tool_choice");
+    const std::string type = text_in(choice, "type");
+    if (type == "auto" || type == "none") chat["tool_choice"] = type;
+    if (type == "any") chat["tool_choice"] = "required";
+    if (type == "tool")
+      chat["tool_choice"] = {{"type", "function"}, {"function", {{"name", text_in(choice, "name")}}}};
+    if (member(choice, "disable_parallel_tool_use") == true) chat["parallel_tool_calls"] = false;
     return {};
   }
-  if (!content.is_array())
-    return fail(Errc::bad_input, "{}.content is neither a text nor a list of blocks", place);
-  return role == "user" ? add_users(content, place + ".content", messages)
-                        : add_assistants(content, place + ".content", messages);
-}
+
+ private:
+  // For those that know the field.
+  void keep(const Json& from, const char* field, Json& to) const {
+    if (const Json& value = member(from, field); options_.for_anthropic && !value.is_null())
+      to[field] = value;
+  }
+
+  // Results of tools come first in a message of the user's, and are messages of their own in a chat.
+  Result<void> add_users(const Json& content, const std::string& place, Json& messages) const {
+    Json parts = Json::array();
+    for (std::size_t i = 0; i < content.size(); ++i) {
+      const std::string here = fmt::format("{}[{}]", place, i);
+      if (member(content[i], "type") == "tool_result") {
+        TRY(Json said, content_of(member(content[i], "content"), here + ".content"));
+        Json result{{"role", "tool"},
+                    {"tool_call_id", text_in(content[i], "tool_use_id")},
+                    {"content", std::move(said)}};
+        keep(content[i], "cache_control", result);
+        keep(content[i], "is_error", result);
+        messages.push_back(std::move(result));
+        continue;
+      }
+      TRY(Json part, part_of(content[i], here));
+      keep(content[i], "cache_control", part);
+      parts.push_back(std::move(part));
+    }
+    if (!parts.empty()) messages.push_back({{"role", "user"}, {"content", as_content(std::move(parts))}});
+    return {};
+  }
+
+  // Thoughts are for the server that thought them; a chat with another goes on without.
+  Result<void> add_assistants(const Json& content, const std::string& place, Json& messages) const {
+    std::string text;
+    Json parts = Json::array(), calls = Json::array(), thoughts = Json::array();
+    for (std::size_t i = 0; i < content.size(); ++i) {
+      const Json& block = content[i];
+      const std::string type = text_in(block, "type");
+      if (type == "text") {
+        text += text_in(block, "text");
+        parts.push_back(text_part(text_in(block, "text")));
+        keep(block, "cache_control", parts.back());
+      } else if (type == "tool_use") {
+        const Json& input = member(block, "input");
+        Json call{{"id", text_in(block, "id")},
+                  {"type", "function"},
+                  {"function",
+                   {{"name", text_in(block, "name")},
+                    {"arguments", input.is_null() ? "{}" : base::json_text(input)}}}};
+        keep(block, "cache_control", call);
+        calls.push_back(std::move(call));
+      } else if (type == "thinking" || type == "redacted_thinking") {
+        if (options_.for_anthropic) thoughts.push_back(block);
+      } else {
+        return fail(Errc::unsupported, "{}[{}] is a block of type '{}', which other servers do not know",
+                    place, i, type.substr(0, 60));
+      }
+    }
+    const bool has_caching =
+        std::ranges::any_of(parts, [](const Json& part) { return !member(part, "cache_control").is_null(); });
+    Json message{{"role", "assistant"}, {"content", nullptr}};
+    if (has_caching)
+      message["content"] = std::move(parts);
+    else if (!text.empty() || calls.empty())
+      message["content"] = text;
+    if (!thoughts.empty()) message["thinking_blocks"] = std::move(thoughts);
+    if (!calls.empty()) message["tool_calls"] = std::move(calls);
+    messages.push_back(std::move(message));
+    return {};
+  }
+
+  ChatOptions options_;
+};
 
 // ---- Fields ----
-
-Result<void> put_tools(const Json& request, Json& chat) {
-  const Json& given = member(request, "tools");
-  Json tools = Json::array();
-  for (std::size_t i = 0; given.is_array() && i < given.size(); ++i) {
-    const std::string type = text_in(given[i], "type");
-    if (!type.empty() && type != "custom")
-      return fail(Errc::unsupported, "tools[{}] is of type '{}', which only Anthropic's servers run", i,
-                  type.substr(0, 60));
-    Json function{{"name", text_in(given[i], "name")}};
-    if (const Json& about = member(given[i], "description"); about.is_string())
-      function["description"] = about;
-    if (const Json& schema = member(given[i], "input_schema"); !schema.is_null())
-      function["parameters"] = schema;
-    tools.push_back({{"type", "function"}, {"function", std::move(function)}});
-  }
-  if (tools.empty()) return {};
-  chat["tools"] = std::move(tools);
-  const Json& choice = member(request, "tool_choice");
-  const std::string type = text_in(choice, "type");
-  if (type == "auto" || type == "none") chat["tool_choice"] = type;
-  if (type == "any") chat["tool_choice"] = "required";
-  if (type == "tool")
-    chat["tool_choice"] = {{"type", "function"}, {"function", {{"name", text_in(choice, "name")}}}};
-  if (member(choice, "disable_parallel_tool_use") == true) chat["parallel_tool_calls"] = false;
-  return {};
-}
 
 // Fields that are said otherwise in a chat, or are not its business.
 constexpr std::array<std::string_view, 14> translated{
@@ -175,40 +208,52 @@ constexpr std::array<std::string_view, 14> translated{
     "thinking",           "stream",        "max_tokens", "service_tier", "container",      "mcp_servers",
     "context_management", "stream_options"};
 
-void put_thinking(const Json& request, Json& chat) {
-  const Json& tokens = member(member(request, "thinking"), "budget_tokens");
-  if (!tokens.is_null() && member(chat, "plimsoll").is_null()) chat["plimsoll"] = Json::object();
-  if (!tokens.is_null() && chat["plimsoll"].is_object() && !chat["plimsoll"].contains("thinking"))
-    chat["plimsoll"]["thinking"] = tokens;
+// In a chat the limit of the answer does not include thinking, which is planned beside it.
+void put_limits(const Json& request, bool for_anthropic, Json& chat) {
+  const Json& thinking = member(request, "thinking");
+  const Json& budget = member(thinking, "budget_tokens");
+  const Json& most = member(request, "max_tokens");
+  if (!most.is_null()) chat["max_tokens"] = most;
+  if (for_anthropic) {
+    if (!thinking.is_null()) chat["thinking"] = thinking;
+    if (budget.is_number_unsigned() && most.is_number_unsigned() && budget < most)
+      chat["max_tokens"] = most.get<std::uint64_t>() - budget.get<std::uint64_t>();
+    return;
+  }
+  if (budget.is_null()) return;
+  if (member(chat, "plimsoll").is_null()) chat["plimsoll"] = Json::object();
+  if (chat["plimsoll"].is_object() && !chat["plimsoll"].contains("thinking"))
+    chat["plimsoll"]["thinking"] = budget;
 }
 
 }  // namespace
 
-Result<Json> chat_of_messages(const Json& request, bool limited) {
+Result<Json> chat_of_messages(const Json& request, ChatOptions options) {
+  const Reader reader(options);
   const Json& given = member(request, "messages");
   if (!given.is_array() || given.empty())
     return fail(Errc::bad_input, "messages is not a list of one message or more");
-  if (limited && !member(request, "max_tokens").is_number_integer())
+  if (options.limited && !member(request, "max_tokens").is_number_integer())
     return fail(Errc::bad_input, "max_tokens is missing: the most tokens that the answer may have");
   for (const char* field : {"container", "mcp_servers"})
     if (const Json& wish = member(request, field); !wish.is_null() && !wish.empty())
       return fail(Errc::unsupported, "{} is not taken here: only Anthropic's servers know it", field);
   Json messages = Json::array();
-  TRY(Json system, content_of(member(request, "system"), "system"));
+  TRY(Json system, reader.content_of(member(request, "system"), "system"));
   if (system != "") messages.push_back({{"role", "system"}, {"content", std::move(system)}});
   for (std::size_t i = 0; i < given.size(); ++i)
-    TRY_VOID(add_message(given[i], fmt::format("messages[{}]", i), messages));
+    TRY_VOID(reader.add_message(given[i], fmt::format("messages[{}]", i), messages));
   Json chat = Json::object();
   for (const auto& [name, value] : request.items())
     if (!value.is_null() && std::ranges::find(translated, name) == translated.end()) chat[name] = value;
   chat["messages"] = std::move(messages);
-  TRY_VOID(put_tools(request, chat));
+  TRY_VOID(reader.put_tools(request, chat));
+  if (!options.for_anthropic) chat.erase("cache_control");
   if (const Json& stop = member(request, "stop_sequences"); stop.is_array() && !stop.empty())
     chat["stop"] = stop;
   if (const Json& user = member(member(request, "metadata"), "user_id"); user.is_string())
     chat["user"] = user;
-  if (const Json& most = member(request, "max_tokens"); !most.is_null()) chat["max_tokens"] = most;
-  put_thinking(request, chat);
+  put_limits(request, options.for_anthropic, chat);
   if (member(request, "stream") == true) {
     chat["stream"] = true;
     chat["stream_options"] = {{"include_usage", true}};  // the last events tell it

@@ -9,7 +9,14 @@
 
 namespace plimsoll::gateway {
 
-// bad_input, unsupported: what is wrong, by its place in the request. `limited`: max_tokens must be there.
-Result<nlohmann::ordered_json> chat_of_messages(const nlohmann::ordered_json& request, bool limited);
+struct ChatOptions {
+  bool limited = true;  // max_tokens must be there
+  // The chat goes to a server of Anthropic's: it keeps cache_control, `thinking`, is_error, and the signed
+  // thoughts of earlier turns (`thinking_blocks`). Other servers refuse fields that they do not know.
+  bool for_anthropic = false;
+};
+
+// bad_input, unsupported: what is wrong, by its place in the request.
+Result<nlohmann::ordered_json> chat_of_messages(const nlohmann::ordered_json& request, ChatOptions options);
 
 }  // namespace plimsoll::gateway

@@ -14,7 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const Json request = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (request.is_object())
-    if (const auto chat = gateway::chat_of_messages(request, false); chat && !(*chat)["messages"].is_array())
+    if (const auto chat = gateway::chat_of_messages(request, {.limited = false});
+        chat && !(*chat)["messages"].is_array())
       std::abort();
   gateway::MessagesAnswer stream("msg_1", "m");
   std::string events;

@@ -10,7 +10,7 @@ using Json = nlohmann::ordered_json;
 using Types = std::vector<std::string>;
 
 Json chat_of(const char* request) {
-  const auto chat = chat_of_messages(Json::parse(request), /*limited=*/true);
+  const auto chat = chat_of_messages(Json::parse(request), {});
   EXPECT_TRUE(chat) << chat.error().what;
   return chat ? *chat : Json();
 }
@@ -59,6 +59,39 @@ TEST(MessagesChat, BlocksBecomeMessages) {
   EXPECT_FALSE(chat.contains("system") || chat.contains("thinking") || chat.contains("metadata"));
 }
 
+TEST(MessagesChat, KeepsWhatAnthropicsServersKnowForThemAlone) {
+  const Json request =
+      Json::parse(R"({"model": "m", "max_tokens": 3000, "cache_control": {"type": "ephemeral"},
+    "thinking": {"type": "enabled", "budget_tokens": 2000},
+    "system": [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}],
+    "tools": [{"name": "look", "cache_control": {"type": "ephemeral"}}],
+    "messages": [
+      {"role": "user", "content": [{"type": "text", "text": "A", "cache_control": {"type": "ephemeral"}}]},
+      {"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm", "signature": "s"},
+        {"type": "text", "text": "B", "cache_control": {"type": "ephemeral"}},
+        {"type": "tool_use", "id": "t1", "name": "look", "cache_control": {"type": "ephemeral"}}]},
+      {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "C", "is_error": true,
+        "cache_control": {"type": "ephemeral"}}]}]})");
+  const auto kept = chat_of_messages(request, {.for_anthropic = true});
+  ASSERT_TRUE(kept) << kept.error().what;
+  EXPECT_EQ((*kept)["messages"], Json::parse(R"([
+    {"role": "system", "content": [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]},
+    {"role": "user", "content": [{"type": "text", "text": "A", "cache_control": {"type": "ephemeral"}}]},
+    {"role": "assistant", "content": [{"type": "text", "text": "B", "cache_control": {"type": "ephemeral"}}],
+     "thinking_blocks": [{"type": "thinking", "thinking": "Hm", "signature": "s"}],
+     "tool_calls": [{"id": "t1", "type": "function", "function": {"name": "look", "arguments": "{}"},
+       "cache_control": {"type": "ephemeral"}}]},
+    {"role": "tool", "tool_call_id": "t1", "content": "C", "cache_control": {"type": "ephemeral"},
+     "is_error": true}])"));
+  EXPECT_EQ((*kept)["tools"][0]["cache_control"]["type"], "ephemeral");
+  EXPECT_EQ((*kept)["thinking"]["budget_tokens"], 2000);
+  EXPECT_EQ((*kept)["max_tokens"], 1000) << "the answer alone: thinking is planned beside it";
+  const auto plain = chat_of_messages(request, {});
+  ASSERT_TRUE(plain) << plain.error().what;
+  for (const char* field : {"cache_control", "thinking_blocks", "is_error"})
+    EXPECT_EQ(plain->dump().find(field), std::string::npos) << field;
+}
+
 TEST(MessagesChat, ToolsAreFunctions) {
   const Json chat =
       chat_of(R"({"max_tokens": 9, "messages": [{"role": "user", "content": "How deep?"}], "stream": true,
@@ -73,7 +106,7 @@ TEST(MessagesChat, ToolsAreFunctions) {
 
 TEST(MessagesChat, SaysWhatItCannotTakeByItsPlace) {
   const auto problem = [](const char* request) {
-    const auto chat = chat_of_messages(Json::parse(request), true);
+    const auto chat = chat_of_messages(Json::parse(request), {});
     return chat ? std::string("none") : chat.error().what;
   };
   EXPECT_NE(problem(R"({"max_tokens": 9, "messages": []})").find("messages"), std::string::npos);
@@ -89,7 +122,7 @@ TEST(MessagesChat, SaysWhatItCannotTakeByItsPlace) {
                         "tools": [{"type": "web_search_20250305", "name": "web_search"}]})")
                 .find("tools[0]"),
             std::string::npos);
-  EXPECT_FALSE(chat_of_messages(Json::parse(R"({"messages": [7]})"), false));
+  EXPECT_FALSE(chat_of_messages(Json::parse(R"({"messages": [7]})"), {.limited = false}));
 }
 
 TEST(MessagesAnswer, StreamsBlocksOneAfterTheOther) {
@@ -124,6 +157,41 @@ TEST(MessagesAnswer, StreamsBlocksOneAfterTheOther) {
   EXPECT_EQ(events[16]["delta"]["stop_reason"], "tool_use");
   EXPECT_EQ(events[16]["usage"]["input_tokens"], 3);
   EXPECT_EQ(events[16]["usage"]["cache_read_input_tokens"], 4);
+}
+
+TEST(MessagesAnswer, GivesThoughtsBackWithTheirSignatures) {
+  const Json content = Json::parse(R"([{"type": "thinking", "thinking": "Hm", "signature": "s1"},
+    {"type": "redacted_thinking", "data": "xx"}, {"type": "thinking", "thinking": "Ah", "signature": "s2"},
+    {"type": "text", "text": "Aye"}])");
+  MessagesAnswer whole("msg_1", "m");
+  const auto one = whole.whole(
+      R"({"choices": [{"message": {"content": "Aye", "reasoning_content": "HmAh", "thinking_blocks": [
+    {"type": "thinking", "thinking": "Hm", "signature": "s1"}, {"type": "redacted_thinking", "data": "xx"},
+    {"type": "thinking", "thinking": "Ah", "signature": "s2"}]}, "finish_reason": "stop", "stop_reason": "X"}],
+    "usage": {"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 4, "cache_creation_tokens": 3}}})",
+      /*streams=*/false);
+  ASSERT_TRUE(one);
+  EXPECT_EQ(Json::parse(*one)["content"], content);
+  EXPECT_EQ(Json::parse(*one)["stop_reason"], "stop_sequence");
+  EXPECT_EQ(Json::parse(*one)["stop_sequence"], "X");
+  EXPECT_EQ(Json::parse(*one)["usage"], Json::parse(R"({"input_tokens": 2, "cache_creation_input_tokens": 3,
+    "cache_read_input_tokens": 4, "output_tokens": 2})"));
+  MessagesAnswer streamed("msg_1", "m");
+  std::string out;
+  for (
+      const char* data :
+      {R"({"choices": [{"delta": {"reasoning_content": "Hm"}}]})",
+       R"({"choices": [{"delta": {"thinking_blocks": [{"type": "thinking", "thinking": "", "signature": "s1"}]}}]})",
+       R"({"choices": [{"delta": {"thinking_blocks": [{"type": "redacted_thinking", "data": "xx"}]}}]})",
+       R"({"choices": [{"delta": {"thinking_blocks": [{"type": "thinking", "thinking": "", "signature": "s2"}]}}]})",
+       R"({"choices": [{"delta": {"content": "Aye"}, "finish_reason": "stop"}]})", "[DONE]"})
+    streamed.take(data, out);
+  streamed.finish(out);
+  Types signatures;
+  for (const Json& event : events_in(out))
+    if (event["type"] == "content_block_delta" && event["delta"]["type"] == "signature_delta")
+      signatures.push_back(event["delta"]["signature"].get<std::string>());
+  EXPECT_EQ(signatures, (Types{"s1", "s2"}));
 }
 
 TEST(MessagesAnswer, AWholeMessage) {

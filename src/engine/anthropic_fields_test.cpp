@@ -1,0 +1,33 @@
+#include "engine/anthropic_fields.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace plimsoll::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+TEST(AnthropicFields, AreRemovedWhereverTheyMayBe) {
+  const std::string plain = without_anthropic_fields(R"({"model":"m","cache_control":{"type":"ephemeral"},
+    "thinking":{"type":"enabled","budget_tokens":2000},"temperature":0.5,
+    "tools":[{"type":"function","function":{"name":"f"},"cache_control":{"type":"ephemeral"}}],
+    "messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]},
+      {"role":"assistant","content":null,"thinking_blocks":[{"type":"thinking","thinking":"t","signature":"s"}],
+       "tool_calls":[{"id":"c","cache_control":{"type":"ephemeral"}}]},
+      {"role":"tool","tool_call_id":"c","content":"x","is_error":true,"cache_control":{"type":"ephemeral"}}]})");
+  EXPECT_EQ(Json::parse(plain), Json::parse(R"({"model":"m","temperature":0.5,
+    "tools":[{"type":"function","function":{"name":"f"}}],
+    "messages":[{"role":"user","content":[{"type":"text","text":"a"}]},
+      {"role":"assistant","content":null,"tool_calls":[{"id":"c"}]},
+      {"role":"tool","tool_call_id":"c","content":"x"}]})"));
+}
+
+TEST(AnthropicFields, LeaveOtherChatsAsTheyAre) {
+  for (const char* chat : {R"({ "messages": [ {"role": "user", "content": "cache_control"} ] })", "[]", "{",
+                           "", R"({"messages":1,"tools":{}})", R"({"messages":[1,{"content":[2]}]})"})
+    EXPECT_EQ(without_anthropic_fields(chat), chat);
+}
+
+}  // namespace
+}  // namespace plimsoll::engine
