@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json/json_text.hpp"
+#include "base/json/parse_json.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -23,7 +24,7 @@ bool erase_in_all(Json& object, const char* list, const char* key) {
 }  // namespace
 
 std::string without_anthropic_fields(std::string_view chat) {
-  Json body = Json::parse(chat, nullptr, /*allow_exceptions=*/false);
+  Json body = base::parse_json(chat);
   if (!body.is_object()) return std::string(chat);
   bool changed = erase_in_all(body, "tools", "cache_control");
   for (const char* key : {"cache_control", "thinking", "output_config", "output_format"})

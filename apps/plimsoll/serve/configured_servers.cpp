@@ -5,7 +5,7 @@
 
 namespace plimsoll {
 
-std::optional<PlanModel> location(const models::UpstreamModels& models, std::string_view model) {
+std::optional<PlanModel> served_model(const models::UpstreamModels& models, std::string_view model) {
   constexpr std::chrono::seconds patience{5};
   const auto location = models.served_as(model);
   if (!location) return std::nullopt;

@@ -14,7 +14,7 @@
 namespace plimsoll {
 
 // Finds a model on the servers. None: no server lists it, or its tokenizer is missing.
-std::optional<PlanModel> location(const models::UpstreamModels& models, std::string_view model);
+std::optional<PlanModel> served_model(const models::UpstreamModels& models, std::string_view model);
 
 class ConfiguredServers {
  public:
@@ -23,7 +23,7 @@ class ConfiguredServers {
                                                          const ModelCatalogue& catalogue,
                                                          const TokenizerLibrary& tokenizers);
 
-  std::optional<PlanModel> model(std::string_view name) const { return location(models_, name); }
+  std::optional<PlanModel> model(std::string_view name) const { return served_model(models_, name); }
 
  private:
   ConfiguredServers(const base::Settings& settings, const ModelCatalogue& catalogue,

@@ -276,7 +276,7 @@ gateway::ApiContext ServedGateway::context() {
                              engine::plan_options(settings_),
                              [this] { return Result<library::OpenIndexes*>(&open_indexes_); },
                              [this] { return Result<engine::Memories*>(&memory_->memories()); },
-                             [this](std::string_view model) { return location(models_, model); },
+                             [this](std::string_view model) { return served_model(models_, model); },
                              settings_.base_min_trust};
   gateway::ApiContext context{
       engine_, upstreams_, windows_.finder(), gateway::make_mcp_server(std::move(tools), PLIMSOLL_VERSION),

@@ -7,6 +7,7 @@
 #include "base/json/json_member.hpp"
 #include "base/json/json_shape.hpp"
 #include "base/json/json_text.hpp"
+#include "base/json/parse_json.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
 
@@ -21,7 +22,7 @@ constexpr std::size_t longest_shown = 500;
 
 Result<Json> parse(std::string_view text) {
   Json json;
-  if (base::check_json_shape(text, "the reply")) json = Json::parse(text, nullptr, false);
+  if (base::check_json_shape(text, "the reply")) json = base::parse_json(text);
   if (!json.is_object()) return fail(Errc::upstream_failed, "the reply of the server is not a JSON object");
   return json;
 }

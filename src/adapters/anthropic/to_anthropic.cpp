@@ -9,6 +9,7 @@
 #include "base/json/json_member.hpp"
 #include "base/json/json_shape.hpp"
 #include "base/json/json_text.hpp"
+#include "base/json/parse_json.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::anthropic {
@@ -207,7 +208,7 @@ class Translation {
 
 Result<Translated> to_anthropic(const UpstreamRequest& request) {
   TRY_VOID(base::check_json_shape(request.body, "the request"));
-  const Json body = Json::parse(request.body, nullptr, false);
+  const Json body = base::parse_json(request.body);
   if (!body.is_object()) return fail(Errc::bad_input, "the request is not a JSON object");
   return Translation(request).make(body);
 }

@@ -9,6 +9,7 @@
 
 #include "base/json/json_member.hpp"
 #include "base/json/json_shape.hpp"
+#include "base/json/parse_json.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
 
@@ -183,7 +184,7 @@ class Conversion {
     const std::string text = arguments.is_string() ? arguments.get<std::string>() : std::string();
     if (!base::trim(text).empty()) {
       TRY_VOID(base::check_json_shape(text, "a tool call's arguments"));
-      input = Json::parse(text, nullptr, false);
+      input = base::parse_json(text);
     }
     if (!input.is_object())
       return fail(Errc::bad_input, "messages[{}].tool_calls: the arguments of '{}' are not a JSON object",

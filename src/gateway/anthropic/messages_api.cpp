@@ -2,6 +2,7 @@
 #include "base/json/json_member.hpp"
 #include "base/json/json_shape.hpp"
 #include "base/json/json_text.hpp"
+#include "base/json/parse_json.hpp"
 #include "base/try.hpp"
 #include "count/chat/chat_body.hpp"
 #include "gateway/anthropic/messages_answer.hpp"
@@ -30,7 +31,7 @@ bool is_anthropics(const models::Upstreams& upstreams, const std::string& model)
 
 Result<OrderedJson> read_request(const std::string& body) {
   TRY_VOID(base::check_json_shape(body, "the request"));
-  OrderedJson request = OrderedJson::parse(body, nullptr, false);
+  OrderedJson request = base::parse_json(body);
   if (!request.is_object()) return fail(Errc::bad_input, "the body of the request is not a JSON object");
   if (const OrderedJson& model = member(request, "model"); !model.is_null() && !model.is_string())
     return fail(Errc::bad_input, "model is not a text");

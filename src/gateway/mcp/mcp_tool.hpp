@@ -35,7 +35,7 @@ Result<Scale> choose_scale(const ToolContext& context, const std::string& model,
                            const std::string& tokenizer);
 
 // Finds the model on a configured server.
-std::optional<PlanModel> location(const ToolContext& context, std::string_view model);
+std::optional<PlanModel> served_model(const ToolContext& context, std::string_view model);
 
 // Returns a model's window: from the settings, else from a configured server, else from the catalogue, else
 // the default.

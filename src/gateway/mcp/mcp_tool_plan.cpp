@@ -58,7 +58,7 @@ std::optional<Window> window_set(const ToolContext& context, const Json& argumen
                                  const std::string& model) {
   if (const auto given = integer_of(arguments, "window"))
     return Window{*given, WindowSource::configured, Confidence::high, {{"argument window", "taken"}}};
-  if (context.configured_window || location(context, model)) return known_window(context, model);
+  if (context.configured_window || served_model(context, model)) return known_window(context, model);
   return {};
 }
 

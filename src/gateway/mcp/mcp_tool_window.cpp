@@ -38,7 +38,7 @@ Result<Json> call(const ToolContext& context, const Json& arguments) {
               {"window", window.tokens},
               {"source", name_of(window.source)},
               {"confidence", name_of(window.confidence)}};
-  const auto served = location(context, model);
+  const auto served = served_model(context, model);
   if (window.source == WindowSource::requestable) result["served_now"] = window.served_now;
   if (const auto match = context.catalogue->find(model)) {
     const ModelCard& card = *match->card;

@@ -62,7 +62,7 @@ Result<Scale> choose_scale(const ToolContext& context, const std::string& model,
   return scale;
 }
 
-std::optional<PlanModel> location(const ToolContext& context, std::string_view model) {
+std::optional<PlanModel> served_model(const ToolContext& context, std::string_view model) {
   return context.served && !model.empty() ? context.served(model) : std::nullopt;
 }
 
@@ -76,7 +76,7 @@ Window known_window(const ToolContext& context, std::string_view model) {
     window.confidence = Confidence::high;
     return window;
   }
-  if (auto served = location(context, model)) return std::move(served->window);
+  if (auto served = served_model(context, model)) return std::move(served->window);
   const auto match = context.catalogue->find(model);
   if (!match) {
     window.tried.push_back({"catalogue", fmt::format("no entry for '{}'", model)});
