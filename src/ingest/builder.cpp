@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t most_title = 200;
 constexpr std::size_t most_lead = 600;
-// Beyond this many a document is not divided further; a file of nothing but headings stays in bounds.
+// Most sections of a document, so that a file of headings only stays within bounds.
 constexpr std::size_t most_sections = 200'000;
 
 }  // namespace
@@ -124,7 +124,8 @@ void Builder::block(BlockKind kind, Span span, std::uint32_t lead, bool wrapped)
   if (span.start >= span.end) return;
   done_ = span.end;
   std::vector<Block>& blocks = read_.blocks;
-  // A file of one word a paragraph would need more memory for the list than for the text.
+  // Joins tiny paragraphs: a file with one word per paragraph would need more memory for blocks than for
+  // text.
   if (kind == BlockKind::paragraph && !blocks.empty()) {
     Block& last = blocks.back();
     if (last.kind == kind && last.lead == lead && last.page == page_ && last.span.size() < 12 &&
@@ -189,7 +190,7 @@ void Builder::not_addressable() {
 ReadDocument Builder::finish() && {
   close(0, read_.text.size());
   read_.sections.front().span = {0, read_.text.size()};
-  for (std::size_t i = 1; i < read_.sections.size(); ++i) {  // text may have been taken back
+  for (std::size_t i = 1; i < read_.sections.size(); ++i) {  // text may have been removed
     Span& span = read_.sections[i].span;
     span.end = std::min<std::uint64_t>(span.end, read_.text.size());
     span.start = std::min(span.start, span.end);

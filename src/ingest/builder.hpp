@@ -1,5 +1,5 @@
-// How every reader puts its document together. What it makes is sound whatever it is told: blocks ascend and
-// do not overlap, sections nest, and origins are joined where they touch.
+// Builds a document for the readers. The result is always consistent: blocks ascend and do not overlap,
+// sections nest, and adjacent origins are joined.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,24 @@ class Builder {
  public:
   // The text is `text`, byte for byte.
   Builder(std::string_view media_type, std::string_view text);
-  // The text comes by append().
+  // The text is added with append().
   explicit Builder(std::string_view media_type);
 
   std::string_view text() const { return read_.text; }
   std::uint64_t size() const { return read_.text.size(); }
 
-  // Adds to the text: a stretch that stands at `source` in the file, or one that does not stand there.
+  // Appends text that is at `source` in the file, or text that is not in the file.
   void append(std::string_view piece, std::uint64_t source);
   void append_own(std::string_view piece);
-  // Takes blanks, tabs and line ends off the end of the text, not beyond `keep`.
+  // Removes blanks, tabs and line ends at the end of the text, not before `keep`.
   void trim_end(std::uint64_t keep);
-  // Takes back all of the text from there on; no block may lie behind.
+  // Removes the text from `keep` on; no block may be there.
   void take_back(std::uint64_t keep);
 
   void block(BlockKind kind, Span span, std::uint32_t lead = 0, bool wrapped = false);
-  // Makes the last block longer: by a bracket, say, that closes something and says nothing.
+  // Extends the last block, for example by a closing bracket.
   void extend(std::uint64_t end);
-  // For what does not fit the length that a lead may have, its front.
+  // A lead that is too long is truncated.
   std::uint32_t lead(std::string_view text);
   void page(std::uint32_t page) { page_ = page; }
 
@@ -54,21 +54,21 @@ class Builder {
   ReadDocument read_;
   std::vector<Open> open_;
   std::uint64_t done_ = 0;   // end of the last block
-  std::uint64_t floor_ = 0;  // no section begins or ends before
+  std::uint64_t floor_ = 0;  // no section starts or ends before this
   std::uint32_t page_ = 0;
-  bool made_ = false;  // the text came by append()
+  bool made_ = false;  // the text was added with append()
 };
 
-// One line, blanks joined, at most `most` bytes; cut at a character.
+// Returns one line with joined blanks, at most `most` bytes, truncated at a character boundary.
 std::string one_line(std::string_view text, std::size_t most);
 
-// The largest prefix of at most `most` bytes that ends at a character.
+// Returns the longest prefix of at most `most` bytes that ends at a character boundary.
 std::string_view prefix_of(std::string_view text, std::size_t most);
 
-// The span without the white space around it (ASCII, and the blanks of Unicode); may be empty.
+// Returns the span without surrounding white space (ASCII and Unicode blanks); may be empty.
 Span trimmed(std::string_view text, Span span);
 
-// Whether white space as above stands at `at`, and how many bytes it has; 0: none.
+// Returns the size in bytes of the white space character at `at`; 0: none.
 std::size_t white_at(std::string_view text, std::size_t at);
 
 }  // namespace plimsoll::ingest

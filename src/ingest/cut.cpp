@@ -18,7 +18,7 @@ struct Unit {
   bool opens_block = false;
 };
 
-// What readers left between blocks goes in too, so that nothing of a text is ever lost.
+// Adds the text between blocks too, so that nothing is lost.
 std::vector<Block> without_gaps(std::string_view text, std::vector<Block> blocks) {
   std::vector<Block> gaps;
   std::uint64_t at = 0;
@@ -40,7 +40,7 @@ std::vector<Block> without_gaps(std::string_view text, std::vector<Block> blocks
   return blocks;
 }
 
-// The innermost section at places that only ascend.
+// Finds the innermost section for ascending positions.
 class SectionFinder {
  public:
   explicit SectionFinder(const std::vector<DocumentSection>& sections) : sections_(sections) {}
@@ -97,7 +97,7 @@ class Cutter {
     }
   }
 
-  // Again, since a block that was divided may go on into another section.
+  // Again, since a divided block may extend into another section.
   void find_sections() {
     SectionFinder sections(read_.sections);
     for (Unit& unit : units_) unit.section = sections.at(unit.span.start);
@@ -105,9 +105,9 @@ class Cutter {
 
   bool is_code(const Unit& unit) const { return blocks_[unit.block].kind == BlockKind::code; }
 
-  // A heading may go with the sentence below it, never two definitions with each other.
+  // A heading may be joined with the sentence below it, but never two definitions.
   bool may_join(const Unit& a, const Unit& b) const {
-    constexpr std::uint64_t most_bytes = 320;  // about what a sentence may have
+    constexpr std::uint64_t most_bytes = 320;  // about the size of a sentence
     return a.section == b.section && is_code(a) == is_code(b) && b.span.end - a.span.start <= most_bytes;
   }
 
@@ -143,8 +143,8 @@ class Cutter {
     std::vector<Unit> counted;
     counted.reserve(units_.size());
     for (Unit& unit : units_) {
-      // Text has hardly more than some ten bytes a token; what is longer is divided without counting it
-      // whole.
+      // Text has at most about ten bytes per token; longer units are divided without counting them
+      // completely.
       if (unit.span.size() <= window_bytes()) {
         unit.tokens = tokenizer_.count(text_of(unit.span));
         if (unit.tokens <= options_.sentence_tokens) {
@@ -157,7 +157,7 @@ class Cutter {
     units_ = std::move(counted);
   }
 
-  // A row or a heading that is too long may hold sentences.
+  // A row or heading that is too long may contain sentences.
   void divide_row(Unit unit, std::vector<Unit>& into) const {
     if (is_code(unit) || blocks_[unit.block].kind == BlockKind::paragraph) {
       divide(unit, into);
@@ -188,8 +188,8 @@ class Cutter {
     }
   }
 
-  // Bytes of the first part of a sentence that is too long, of which `window` is the front or the `whole`.
-  // Code is divided between lines; only a line that is too long by itself is divided like a sentence.
+  // Returns the size of the first part of a sentence that is too long; `window` is its start, or all of it if
+  // `whole`. Code is divided between lines; only a line that is too long is divided like a sentence.
   std::size_t first_part(std::string_view window, bool whole, bool code) const {
     const std::vector<std::size_t> ends = tokenizer_.token_ends(window);
     const auto tokens = static_cast<Tokens>(ends.size());
@@ -198,9 +198,9 @@ class Cutter {
     if (code)
       if (const std::size_t end = lines_end(window, ends); end > 0) return end;
     if (tokens <= most) return clause_end(window, window.size());
-    // The last two parts are alike, rather than one long and one of a word.
+    // Makes the last two parts about equal, instead of a long and a tiny one.
     Tokens target = std::min(most, tokens < 2 * most ? (tokens + 1) / 2 + 1 : most);
-    // A front may have other tokens than the front of the tokens: what is taken is counted.
+    // A prefix may have different tokens than the prefix of the tokens, so it is counted.
     for (; target > 0; target -= (target + 9) / 10) {
       const std::size_t end = clause_end(window, ends[static_cast<std::size_t>(target) - 1]);
       if (end > 0 && tokenizer_.count(window.substr(0, end)) <= most) return end;
@@ -208,7 +208,7 @@ class Cutter {
     return next_character(window);
   }
 
-  // The end of the last line that is whole and lets what is before it be a sentence; 0: there is none.
+  // Returns the end of the last complete line up to which the text fits into a sentence; 0: none.
   std::size_t lines_end(std::string_view window, const std::vector<std::size_t>& ends) const {
     const auto most = static_cast<std::size_t>(options_.sentence_tokens);
     std::size_t end = ends.size() <= most ? window.size() : ends[most - 1];
@@ -232,7 +232,7 @@ class Cutter {
 
   // ---- chunks ----
 
-  // Tokens that the unit will add to a chunk, with the line end behind it.
+  // Returns the tokens that the unit adds to a chunk, with the line end after it.
   Tokens weight(std::size_t i) const {
     const bool line_end =
         i + 1 < units_.size() &&
@@ -241,7 +241,7 @@ class Cutter {
   }
 
   void pack() {
-    // Stretches that chunks stay inside: sections, and what is tiny with what follows it.
+    // Ranges that chunks stay inside: sections, with tiny ones joined to the next.
     struct Stretch {
       std::size_t first, end;
       Tokens tokens;
@@ -256,7 +256,7 @@ class Cutter {
         stretches.push_back({i, i + 1, weight(i)});
       }
     }
-    // What is tiny at the very end has nothing that follows it.
+    // A tiny section at the end is joined to the previous one.
     if (stretches.size() > 1 && stretches.back().tokens < options_.tiny_section_tokens &&
         stretches[stretches.size() - 2].tokens + stretches.back().tokens <= options_.chunk_tokens) {
       stretches[stretches.size() - 2].end = stretches.back().end;
@@ -266,7 +266,7 @@ class Cutter {
     for (const Stretch& stretch : stretches) pack_stretch(stretch.first, stretch.end, stretch.tokens);
   }
 
-  // Chunks of about the same size, rather than full ones and a scrap.
+  // Makes chunks of about the same size, instead of full ones and a small rest.
   void pack_stretch(std::size_t first, std::size_t end, Tokens tokens) {
     const Tokens parts = (tokens + options_.chunk_tokens - 1) / options_.chunk_tokens;
     const Tokens target = (tokens + parts - 1) / std::max<Tokens>(parts, 1);
@@ -283,7 +283,7 @@ class Cutter {
     }
   }
 
-  // Takes whole blocks, and of a block that is too long its sentences.
+  // Takes whole blocks, or sentences of a block that is too long.
   std::size_t chunk_end(std::size_t first, std::size_t end, Tokens target) const {
     Tokens taken = 0;
     std::size_t at = first;
@@ -305,7 +305,7 @@ class Cutter {
     return end;
   }
 
-  // A chunk has one lead: rows of two tables do not go together.
+  // A chunk has one lead: rows of two tables are not joined.
   bool changes_lead(std::size_t first, std::size_t at, Tokens taken) const {
     const Block& before = blocks_[units_[at - 1].block];
     const Block& here = blocks_[units_[at].block];
@@ -314,7 +314,7 @@ class Cutter {
     return here.kind == BlockKind::table_row && lead_of(first, at) != 0;
   }
 
-  // The lead of all that have one; none where they differ: small definitions show their own.
+  // Returns the common lead; none if they differ, as for small definitions, which contain their own.
   std::uint32_t lead_of(std::size_t first, std::size_t last) const {
     std::uint32_t lead = 0;
     for (std::size_t i = first; i < last; ++i) {
@@ -325,7 +325,8 @@ class Cutter {
     return lead;
   }
 
-  // Where a chunk that begins with the unit starts: at its line, so that code keeps its indentation.
+  // Returns the start of a chunk that begins with the unit: the start of its line, so that code keeps its
+  // indentation.
   std::uint64_t start_of(std::size_t unit) const {
     if (unit == 0) return 0;
     if (unit == units_.size()) return text_.size();
@@ -334,7 +335,7 @@ class Cutter {
     return line_end == std::string_view::npos ? gap.end : gap.start + line_end + 1;
   }
 
-  // The innermost section that holds all of them: its heading is true of the whole chunk.
+  // Returns the innermost section that contains all of them, so that its heading fits the whole chunk.
   std::uint32_t section_of(std::size_t first, std::size_t last) const {
     std::uint32_t common = units_[first].section;
     for (std::size_t i = first + 1; i < last; ++i)
@@ -371,9 +372,10 @@ class Cutter {
 Result<Document> cut(ReadDocument read, const Tokenizer& tokenizer, const CutOptions& options) {
   constexpr Tokens least = 8;
   if (options.sentence_tokens < least || options.chunk_tokens < options.sentence_tokens)
-    return fail(Errc::bad_input,
-                "a sentence may have {} tokens and a chunk {}; the least is {}, and a chunk holds a sentence",
-                options.sentence_tokens, options.chunk_tokens, least);
+    return fail(
+        Errc::bad_input,
+        "a sentence may have {} tokens and a chunk {}; the minimum is {}, and a chunk must fit a sentence",
+        options.sentence_tokens, options.chunk_tokens, least);
   const std::vector<Block> blocks = without_gaps(read.text, std::move(read.blocks));
   Document document;
   document.chunks = Cutter(read, blocks, tokenizer, options).run();

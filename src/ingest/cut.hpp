@@ -1,9 +1,9 @@
-// Cuts what was read into chunks and sentences, each with its exact tokens.
+// Divides a document into chunks and sentences, each with its exact tokens.
 //
 // Guarantees, for every document:
 //   - the chunks tile the text: the first starts at 0, each ends where the next starts, the last ends at its
 //   end
-//     (a text of nothing but white space has none);
+//     (a text of white space only has none);
 //   - the sentences of a chunk ascend, do not overlap, lie inside it, and cover all of it but white space;
 //   - a sentence has at most `sentence_tokens` tokens, a chunk at most `chunk_tokens` (white space at its
 //   ends and a
@@ -22,11 +22,11 @@ namespace plimsoll::ingest {
 struct CutOptions {
   Tokens chunk_tokens = 200;
   Tokens sentence_tokens = 90;
-  Tokens tiny_section_tokens = 30;    // less of a section than that goes with what follows
-  std::size_t least_characters = 12;  // a shorter sentence goes with a neighbour
+  Tokens tiny_section_tokens = 30;    // a smaller section is joined to the next
+  std::size_t least_characters = 12;  // a shorter sentence is joined to a neighbour
 };
 
-// Everything of a Document but its key, hash, size and metadata. bad_input: limits that nothing fits.
+// Fills a Document except its key, hash, size and metadata. bad_input: the limits are too small.
 Result<Document> cut(ReadDocument read, const Tokenizer& tokenizer, const CutOptions& options);
 
 }  // namespace plimsoll::ingest

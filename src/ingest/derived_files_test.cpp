@@ -100,13 +100,14 @@ TEST(DerivedFiles, LongWordsAndRulersStay) {
 
 TEST(DerivedFiles, SkippedKindsAreCountedByWhatTheyAre) {
   EXPECT_EQ(skipped_kind("binary: a PNG image"), "PNG image");
-  EXPECT_EQ(skipped_kind("binary: it holds 12 NUL bytes"), "binary file");
+  EXPECT_EQ(skipped_kind("binary: it has 12 NUL bytes"), "binary file");
   EXPECT_EQ(skipped_kind("binary: of its 10 bytes, 4 are control characters"), "binary file");
-  EXPECT_EQ(skipped_kind("binary, or in an encoding that is not read: 9 of its 10 bytes are above ASCII"),
+  EXPECT_EQ(skipped_kind("binary, or in an unsupported encoding: 9 of its 10 bytes are above ASCII"),
             "binary file");
   EXPECT_EQ(skipped_kind("binary: an old Office file (.doc, .xls, .ppt); save it as .docx"),
             "old Office file");
-  EXPECT_EQ(skipped_kind("a ZIP archive that is no .docx; unpack it first"), "ZIP archive that is no .docx");
+  EXPECT_EQ(skipped_kind("a ZIP archive that is not a .docx; unpack it first"),
+            "ZIP archive that is not a .docx");
   EXPECT_EQ(skipped_kind("minified code"), "minified code");
 }
 

@@ -31,19 +31,19 @@ Known known_sentences(std::span<const DocumentWithVectors> documents, std::size_
   return out;
 }
 
-// A call of the embedder should take about a second: long enough to keep all cores busy, short enough that a
-// user who wants to stop need not wait. The first call has few texts, the next twice as many if that was
-// quick.
+// A call of the embedder should take about a second: long enough to keep all cores busy, short enough to
+// react to Ctrl-C. The first call has few texts, the next one twice as many if it was
+// fast.
 constexpr std::size_t first_texts = 64, most_texts = 4096;
 constexpr std::chrono::milliseconds quick_call{500};
-// A slow machine or server embeds some ten sentences a second.
+// A slow machine or server embeds about ten sentences per second.
 constexpr std::chrono::minutes embed_patience{10};
 
 Result<void> embed_some(std::span<const std::string_view> texts, Embedder& embedder, Known& known) {
   TRY(const auto vectors, embedder.embed(texts, Deadline::after(embed_patience)));
   const std::size_t dimensions = embedder.info().dimensions;
   if (vectors.size() != texts.size() * dimensions) {
-    return fail(Errc::upstream_failed, "the embedder '{}' gave {} numbers for {} texts of {} dimensions",
+    return fail(Errc::upstream_failed, "the embedder '{}' returned {} numbers for {} texts of {} dimensions",
                 embedder.info().name, vectors.size(), texts.size(), dimensions);
   }
   for (std::size_t i = 0; i < texts.size(); ++i)
@@ -51,7 +51,7 @@ Result<void> embed_some(std::span<const std::string_view> texts, Embedder& embed
   return {};
 }
 
-// Embeds what is not known yet, each text once, however often it stands there.
+// Embeds unknown texts, each once even if it is repeated.
 Result<void> add_unknown(std::span<const Document> documents, Embedder& embedder, Known& known,
                          std::size_t embedders_left, EmbedProgress& progress, const KeepGoing& keep_going) {
   std::vector<std::string_view> texts;

@@ -1,4 +1,4 @@
-// From cut documents to what the store takes: every sentence embedded, once.
+// Adds vectors to chunked documents: every sentence is embedded once.
 #pragma once
 
 #include <functional>
@@ -10,16 +10,16 @@
 
 namespace plimsoll::ingest {
 
-// Asked before each few sentences.
+// Passed to KeepGoing before every few sentences.
 struct EmbedProgress {
-  std::size_t more = 0;   // sentences embedded since it was asked last
-  std::size_t done = 0;   // sentences embedded so far, by this embedder and those before it
+  std::size_t more = 0;   // sentences embedded since the last call
+  std::size_t done = 0;   // sentences embedded so far, by all embedders
   std::size_t total = 0;  // of all embedders, as far as known
 };
 using KeepGoing = std::function<bool(const EmbedProgress& progress)>;  // false: stop
 
 // `embedders`: those of the index, in its order. `known`: documents with vectors of the same embedders, whose
-// sentences are not embedded again. timed_out where it was told to stop.
+// sentences are not embedded again. timed_out: it was stopped.
 Result<std::vector<DocumentWithVectors>> embed_documents(std::vector<Document> documents,
                                                          std::span<Embedder* const> embedders,
                                                          std::span<const DocumentWithVectors> known,

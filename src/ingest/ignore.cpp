@@ -11,7 +11,7 @@ namespace {
 
 using Bytes = std::bitset<256>;
 
-// Longer ones are nobody's pattern, and would only cost time.
+// Longer patterns are not realistic and would only cost time.
 constexpr std::size_t most_pattern = 1024;
 constexpr std::size_t most_rules = 20'000;
 
@@ -19,7 +19,7 @@ std::size_t value(char c) {
   return static_cast<unsigned char>(c);
 }
 
-// "[:alpha:]" and its like, at the front of the text; bytes of it, or 0.
+// Parses "[:alpha:]" and similar at the start of the text; returns its size, or 0.
 std::size_t named_class(std::string_view text, Bytes& bytes) {
   struct Named {
     std::string_view name;
@@ -38,7 +38,7 @@ std::size_t named_class(std::string_view text, Bytes& bytes) {
   return 0;
 }
 
-// "[a-z]", "[!x]", "[]]": bytes of it, or 0 where it is never closed.
+// Parses "[a-z]", "[!x]", "[]]"; returns its size, or 0 if it is not closed.
 std::size_t bracket(std::string_view text, Bytes& bytes) {
   std::size_t at = 1;
   const bool negated = at < text.size() && (text[at] == '!' || text[at] == '^');
@@ -129,8 +129,8 @@ bool IgnoreRules::tokenize(std::string_view pattern, Rule& rule) {
   return true;
 }
 
-// All places in the pattern that the path may have led to, a byte at a time: never more work than the one's
-// length times the other's.
+// Tracks all possible positions in the pattern, one byte at a time: the work is at most the product of both
+// lengths.
 bool IgnoreRules::matches(const std::vector<Token>& tokens, std::string_view path) {
   const std::size_t count = tokens.size();
   std::vector<char> at(count + 1);      // before token i

@@ -1,5 +1,5 @@
-// Rules of a .gitignore file, as git has them: one pattern a line, the last that matches decides, "!" takes
-// back, a slash in front or inside anchors, one at the end means folders only, "**" spans folders.
+// Rules of a .gitignore file, as in git: one pattern per line, the last match decides, "!" negates, a slash
+// at the start or inside anchors, one at the end means folders only, "**" spans folders.
 #pragma once
 
 #include <bitset>
@@ -13,12 +13,12 @@ namespace plimsoll::ingest {
 
 class IgnoreRules {
  public:
-  // Never fails: a line that is no pattern matches nothing.
+  // Never fails: an invalid pattern matches nothing.
   explicit IgnoreRules(std::string_view text);
 
-  // Whether the path is left out (true) or taken in again (false); nothing: no rule speaks of it. The path is
-  // relative to the folder of the file, with '/', without one in front or behind. Whoever asks does not go
-  // into a folder that is left out: as in git, nothing below it can be taken in again. Costs at most the
+  // Returns whether the path is excluded (true) or included again (false); none: no rule matches. The path is
+  // relative to the folder of the file, with '/', without one at the start or end. The caller must not enter
+  // an excluded folder: as in git, nothing below it can be included again. Costs at most the
   // length of the path times that of the patterns.
   std::optional<bool> verdict(std::string_view path, bool is_folder) const;
 
@@ -28,11 +28,11 @@ class IgnoreRules {
   enum class Step : std::uint8_t { byte, any, star, folders, rest };  // x ? * **/ /**
   struct Token {
     Step step;
-    std::bitset<256> bytes;  // of `byte`: which may stand there
+    std::bitset<256> bytes;  // for `byte`: the allowed bytes
   };
   struct Rule {
     std::vector<Token> tokens;
-    std::string literal;  // where there are no wildcards, all of it
+    std::string literal;  // the whole pattern, if it has no wildcards
     bool taken_back = false;
     bool folders_only = false;
     bool anchored = false;

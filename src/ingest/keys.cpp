@@ -8,7 +8,7 @@
 namespace plimsoll::ingest {
 namespace {
 
-// The label, and then ever longer ends of the path, up to all of it.
+// Returns the label, then ever longer suffixes of the path, up to the whole path.
 std::vector<std::string> candidates(const std::string& label, const std::string& path) {
   std::vector<std::string> out{label};
   const auto parts = std::count(label.begin(), label.end(), '/') + 1;
@@ -43,9 +43,9 @@ DocumentKeys::Keys::iterator DocumentKeys::find(const std::string& label, const 
   if (path.empty()) return by_key_.find(label);
   if (const auto known = key_of_path_.find(path); known != key_of_path_.end())
     return by_key_.find(known->second);
-  // Older versions took the label for the key, and the whole path where two files of one run had the same.
-  // A label says little: with other bytes it may be of another folder. It is taken for the same file where a
-  // file of the same folder was found by its bytes before.
+  // Older versions used the label as key, or the whole path if two files of one run had the same label. With
+  // other bytes, the same label may belong to another folder. It counts as the same file if another
+  // file of that folder was already recognised by its bytes.
   for (const std::string& key : {path, label}) {
     const auto known = by_key_.find(key);
     if (known == by_key_.end() || known->second.file.path) continue;

@@ -1,8 +1,8 @@
 // The keys of documents that were read from files.
 //
-// A file is known by its absolute path. Its key is short, "docs/guide.md", and belongs to that file for as
-// long as the document is in the index: a file of another folder that would get the same key gets a longer
-// one, "project/docs/guide.md".
+// A file is identified by its absolute path. Its key is short, "docs/guide.md", and belongs to that file
+// while the document is in the index: a file of another folder that would get the same key gets a longer one,
+// "project/docs/guide.md".
 #pragma once
 
 #include <string>
@@ -22,12 +22,12 @@ class DocumentKeys {
   struct Assigned {
     std::string key;
     FileSource file;
-    bool is_stored = false;   // the index has a document of this key, of this file
-    bool is_changed = false;  // its bytes are others than those of the stored one
-    bool is_adopted = false;  // the stored document was of no known file, or of one that has been moved here
+    bool is_stored = false;   // the index has a document with this key from this file
+    bool is_changed = false;  // its bytes differ from the stored ones
+    bool is_adopted = false;  // the stored document had no known file, or its file was moved here
   };
-  // `label`: the key that it gets if no other file has it. `hash`: of its bytes. A file without a path has
-  // the label for its key.
+  // `label`: the key unless another file has it. `hash`: of its bytes. A file without a path uses
+  // the label as key.
   Assigned assign(std::string_view label, FileSource file, const std::string& hash);
 
  private:
@@ -42,7 +42,7 @@ class DocumentKeys {
 
   Keys by_key_;
   std::unordered_map<std::string, std::string> key_of_path_;
-  std::unordered_set<std::string> roots_found_;  // whose files older versions have stored
+  std::unordered_set<std::string> roots_found_;  // with files stored by older versions
 };
 
 }  // namespace plimsoll::ingest

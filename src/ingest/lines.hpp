@@ -1,4 +1,4 @@
-// Lines of a text: \n, \r\n and \r end one.
+// Splits a text into lines at \n, \r\n and \r.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace plimsoll::ingest {
 
-// visit(Span) for every line, without its end.
+// Calls visit(Span) for every line, without its end.
 template <typename Visit>
 void each_line(std::string_view text, Visit visit) {
   for (std::size_t at = 0; at < text.size();) {
@@ -18,7 +18,7 @@ void each_line(std::string_view text, Visit visit) {
   }
 }
 
-// Whether the line ends of a paragraph were set where the next word did not fit: they mean nothing then.
+// Returns whether a paragraph is hard-wrapped, so that its line ends have no meaning.
 bool is_wrapped(std::string_view paragraph);
 
 }  // namespace plimsoll::ingest

@@ -50,7 +50,7 @@ class Ingest {
     }
     std::size_t sentences = 0;
     for (const Chunk& chunk : document->chunks) sentences += chunk.sentences.size();
-    // A long document takes its time: what was ready before it is stored first.
+    // Stores finished documents before a long one.
     if (sentences >= most_sentences_) TRY_VOID(flush());
     if (replaces_) replaced_.push_back(document->key);
     batch_sentences_ += sentences;
@@ -59,7 +59,7 @@ class Ingest {
     return {};
   }
 
-  // Nothing: it does not go in, or is there already.
+  // None: skipped, or unchanged.
   Result<std::optional<Document>> read(const SourceFile& file) {
     auto bytes = check_size(file.bytes, options_.read).and_then([&] {
       return base::read_file(file.path, options_.read.max_document_bytes);
@@ -95,7 +95,7 @@ class Ingest {
     return std::optional(*std::move(document));
   }
 
-  // Whether what the user puts on every document is on this one.
+  // Returns whether the stored document has the user's metadata.
   Result<bool> same_metadata(const std::string& key) {
     if (options_.metadata.empty()) return true;
     TRY(const auto head, tools_.store.head(tools_.index.id, key));
@@ -130,7 +130,7 @@ class Ingest {
       report_.counts.sentences += now.more;
       report_.counts.bytes = before + (now.total == 0 ? 0 : batch_bytes_ * now.done / now.total);
       if (!progress_(report_.counts, last)) report_.stopped = true;
-      // A batch takes some seconds and is stored; only what takes longer, a large document, is given up.
+      // A batch takes a few seconds and is finished; only a large document, which takes longer, is abandoned.
       return !report_.stopped || now.done == now.total || now.total <= 2 * most_sentences_;
     });
     report_.counts.bytes = before + batch_bytes_;
@@ -149,7 +149,7 @@ class Ingest {
     return {};
   }
 
-  // The next batch has as many sentences as are embedded in the time of a batch.
+  // Sets the size of the next batch to what is embedded in the batch time.
   void adapt(std::size_t embedded, Clock::duration took) {
     const double seconds = std::chrono::duration<double>(took).count();
     if (embedded < least_batch_ || seconds <= 0) return;
@@ -164,13 +164,13 @@ class Ingest {
   const Progress& progress_;
   IngestReport report_;
   std::optional<DocumentKeys> keys_;
-  std::vector<FoundSource> found_;  // to be written with the batch
+  std::vector<FoundSource> found_;  // written with the batch
   std::vector<Document> batch_;
-  std::vector<std::string> replaced_;  // keys of the batch that the store has
-  bool replaces_ = false;              // whether the store has the document that was read last
+  std::vector<std::string> replaced_;  // keys of the batch that replace stored documents
+  bool replaces_ = false;              // whether the last document replaces a stored one
   std::size_t batch_sentences_ = 0;
   std::uint64_t batch_bytes_ = 0;  // of its files
-  // A few sentences at first: how long they take tells how many a batch may have.
+  // Starts with a few sentences to measure the speed.
   static constexpr std::size_t least_batch_ = 64;
   std::size_t most_sentences_ = std::min(least_batch_, options_.batch_sentences);
   Clock::time_point flushed_ = Clock::now();

@@ -1,8 +1,8 @@
-// The write path: files in, documents with their vectors in the store.
+// The write path: reads files and stores documents with their vectors.
 //
-// What is unchanged since it was stored is neither cut nor embedded again. Documents go into the store in
-// small batches, every two seconds or so; a batch is stored as a whole or not at all, so that a stop, an
-// error or a crash leaves an index that is consistent and has all but the last batch, and the next run
+// Unchanged files are neither chunked nor embedded again. Documents are stored in small batches, about every
+// two seconds; a batch is stored completely or not at all, so a stop, an
+// error or a crash leaves a consistent index without the last batch, and the next run
 // continues there.
 #pragma once
 
@@ -23,20 +23,21 @@
 namespace plimsoll::ingest {
 
 struct SourceFile {
-  std::string key;  // that its document gets if no other file has it
+  std::string key;  // of its document, unless another file has it
   FileSource source;
   std::filesystem::path path;
   std::uint64_t bytes = 0;
-  bool wanted = false;  // it was named by the user: read it, whatever is in it
+  bool wanted = false;  // named by the user: always read it
 };
 
 struct IngestOptions {
   ReadOptions read;
   CutOptions cut;
-  Metadata metadata;                   // put on every document, beside what it says of itself
-  std::size_t batch_documents = 256;   // that one batch holds at most
-  std::size_t batch_sentences = 2048;  // likewise, but for one large document; fewer where embedding is slow
-  std::chrono::milliseconds batch_time{2'000};  // that a batch takes, about
+  Metadata metadata;                  // added to every document
+  std::size_t batch_documents = 256;  // most documents per batch
+  std::size_t batch_sentences =
+      2048;  // most sentences per batch, except for one large document; fewer if embedding is slow
+  std::chrono::milliseconds batch_time{2'000};  // approximate time of a batch
 };
 
 struct Problem {
@@ -45,25 +46,25 @@ struct Problem {
 };
 
 struct IngestCounts {
-  std::size_t files = 0;  // looked at
+  std::size_t files = 0;  // checked
   std::size_t added = 0, updated = 0, unchanged = 0;
-  std::uint64_t bytes = 0;    // of files that are done, and of those under way in proportion
+  std::uint64_t bytes = 0;    // of finished files, and proportionally of current ones
   std::size_t sentences = 0;  // embedded
   std::size_t chunks = 0;     // stored
 };
 
 struct IngestReport {
   IngestCounts counts;
-  std::vector<Problem> problems;  // files that should have gone in and did not
+  std::vector<Problem> problems;  // files that could not be added
   std::vector<Problem> skipped;   // files of kinds that are not indexed
-  std::vector<Problem> warnings;  // files that went in, but not as they should
+  std::vector<Problem> warnings;  // files that were added with restrictions
   bool stopped = false;
 };
 
-// After each file and during long ones. False: stop after what is under way.
+// Called after each file and during long ones. False: stop after the current batch.
 using Progress = std::function<bool(const IngestCounts& counts, std::string_view key)>;
 
-// Everything that an ingest needs; all of it outlives the call.
+// Dependencies; all must outlive the call.
 struct IngestTools {
   Store& store;
   const IndexInfo& index;
@@ -71,12 +72,12 @@ struct IngestTools {
   std::span<Embedder* const> embedders;  // the index's, in its order
 };
 
-// An error is one of the store or of an embedder; a file that cannot be read is a problem in the report.
+// Fails if the store or an embedder fails; a file that cannot be read is a problem in the report.
 Result<IngestReport> ingest_files(const IngestTools& tools, std::span<const SourceFile> files,
                                   const IngestOptions& options, const Progress& progress);
 
-// The document that a file's bytes are, but for its source_hash, which who asks has often reckoned already.
-// `name`: for finding out its kind.
+// Makes a document from a file's bytes, without source_hash, which the caller often has already.
+// `name`: for detecting its type.
 Result<Document> make_document(std::string_view bytes, std::string_view key, std::string_view name,
                                const Tokenizer& tokenizer, const IngestOptions& options,
                                std::vector<std::string>& warnings);

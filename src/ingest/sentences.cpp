@@ -24,17 +24,17 @@ bool is_letter(char c) {
   return is_upper(c) || (c >= 'a' && c <= 'z');
 }
 
-// Whoever writes these goes on with a name.
+// Abbreviations that are followed by a name.
 constexpr std::array titles{"mr"sv,  "mrs"sv, "ms"sv,  "dr"sv,   "prof"sv, "st"sv,  "mt"sv,    "rev"sv,
                             "hon"sv, "gen"sv, "col"sv, "capt"sv, "lt"sv,   "sgt"sv, "maj"sv,   "sen"sv,
                             "rep"sv, "gov"sv, "cf"sv,  "vs"sv,   "viz"sv,  "ca"sv,  "approx"sv};
-// And these with a number.
+// Abbreviations that are followed by a number.
 constexpr std::array numbered{"no"sv,  "nos"sv, "fig"sv, "figs"sv, "eq"sv,  "eqs"sv, "sec"sv,  "ch"sv,
                               "vol"sv, "p"sv,   "pp"sv,  "art"sv,  "ref"sv, "tab"sv, "jan"sv,  "feb"sv,
                               "mar"sv, "apr"sv, "jun"sv, "jul"sv,  "aug"sv, "sep"sv, "sept"sv, "oct"sv,
                               "nov"sv, "dec"sv, "par"sv, "op"sv,   "nr"sv};
 
-// Whether the full stop at `stop` belongs to the word before it. `next`: the first letter of what follows.
+// Returns whether the full stop at `stop` belongs to an abbreviation. `next`: the first letter after it.
 bool is_abbreviation(std::string_view text, std::size_t start, std::size_t stop, char next) {
   constexpr std::size_t longest = 12;
   std::size_t begin = stop;
@@ -44,7 +44,7 @@ bool is_abbreviation(std::string_view text, std::size_t start, std::size_t stop,
   const std::string_view word = text.substr(begin, stop - begin);
   if (word.empty() || word.size() > longest) return false;
   if (std::all_of(word.begin(), word.end(), is_digit)) {
-    // "1. First": a number at the head of its line.
+    // "1. First": a number at the start of a line.
     std::size_t line = begin;
     while (line > start && (text[line - 1] == ' ' || text[line - 1] == '\t')) --line;
     return line == start || text[line - 1] == '\n' || text[line - 1] == '"' || text[line - 1] == '\'';
@@ -70,7 +70,7 @@ bool is_lower_at(std::string_view text, std::size_t at) {
   return point >= 0 && utf8proc_category(point) == UTF8PROC_CATEGORY_LL;
 }
 
-// Bytes of a mark that ends a sentence by itself, without a blank behind it: 。！？｡
+// Returns the size of a mark that ends a sentence without a blank after it: 。！？｡
 std::size_t wide_stop(std::string_view text, std::size_t at) {
   const std::string_view mark = text.substr(at, 3);
   return mark == "\xE3\x80\x82" || mark == "\xEF\xBC\x81" || mark == "\xEF\xBC\x9F" || mark == "\xEF\xBD\xA1"
@@ -78,7 +78,7 @@ std::size_t wide_stop(std::string_view text, std::size_t at) {
              : 0;
 }
 
-// Bytes of a mark that ends a sentence where a blank follows: . ! ? … । ؟
+// Returns the size of a mark that ends a sentence if a blank follows: . ! ? … । ؟
 std::size_t stop_bytes(std::string_view text, std::size_t at) {
   const char c = text[at];
   if (c == '.' || c == '!' || c == '?') return 1;
@@ -88,7 +88,7 @@ std::size_t stop_bytes(std::string_view text, std::size_t at) {
   return 0;
 }
 
-// Quotes, brackets and marks of emphasis that close behind a sentence.
+// Returns the size of a closing quote, bracket or emphasis mark after a sentence.
 std::size_t closer_bytes(std::string_view text, std::size_t at) {
   if (at >= text.size()) return 0;
   if ("\"')]}*_"sv.find(text[at]) != std::string_view::npos) return 1;
@@ -107,7 +107,7 @@ std::size_t behind_closers(std::string_view text, std::size_t at) {
   }
 }
 
-// Bytes of line ends that are written out, as JSON, logs and programs write them in text: "\\n", "\\r\\n".
+// Returns the size of escaped line ends, as in JSON, logs and code: "\\n", "\\r\\n".
 std::size_t written_line_ends(std::string_view text, std::size_t at) {
   std::size_t end = at;
   while (end + 1 < text.size() && text[end] == '\\' && (text[end + 1] == 'n' || text[end + 1] == 'r'))
@@ -115,7 +115,7 @@ std::size_t written_line_ends(std::string_view text, std::size_t at) {
   return end - at;
 }
 
-// Behind the end of a string in a list of strings, where one ends at `at`: `.", "role"`. Otherwise 0.
+// Returns the position after the end of a string in a list of strings: `.", "role"`; 0: none ends at `at`.
 std::size_t behind_string(std::string_view text, std::size_t at) {
   if (at >= text.size() || text[at] != ',') return 0;
   if (text[at - 1] != '"' && text[at - 1] != '\'' && text[at - 1] != '}' && text[at - 1] != ']') return 0;
@@ -123,7 +123,8 @@ std::size_t behind_string(std::string_view text, std::size_t at) {
   return next < text.size() && "\"'{["sv.find(text[next]) != std::string_view::npos ? at + 1 : 0;
 }
 
-// The end of the sentence whose stop is at `stop`, or 0 where that is none. `text` ends where the block does.
+// Returns the end of the sentence with its stop at `stop`, or 0 if it is not an end. `text` ends with the
+// block.
 std::size_t sentence_end(std::string_view text, std::size_t start, std::size_t stop) {
   std::size_t end = stop;
   for (std::size_t bytes = 0; end < text.size() && (bytes = stop_bytes(text, end)) > 0;) end += bytes;
@@ -153,7 +154,7 @@ void add(std::string_view text, Span span, std::vector<Span>& into) {
 void add_sentences(std::string_view text, Span span, bool wrapped, std::vector<Span>& into) {
   const std::string_view block = text.substr(0, span.end);
   std::size_t start = span.start;
-  std::size_t looked = span.start;  // stops before have been looked at
+  std::size_t looked = span.start;  // stops before this were checked
   for (std::size_t at = span.start; at < span.end;) {
     const char c = block[at];
     std::size_t end = 0;
@@ -164,12 +165,12 @@ void add_sentences(std::string_view text, Span span, bool wrapped, std::vector<S
       end = behind_closers(block, at + wide);
     } else if (at >= looked && stop_bytes(block, at) > 0) {
       end = sentence_end(block, start, at);
-      // A row of stops is looked at once, from its first.
+      // A row of stops is checked once, from its first.
       looked = at;
       for (std::size_t bytes = 0; looked < span.end && (bytes = stop_bytes(block, looked)) > 0;)
         looked += bytes;
     } else if (c == '\\') {
-      // One may be the name of a folder; two are a paragraph's end.
+      // One may be part of a path; two are the end of a paragraph.
       const std::size_t written = written_line_ends(block, at);
       if (written >= 4) end = at + written;
     }

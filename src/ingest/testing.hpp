@@ -1,4 +1,4 @@
-// For the tests and fuzzers of this room: what must hold of every document that was read or cut.
+// For the tests and fuzzers of this folder: checks the invariants of documents.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ inline std::string section_fault(const std::vector<DocumentSection>& sections, s
       return fmt::format("section {} is not inside its parent", i);
     if (section.span.start < sections[i - 1].span.start) return "sections are out of order";
     if (sections[i - 1].span.end > section.span.start && section.parent != i - 1) {
-      // The one before must be closed, unless it holds this one.
+      // The previous one must be closed, unless it contains this one.
       std::uint32_t above = section.parent;
       while (above != i - 1 && above != 0) above = sections[above].parent;
       if (above != i - 1 && i != 1) return fmt::format("section {} begins inside a sibling", i);
@@ -37,7 +37,7 @@ inline std::string section_fault(const std::vector<DocumentSection>& sections, s
   return {};
 }
 
-// The first thing that is wrong, or nothing. `source`: the file, where the document can be found in it.
+// Returns the first fault, or "". `source`: the file, if the document is addressable.
 inline std::string read_fault(const ReadDocument& read, std::string_view source) {
   if (!base::is_valid_utf8(read.text)) return "the text is no UTF-8";
   if (std::string fault = section_fault(read.sections, read.text.size()); !fault.empty()) return fault;
@@ -63,7 +63,7 @@ inline std::string read_fault(const ReadDocument& read, std::string_view source)
   return {};
 }
 
-// As read_fault, of a document that was cut. Says nothing of how good the cuts are.
+// The same for a chunked document. Does not judge the quality of the chunks.
 inline std::string cut_fault(const Document& document, const Tokenizer& tokenizer,
                              const CutOptions& options) {
   const std::string_view text = document.text;
@@ -72,7 +72,7 @@ inline std::string cut_fault(const Document& document, const Tokenizer& tokenize
   if (document.chunks.empty()) return blank ? "" : "a text without chunks";
   if (document.chunks.front().span.start != 0 || document.chunks.back().span.end != text.size())
     return "the chunks do not reach the ends of the text";
-  std::uint64_t at = 0;  // everything before is in a sentence, or white
+  std::uint64_t at = 0;  // everything before is in a sentence or white space
   for (std::size_t i = 0; i < document.chunks.size(); ++i) {
     const Chunk& chunk = document.chunks[i];
     if (i > 0 && document.chunks[i - 1].span.end != chunk.span.start)
@@ -106,7 +106,7 @@ inline std::string cut_fault(const Document& document, const Tokenizer& tokenize
   return {};
 }
 
-// The innermost section that holds the byte.
+// Returns the innermost section that contains the byte.
 inline std::uint32_t section_at(const std::vector<DocumentSection>& sections, std::uint64_t at) {
   std::uint32_t found = 0;
   for (std::uint32_t i = 0; i < sections.size(); ++i)
@@ -114,7 +114,7 @@ inline std::uint32_t section_at(const std::vector<DocumentSection>& sections, st
   return found;
 }
 
-// A line a block: kind, heading path, lead, text. For reading in a test.
+// Returns one line per block: kind, heading path, lead, text.
 inline std::string outline(const ReadDocument& read) {
   constexpr std::string_view kinds = "phlrc";  // paragraph, heading, list item, row, code
   std::string lines;

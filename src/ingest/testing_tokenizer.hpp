@@ -1,4 +1,4 @@
-// For tests and fuzzers: a tokenizer that needs nothing that set-up fetches. Bytes, and the words that the
+// For tests and fuzzers: a tokenizer that needs no downloads. It has bytes, and the words that the
 // tests use.
 #pragma once
 

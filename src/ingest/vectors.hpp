@@ -1,4 +1,4 @@
-// Vectors as the store keeps them: sentences in eight bits, chunks in sixteen.
+// Vectors in the store's format: sentences with eight bits, chunks with sixteen.
 #pragma once
 
 #include <span>
@@ -9,15 +9,15 @@
 
 namespace plimsoll::ingest {
 
-// A unit vector in eight bits a dimension: its largest value becomes 127.
+// A unit vector with eight bits per dimension: its largest value becomes 127.
 struct PackedSentence {
   float scale = 0;
   std::vector<std::int8_t> values;
 };
 PackedSentence pack(std::span<const float> vector);
 
-// What the store keeps of a chunk. The chunk's own vector is the mean of its sentences', each as heavy as it
-// has tokens, made unit length: it finds more than the vector of the chunk's text as a whole, and no token is
+// Returns the vectors of a chunk for the store. The chunk's vector is the token-weighted mean of its
+// sentences, normalised: it finds more than a vector of the chunk's whole text, and no token is
 // embedded twice.
 ChunkVectors chunk_vectors(const Chunk& chunk, std::span<const PackedSentence* const> sentences,
                            std::size_t dimensions);

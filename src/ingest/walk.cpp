@@ -18,11 +18,11 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t most_ignore_file = std::uint64_t{1} << 20;
 
-// The rules of one folder, and how many bytes of a path lead to it: relative to the root, or from above it.
+// The rules of one folder, at the root, below or above it, and how paths map to it.
 struct Level {
   IgnoreRules rules;
-  std::string prefix;    // what stands before a key, seen from this folder ("src/" for a root inside)
-  std::size_t drop = 0;  // bytes of the key that are this folder
+  std::string prefix;    // prefix of keys relative to this folder ("src/" for a root inside)
+  std::size_t drop = 0;  // bytes of the key for this folder
 };
 
 class Patterns {
@@ -35,7 +35,7 @@ class Patterns {
   bool excludes(const std::string& key, bool is_folder) const {
     return exclude_.verdict(key, is_folder).value_or(false);
   }
-  // Of a file: by its own name, or by that of a folder above it.
+  // Matches a file by its own name or by a parent folder.
   bool includes(const std::string& key) const {
     for (std::size_t slash = key.find('/'); slash != std::string::npos; slash = key.find('/', slash + 1))
       if (include_.verdict(key.substr(0, slash), true).value_or(false)) return true;
@@ -86,7 +86,7 @@ class Walker {
       if (name == ".git" || (!options_.hidden && name.starts_with('.'))) continue;
       entries.push_back({.name = std::move(name), .path = at->path()});
     }
-    if (error) problem_({path, fmt::format("cannot be listed: {}", error.message())});
+    if (error) problem_({path, fmt::format("cannot list it: {}", error.message())});
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
     return entries;
   }
@@ -100,11 +100,11 @@ class Walker {
     if (is_left_out(key, is_folder && !is_link) || patterns_.excludes(key, is_folder && !is_link)) return {};
     if (!is_folder && patterns_.chosen() && !patterns_.includes(key)) return {};
     if (!base::is_valid_utf8(key)) {
-      problem_({entry.path, "its name is no UTF-8"});
+      problem_({entry.path, "its name is not UTF-8"});
     } else if (is_link && status.type() == fs::file_type::not_found) {
-      problem_({entry.path, "a link that leads nowhere"});
+      problem_({entry.path, "a broken link"});
     } else if (error) {
-      problem_({entry.path, fmt::format("cannot be looked at: {}", error.message())});
+      problem_({entry.path, fmt::format("cannot check it: {}", error.message())});
     } else if (is_folder && is_link) {
       problem_({entry.path, "a link to a folder; not followed", /*skipped=*/true});
     } else if (is_folder) {
@@ -114,14 +114,14 @@ class Walker {
     } else {
       const std::uint64_t bytes = fs::file_size(entry.path, error);
       if (error)
-        problem_({entry.path, fmt::format("cannot be looked at: {}", error.message())});
+        problem_({entry.path, fmt::format("cannot check it: {}", error.message())});
       else
         return found_({.path = entry.path, .key = key, .bytes = bytes, .wanted = patterns_.chosen()});
     }
     return {};
   }
 
-  // The innermost file that speaks of it decides.
+  // The innermost file with a matching rule decides.
   bool is_left_out(const std::string& key, bool is_folder) const {
     for (auto level = levels_.rbegin(); level != levels_.rend(); ++level)
       if (const auto verdict = level->rules.verdict(level->prefix + key.substr(level->drop), is_folder))
@@ -144,14 +144,14 @@ class Walker {
     }
   }
 
-  // From the folder that holds .git down to the one above the root.
+  // Reads rules from the folder with .git down to the parent of the root.
   void read_rules_above() {
     std::error_code error;
     const fs::path start = fs::canonical(root_, error);
     if (error) return;
     std::vector<fs::path> above;
     for (fs::path at = start; !fs::exists(at / ".git", error); at = at.parent_path()) {
-      if (at == at.parent_path()) return;  // in no repository
+      if (at == at.parent_path()) return;  // not in a repository
       above.push_back(at.parent_path());
     }
     for (auto at = above.rbegin(); at != above.rend(); ++at)
@@ -174,8 +174,8 @@ Result<void> walk(const fs::path& root, const WalkOptions& options,
   std::error_code error;
   const fs::file_status status = fs::status(root, error);
   if (status.type() == fs::file_type::not_found)
-    return fail(Errc::not_found, "there is no '{}'", root.string());
-  if (error) return fail(Errc::io_failed, "cannot look at '{}': {}", root.string(), error.message());
+    return fail(Errc::not_found, "no such file or folder: '{}'", root.string());
+  if (error) return fail(Errc::io_failed, "cannot check '{}': {}", root.string(), error.message());
   if (fs::is_directory(status)) return Walker(root, options, found, problem).run();
   if (!fs::is_regular_file(status)) {
     problem({root, "neither a file nor a folder"});
@@ -185,7 +185,7 @@ Result<void> walk(const fs::path& root, const WalkOptions& options,
   const Patterns patterns(options);
   if (patterns.excludes(name, false) || (patterns.chosen() && !patterns.includes(name))) return {};
   const std::uint64_t bytes = fs::file_size(root, error);
-  if (error) return fail(Errc::io_failed, "cannot look at '{}': {}", root.string(), error.message());
+  if (error) return fail(Errc::io_failed, "cannot check '{}': {}", root.string(), error.message());
   return found({.path = root, .key = name, .bytes = bytes, .wanted = true});
 }
 

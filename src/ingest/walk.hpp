@@ -1,10 +1,10 @@
-// Finds the files to read: those named, and those below the folders named, without what ignore files leave
-// out.
+// Finds the files to read: named files, and files below named folders, except those that ignore files
+// exclude.
 //
-// .gitignore and .plimsollignore count in every folder (of two that disagree, the latter wins), and those of
-// the folders above up to the one that holds .git. Names that begin with a dot are passed over. A link to a
-// file is read; a link to a folder is not followed, so that no walk goes round. Files come in the order of
-// their names.
+// .gitignore and .plimsollignore are used in every folder (if they disagree, the latter wins), and those of
+// parent folders up to the one with .git. Names that start with a dot are skipped. A link to a
+// file is read; a link to a folder is not followed, to avoid cycles. Files are sorted by
+// name.
 #pragma once
 
 #include <cstdint>
@@ -19,28 +19,28 @@ namespace plimsoll::ingest {
 
 struct FoundFile {
   std::filesystem::path path;
-  std::string key;  // relative to the folder given, with '/'; of a file that was given itself, its name
+  std::string key;  // relative to the given folder, with '/'; for a given file, its name
   std::uint64_t bytes = 0;
-  bool wanted = false;  // it was named, or an include pattern names it
+  bool wanted = false;  // named by the user or by an include pattern
 };
 
 struct WalkProblem {
   std::filesystem::path path;
   std::string reason;    // a sentence without the path
-  bool skipped = false;  // nothing is wrong: it is of a kind that is not read
+  bool skipped = false;  // not an error: a type that is not read
 };
 
 struct WalkOptions {
   bool ignore_files = true;
-  // Patterns as in .gitignore, relative to the root. If there are any to include, files that none of them
-  // names are passed over. Those to exclude win.
+  // Patterns as in .gitignore, relative to the root. If there are include patterns, only matching files are
+  // found. Exclude patterns win.
   std::vector<std::string> include{}, exclude{};
-  bool hidden = false;             // names that begin with a dot too; .git never
-  std::uint32_t most_depth = 200;  // folders in each other
+  bool hidden = false;             // include names that start with a dot, except .git
+  std::uint32_t most_depth = 200;  // nesting of folders
 };
 
-// `found` may end the walk by an error, which is given back. What cannot be read goes to `problem`, and the
-// walk goes on. not_found: there is no such file or folder.
+// An error from `found` ends the walk and is returned. Unreadable files are reported to `problem`, and the
+// walk continues. not_found: no such file or folder.
 Result<void> walk(const std::filesystem::path& root, const WalkOptions& options,
                   const std::function<Result<void>(const FoundFile&)>& found,
                   const std::function<void(const WalkProblem&)>& problem);

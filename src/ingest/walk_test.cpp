@@ -150,7 +150,7 @@ TEST_F(Walk, LinksNeverGoRound) {
   EXPECT_EQ(found(), "a/x.md link.md ");
   EXPECT_NE(problems_.find("loop: a link to a folder; not followed"), std::string::npos) << problems_;
   EXPECT_NE(problems_.find("self: "), std::string::npos) << problems_;
-  EXPECT_NE(problems_.find("broken: a link that leads nowhere"), std::string::npos) << problems_;
+  EXPECT_NE(problems_.find("broken: a broken link"), std::string::npos) << problems_;
 }
 
 TEST_F(Walk, ReportsWhatItCannotTakeAndGoesOn) {
@@ -162,9 +162,9 @@ TEST_F(Walk, ReportsWhatItCannotTakeAndGoesOn) {
   fs::permissions(root_ / "locked", fs::perms::none);
   EXPECT_EQ(found(), "a.md z.md ");
   EXPECT_NE(problems_.find("pipe: neither a file nor a folder"), std::string::npos) << problems_;
-  EXPECT_NE(problems_.find("its name is no UTF-8"), std::string::npos) << problems_;
+  EXPECT_NE(problems_.find("its name is not UTF-8"), std::string::npos) << problems_;
   if (::geteuid() != 0) {
-    EXPECT_NE(problems_.find("locked: cannot be listed"), std::string::npos) << problems_;
+    EXPECT_NE(problems_.find("locked: cannot list it"), std::string::npos) << problems_;
   }
   fs::permissions(root_ / "locked", fs::perms::all);
   EXPECT_EQ(walk(root_ / "none", {}, {}, {}).error().code, Errc::not_found);

@@ -10,7 +10,7 @@ namespace plimsoll::ingest {
 namespace {
 
 constexpr std::size_t block_bytes = std::size_t{1} << 18;
-constexpr std::size_t header = 16;  // holds the size of the piece, and keeps it aligned
+constexpr std::size_t header = 16;  // stores the size of the piece and keeps it aligned
 
 std::chrono::nanoseconds thread_time() {
   timespec now{};
@@ -31,7 +31,7 @@ void* BoundedArena::allocate(std::size_t bytes) {
     const std::size_t size = std::max(block_bytes, whole);
     if (size > bytes_left_) std::longjmp(exhausted, 1);
     bytes_left_ -= size;
-    // Default-initialised: a large block costs only the pages that are used. `new` aligns to 16.
+    // Default-initialised, so a large block costs only the used pages. `new` aligns to 16.
     blocks_.emplace_back(new std::byte[size]);
     next_ = blocks_.back().get();
     left_ = size;

@@ -1,12 +1,12 @@
-// Memory for a C library that knows no bounds of its own. All of it is let go at once, so that no tree is
-// taken down node by node; and a library that wants too much, or that has been at it for too long, is left in
-// the middle of its work:
+// Bounded memory for a C library without limits of its own. Everything is freed at once, not node by node. If
+// the library needs too much memory or time, it is aborted with
+// longjmp:
 //
 //   BoundedArena arena(most_bytes, most_time);
 //   if (setjmp(arena.exhausted) != 0) return too_much;
 //   tree = parse(..., [](void* arena, size_t n) { return static_cast<BoundedArena*>(arena)->allocate(n); });
 //
-// Between the two no C++ object with a destructor may be made on the stack.
+// Between the two no C++ object with a destructor may be created on the stack.
 #pragma once
 
 #include <chrono>
@@ -20,13 +20,13 @@ namespace plimsoll::ingest {
 
 class BoundedArena {
  public:
-  // The time is that of this thread's processor.
+  // The time is CPU time of this thread.
   BoundedArena(std::uint64_t most_bytes, std::chrono::milliseconds most_time);
 
-  // Sixteen bytes aligned; jumps to `exhausted` rather than fail.
+  // Aligned to 16 bytes; jumps to `exhausted` instead of failing.
   void* allocate(std::size_t bytes);
   void* allocate_zeroed(std::size_t bytes);
-  // Moves what realloc would; null is an empty piece.
+  // Like realloc; null is an empty piece.
   void* reallocate(void* piece, std::size_t bytes);
 
   std::jmp_buf exhausted{};

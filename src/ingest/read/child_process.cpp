@@ -44,7 +44,7 @@ struct Pipe {
   Descriptor read, write;
 };
 
-// Not 0, 1 or 2, which the child needs for itself: a service may have been started without them.
+// Moves a descriptor above 2, as the child needs 0 to 2: a service may have been started without them.
 Descriptor above_standard(int descriptor) {
   Descriptor low(descriptor);
   if (descriptor > 2 || descriptor < 0) return low;
@@ -63,7 +63,7 @@ Result<Pipe> make_pipe() {
   return pipe;
 }
 
-// Anonymous: it has no name that anybody else could open, and goes when it is closed.
+// Creates an anonymous file in memory, which is freed when it is closed.
 Result<Descriptor> file_with(std::string_view bytes) {
   Descriptor file = above_standard(::memfd_create("document", MFD_CLOEXEC));
   if (file.get() < 0) return system_failure("make a file in memory");
@@ -77,7 +77,7 @@ Result<Descriptor> file_with(std::string_view bytes) {
   return file;
 }
 
-// Where PATH has the program; found here, since a child may only make plain calls before it becomes another.
+// Finds the program in PATH before the fork, since the child may only make async-signal-safe calls.
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
   const char* const set = std::getenv("PATH");
@@ -103,7 +103,7 @@ void limit(int what, rlimit amount) {
   ::setrlimit(static_cast<__rlimit_resource>(what), &amount);
 }
 
-// In the child: plain system calls only, since another thread of the parent may have held any lock.
+// In the child: only async-signal-safe calls, since another thread of the parent may have held a lock.
 [[noreturn]] void become(const Launch& launch) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -112,7 +112,7 @@ void limit(int what, rlimit amount) {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   if (::dup2(launch.nothing, 0) < 0 || ::dup2(launch.output, 1) < 0 || ::dup2(launch.errors, 2) < 0)
     ::_exit(127);
-  // The file keeps its number over the exec.
+  // Keeps the file open across exec.
   if (::fcntl(launch.input, F_SETFD, 0) != 0) ::_exit(127);
   limit(RLIMIT_CORE, {0, 0});
   limit(RLIMIT_FSIZE, {0, 0});
@@ -135,7 +135,8 @@ class Child {
     wait(Clock::now());
   }
   void kill() const { ::kill(-id_, SIGKILL); }
-  // Until `end`, then it is killed. Kills what is left of its group, and gives the status as a shell has it.
+  // Waits until `end`, then kills the process. Kills the rest of its group and returns the status like a
+  // shell.
   int wait(Clock::time_point end) {
     int status = 0;
     bool killed = false;
@@ -157,7 +158,7 @@ class Child {
   pid_t id_;
 };
 
-// Takes what the child writes until it closes both ends. False: the time was over first.
+// Reads the child's output until it closes both pipes. False: the time was up first.
 bool take_output(Pipe& output, Pipe& errors, Clock::time_point end, std::uint64_t most, ChildOutput& into) {
   std::array<char, 65'536> buffer{};
   const auto take = [&](Descriptor& from, std::string& to, std::uint64_t limit_bytes) {
@@ -193,7 +194,7 @@ bool take_output(Pipe& output, Pipe& errors, Clock::time_point end, std::uint64_
 Result<ChildOutput> run_child(const std::vector<std::string>& arguments, std::string_view input,
                               const ChildLimits& limits) {
   const std::string program = find_program(arguments.front());
-  if (program.empty()) return fail(Errc::not_found, "there is no program '{}'", arguments.front());
+  if (program.empty()) return fail(Errc::not_found, "program '{}' not found", arguments.front());
   TRY(Descriptor file, file_with(input));
   TRY(Pipe output, make_pipe());
   TRY(Pipe errors, make_pipe());
@@ -206,7 +207,7 @@ Result<ChildOutput> run_child(const std::vector<std::string>& arguments, std::st
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  // Nothing of this process's settings and keys.
+  // A minimal environment, without settings and keys of this process.
   std::array<std::string, 2> variables{"LC_ALL=C.UTF-8", "PATH=/usr/bin:/bin"};
   std::array<char*, 3> environment{variables[0].data(), variables[1].data(), nullptr};
   const auto seconds = static_cast<rlim_t>(limits.time.count() / 1000 + 1);
@@ -223,7 +224,7 @@ Result<ChildOutput> run_child(const std::vector<std::string>& arguments, std::st
   const pid_t id = ::fork();
   if (id < 0) return system_failure("start a process");
   if (id == 0) become(launch);
-  ::setpgid(id, id);  // here too: whichever comes first
+  ::setpgid(id, id);  // also in the child, whichever runs first
   Child child(id);
   output.write.close();
   errors.write.close();
@@ -233,7 +234,7 @@ Result<ChildOutput> run_child(const std::vector<std::string>& arguments, std::st
   if (!in_time || result.cut) child.kill();
   result.status = child.wait(end);
   if (!in_time || (result.status == 128 + SIGXCPU && !result.cut))
-    return fail(Errc::timed_out, "'{}' was not done after {} s", arguments.front(),
+    return fail(Errc::timed_out, "'{}' did not finish within {} s", arguments.front(),
                 static_cast<double>(limits.time.count()) / 1000);
   return result;
 }

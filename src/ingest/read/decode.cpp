@@ -10,7 +10,7 @@
 namespace plimsoll::ingest {
 namespace {
 
-// One stretch costs as much as 24 characters; beyond this many a citation by place is given up.
+// An origin costs as much memory as 24 characters; above this number positions are dropped.
 constexpr std::size_t most_origins = 1'000'000;
 constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
 
@@ -56,7 +56,7 @@ std::string from_utf16(std::string_view bytes, bool little) {
   return text;
 }
 
-// What Windows-1252 has where Latin-1 has control characters; 0: nothing.
+// Windows-1252 characters in place of Latin-1's control characters; 0: undefined.
 constexpr std::array<std::uint16_t, 32> windows_1252{
     0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
     0x2039, 0x0152, 0,      0x017D, 0,      0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
@@ -67,10 +67,10 @@ struct Census {
   std::size_t control = 0;
   std::size_t high = 0;     // bytes above ASCII
   std::size_t good = 0;     // characters of more than one byte
-  std::size_t invalid = 0;  // bytes of no character
+  std::size_t invalid = 0;  // invalid bytes
 };
 
-// Where the next character starts that is no UTF-8, from `at`; counts what it passes.
+// Returns the position of the next invalid UTF-8 sequence from `at`; counts the characters before it.
 std::size_t next_invalid(std::string_view bytes, std::size_t at) {
   const std::size_t found = base::find_invalid_utf8(bytes.substr(at));
   return found == std::string_view::npos ? bytes.size() : at + found;
@@ -87,7 +87,7 @@ Census take_census(std::string_view bytes) {
   for (std::size_t at = 0; at < bytes.size();) {
     const std::size_t end = next_invalid(bytes, at);
     if (end < bytes.size()) ++census.invalid;
-    if (census.invalid > 0)  // otherwise nobody asks
+    if (census.invalid > 0)  // otherwise not needed
       for (std::size_t i = at; i < end; ++i)
         census.good += static_cast<unsigned char>(bytes[i]) >= 0xC0 ? 1 : 0;
     at = end + 1;
@@ -95,7 +95,7 @@ Census take_census(std::string_view bytes) {
   return census;
 }
 
-// Copies what is the same with its origins, and gives `make` each byte that is not.
+// Copies unchanged bytes with their origins, and calls `make` for each changed byte.
 template <typename IsSame, typename Make>
 void copy_with_origins(std::string_view bytes, Decoded& into, IsSame run_end, Make make) {
   for (std::size_t at = 0; at < bytes.size();) {
@@ -141,7 +141,7 @@ Result<void> decode(std::string_view bytes, Decoded& into) {
     return {};
   }
   const Census census = take_census(bytes);
-  if (census.nul > 0) return fail(Errc::unsupported, "binary: it holds {} NUL bytes", census.nul);
+  if (census.nul > 0) return fail(Errc::unsupported, "binary: it has {} NUL bytes", census.nul);
   if (census.control * 10 > bytes.size())
     return fail(Errc::unsupported, "binary: of its {} bytes, {} are control characters", bytes.size(),
                 census.control);
@@ -155,20 +155,20 @@ Result<void> decode(std::string_view bytes, Decoded& into) {
     }
     return {};
   }
-  // Where most characters of more than one byte are sound, the text is UTF-8 with flaws.
+  // If most multi-byte characters are valid, the text is UTF-8 with errors.
   if (census.good >= census.invalid) {
     copy_with_origins(
         bytes, into, [&](std::size_t at) { return next_invalid(bytes, at); },
         [&](unsigned char) { into.made += replacement; });
-    into.warning = fmt::format("{} bytes are no UTF-8 and were replaced",
+    into.warning = fmt::format("{} bytes are not UTF-8 and were replaced",
                                base::with_thousands(static_cast<std::int64_t>(census.invalid)));
   } else {
     if (census.high * 2 > bytes.size())
       return fail(Errc::unsupported,
-                  "binary, or in an encoding that is not read: {} of its {} bytes are above ASCII",
-                  census.high, bytes.size());
+                  "binary, or in an unsupported encoding: {} of its {} bytes are above ASCII", census.high,
+                  bytes.size());
     from_windows_1252(bytes, into);
-    into.warning = "it is no UTF-8 and was read as Windows-1252";
+    into.warning = "it is not UTF-8 and was read as Windows-1252";
   }
   into.text = into.made;
   return {};

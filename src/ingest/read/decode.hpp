@@ -1,4 +1,4 @@
-// Bytes into well-formed UTF-8: byte order marks, UTF-16, Windows-1252, and what is none of them.
+// Converts bytes to well-formed UTF-8: byte order marks, UTF-16, Windows-1252 and invalid text.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace plimsoll::ingest {
 
 struct Decoded {
-  std::string_view text;  // of the bytes given, or of `made`
+  std::string_view text;  // points into the given bytes or into `made`
   std::string made;
   std::vector<Origin> origins;  // empty: the text is the bytes
   bool addressable = true;
@@ -25,11 +25,11 @@ struct Decoded {
 // unsupported: the bytes are not text.
 Result<void> decode(std::string_view bytes, Decoded& into);
 
-// Each byte that belongs to no character becomes U+FFFD.
+// Replaces each invalid byte by U+FFFD.
 std::string with_replacements(std::string_view bytes);
 
-// Origins of a text in a text, and of that in a file, into origins of the first in the file. An empty `outer`
-// is the identity; an empty `inner` too.
+// Composes two mappings: of a text to a second text, and of that to a file. An empty `outer`
+// or `inner` is the identity.
 std::vector<Origin> compose(std::vector<Origin> outer, const std::vector<Origin>& inner);
 
 }  // namespace plimsoll::ingest

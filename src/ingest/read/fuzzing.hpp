@@ -1,5 +1,5 @@
-// For the fuzzers of this room: any bytes give a document that holds its promises, or an error with a
-// sentence.
+// For the fuzzers of this folder: any bytes give a consistent document, or an error with a
+// message.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ inline void read_and_check(std::string_view bytes, std::string_view name) {
   cut_and_check(*std::move(read), {.chunk_tokens = 60, .sentence_tokens = 30});
 }
 
-// The first byte chooses among `count`; it is taken off.
+// Removes the first byte and uses it to choose among `count`.
 inline std::size_t take_choice(std::string_view& bytes, std::size_t count) {
   if (bytes.empty()) return 0;
   const auto choice = static_cast<unsigned char>(bytes.front());

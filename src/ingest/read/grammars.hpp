@@ -1,4 +1,4 @@
-// The grammars that cmake/grammars.cmake builds, and what their definitions are called.
+// The grammars that cmake/grammars.cmake builds, and the node types of their definitions.
 #pragma once
 
 #include <span>
@@ -12,12 +12,12 @@ namespace plimsoll::ingest {
 
 struct Grammar {
   const TSLanguage* language = nullptr;
-  std::span<const std::string_view> leaves;      // definitions that are kept whole: functions
-  std::span<const std::string_view> containers;  // definitions that hold others: classes, namespaces
-  std::span<const std::string_view> wrappers;    // what a definition may stand in: templates, exports
+  std::span<const std::string_view> leaves;      // definitions kept whole: functions
+  std::span<const std::string_view> containers;  // definitions with nested definitions: classes, namespaces
+  std::span<const std::string_view> wrappers;    // nodes around a definition: templates, exports
 };
 
-// Null language: there is none.
+// Null language: no grammar.
 Grammar grammar_of(Language language);
 
 }  // namespace plimsoll::ingest

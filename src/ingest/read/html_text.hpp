@@ -1,4 +1,4 @@
-// The text of a node of a page, and where each stretch of it stands in the source.
+// Maps the text of a page's node to its positions in the source.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 
 namespace plimsoll::ingest {
 
-// Goes along what was decoded and what stood there before: entities, line ends and tags that were ignored in
-// between. same(piece, offset) for what is alike, offsets counting from the front of `raw`; made(piece) for
-// the rest. Together they are the whole of `decoded`, in order. Linear.
+// Walks along the decoded and the raw text, which differ in entities, line ends and ignored tags. Calls
+// same(piece, offset) for equal pieces, with offsets from the start of `raw`, and made(piece) for
+// the rest. Together the pieces are all of `decoded`, in order. Linear.
 template <typename Same, typename Made>
 void align(std::string_view decoded, std::string_view raw, Same same, Made made);
 
@@ -23,20 +23,20 @@ inline std::size_t character_bytes(char lead) {
   return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
 
-// Bytes of the reference that `raw` starts with ("&eacute;"), where what follows it is decoded to `rest`.
+// Returns the size of the reference at the start of `raw` ("&eacute;"); the text after it decodes to `rest`.
 inline std::size_t reference_bytes(std::string_view raw, std::string_view rest) {
   constexpr std::size_t longest = 34;  // "&CounterClockwiseContourIntegral;"
   std::size_t end = 1;
   if (end < raw.size() && raw[end] == '#') ++end;
   while (end < raw.size() && end < longest && is_name(raw[end])) ++end;
   if (end < raw.size() && raw[end] == ';') return end + 1;
-  // Old names do without: "&copy2026". The name ends where the two go on alike.
+  // Old names need no semicolon: "&copy2026". The name ends where both texts are equal again.
   for (std::size_t shorter = end; shorter > 2; --shorter)
     if (raw.substr(shorter, 4) == rest.substr(0, raw.substr(shorter, 4).size())) return shorter;
   return end;
 }
 
-// Bytes of a way to write '&' itself, or 0: a bare one.
+// Returns the size of an escaped '&', or 0 for a bare one.
 inline std::size_t ampersand_bytes(std::string_view raw) {
   for (const std::string_view form : {"&amp;", "&AMP;", "&#38;", "&#x26;", "&#X26;", "&amp", "&AMP"})
     if (raw.starts_with(form)) return form.size();
@@ -72,7 +72,7 @@ void align(std::string_view decoded, std::string_view raw, Same same, Made made)
       from += bytes > 0 ? bytes : 1;
       continue;
     }
-    if (raw[from] == '<') {  // a tag that was ignored, or that has its text elsewhere
+    if (raw[from] == '<') {  // an ignored tag, or one whose text is elsewhere
       const std::size_t end = raw.find('>', from);
       from = end == std::string_view::npos ? raw.size() : end + 1;
       continue;

@@ -70,7 +70,7 @@ bool is_beside_the_point(const GumboNode& element, bool in_content) {
     case GUMBO_TAG_NAV:
     case GUMBO_TAG_FOOTER:
     case GUMBO_TAG_ASIDE: return true;
-    case GUMBO_TAG_HEADER: return !in_content;  // an article's own has its title
+    case GUMBO_TAG_HEADER: return !in_content;  // an article's header has its title
     default: break;
   }
   const std::string_view role = html_attribute(element, "role");
@@ -93,7 +93,7 @@ struct Table {
   const GumboNode* node;
   std::size_t cells = 0;
   std::size_t rows = 0;
-  bool places = false;  // holds what no cell of figures or words holds
+  bool places = false;  // has content that data cells do not have
 };
 
 std::size_t shown_bytes(const char* text) {
@@ -107,8 +107,8 @@ bool may_be_link_list(GumboTag tag) {
          tag == GUMBO_TAG_SECTION || tag == GUMBO_TAG_P || tag == GUMBO_TAG_DL;
 }
 
-// Many short links and little else: menus, tag clouds, "see also". Long links are headlines of a list of
-// articles, which somebody may look for.
+// Many short links and little else: menus, tag clouds, "see also". Long links are headlines, which users may
+// search for.
 bool is_link_list(const Sums& sums) {
   constexpr std::size_t least_links = 5;
   constexpr std::size_t longest_name = 30;

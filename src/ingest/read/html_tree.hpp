@@ -1,4 +1,4 @@
-// A page as gumbo parses it, in bounded memory and time, and what of it is worth reading.
+// Parses a page with gumbo in bounded memory and time, and finds its content.
 #pragma once
 
 #include <string_view>
@@ -11,28 +11,28 @@
 
 namespace plimsoll::ingest {
 
-// The tree lives as long as the arena and points into the text. Null: it was too much.
+// The tree lives as long as the arena and points into the text. Null: too much memory or time.
 const GumboNode* parse_html(BoundedArena& arena, std::string_view text);
 
-// enter(node) says whether to go on below it; leave(node) follows for each that was gone into. Depth costs
+// enter(node) returns whether to visit its children; leave(node) is called for each entered node. Depth uses
 // heap, not stack.
 template <typename Enter, typename Leave>
 void walk_html(const GumboNode* root, Enter enter, Leave leave);
 
 std::string_view html_attribute(const GumboNode& element, const char* name);
 
-// Scripts, styles, what is hidden: nobody sees it.
+// Scripts, styles and hidden elements.
 bool is_never_shown(const GumboNode& element);
-// Navigation and the like, by tag or role. `in_content`: below <main> or <article>.
+// Navigation and similar, by tag or role. `in_content`: below <main> or <article>.
 bool is_beside_the_point(const GumboNode& element, bool in_content);
 bool holds_content(const GumboNode& element);  // <main>, <article>
 bool is_heading(GumboTag tag);
 
-// What one look over the whole page tells.
+// Results of one pass over the whole page.
 struct HtmlSurvey {
-  std::size_t shown_bytes = 0;                              // of all text that is shown
-  std::unordered_set<const GumboNode*> link_lists;          // boxes that hold little but links
-  std::unordered_set<const GumboNode*> layout_tables;       // tables that only place things
+  std::size_t shown_bytes = 0;                              // of all visible text
+  std::unordered_set<const GumboNode*> link_lists;          // boxes with little but links
+  std::unordered_set<const GumboNode*> layout_tables;       // tables used for layout
   std::unordered_map<const GumboNode*, std::size_t> forms;  // bytes of text in each
 };
 HtmlSurvey survey_html(const GumboNode* root);

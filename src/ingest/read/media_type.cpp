@@ -67,7 +67,7 @@ constexpr std::array endings{
     Ending{"jsonl", {.format = Format::json_lines, .name = "application/jsonl"}},
     Ending{"ndjson", {.format = Format::json_lines, .name = "application/jsonl"}},
     Ending{"c", code(Language::c, "text/x-c")},
-    Ending{"h", code(Language::cpp, "text/x-c++")},  // C++ holds nearly all of C
+    Ending{"h", code(Language::cpp, "text/x-c++")},  // C++ covers nearly all of C
     Ending{"cc", code(Language::cpp, "text/x-c++")},
     Ending{"cpp", code(Language::cpp, "text/x-c++")},
     Ending{"cxx", code(Language::cpp, "text/x-c++")},
@@ -91,7 +91,7 @@ constexpr std::array endings{
     Ending{"java", code(Language::java, "text/x-java")},
 };
 
-// Code and settings without a grammar: read as lines.
+// Code and configuration without a grammar, read as lines.
 constexpr std::array line_endings{
     "rb"sv,  "php"sv,   "cs"sv,         "kt"sv,     "kts"sv,    "swift"sv, "scala"sv, "lua"sv,    "pl"sv,
     "pm"sv,  "sh"sv,    "bash"sv,       "zsh"sv,    "fish"sv,   "ps1"sv,   "bat"sv,   "sql"sv,    "r"sv,
@@ -110,7 +110,7 @@ std::string_view without_blanks(std::string_view text) {
   return first == std::string_view::npos ? std::string_view{} : text.substr(first);
 }
 
-// Whether the text opens as a page does, comments and a declaration of XML aside.
+// Returns whether the text starts like a page, ignoring comments and an XML declaration.
 bool looks_like_html(std::string_view text) {
   text = without_blanks(text.substr(0, 16'384));
   for (int skipped = 0; skipped < 8; ++skipped) {
@@ -136,7 +136,7 @@ MediaType by_first_line(std::string_view text) {
 }  // namespace
 
 Result<MediaType> packed_type(std::string_view bytes) {
-  // Mail and web servers leave lines before it; readers take the mark anywhere in the first kilobyte.
+  // Mail and web servers may add lines before it; PDF readers accept the mark in the first kilobyte.
   if (bytes.substr(0, 1024).find("%PDF-") != std::string_view::npos)
     return MediaType{.format = Format::pdf, .name = "application/pdf"};
   if (bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06"))
@@ -161,7 +161,7 @@ MediaType text_type(std::string_view text, std::string_view name) {
       std::find_if(endings.begin(), endings.end(), [&](const Ending& one) { return one.ending == ending; });
   if (known != endings.end()) {
     const Format format = known->type.format;
-    // Code and tables may well hold a page; a page that is called .txt or .md is one.
+    // Code and tables may contain HTML; a page named .txt or .md is HTML.
     if (format != Format::markdown || !looks_like_html(text)) return known->type;
   }
   if (looks_like_html(text)) return {.format = Format::html, .name = "text/html"};
@@ -169,7 +169,7 @@ MediaType text_type(std::string_view text, std::string_view name) {
       std::find(line_names.begin(), line_names.end(), lower) != line_names.end())
     return lines("text/plain");
   if (const MediaType script = by_first_line(text); script.format != Format::text) return script;
-  // Without a telling name: an object or a list of objects. The reader falls back where it is none.
+  // Without a known name: an object or a list of objects. The reader falls back if it is not JSON.
   const std::string_view front = without_blanks(text.substr(0, 4096));
   if ((ending.empty() || ending == "txt" || ending == "log") &&
       (front.starts_with("{\"") || front.starts_with("[{") || front.starts_with("{\n") ||

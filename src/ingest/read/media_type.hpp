@@ -1,4 +1,4 @@
-// What kind of file it is: by its first bytes, and where they leave it open by its name.
+// Detects the type of a file from its first bytes, else from its name.
 #pragma once
 
 #include <string>
@@ -19,10 +19,10 @@ struct MediaType {
   char separator = ',';  // of CSV
 };
 
-// By the bytes alone: PDF and ZIP are told; unsupported where they are of a known kind that holds no text.
+// Uses only the bytes: detects PDF and ZIP; unsupported: a known type without text.
 Result<MediaType> packed_type(std::string_view bytes);
 
-// Of a text: what it looks like, then what its name ends in.
+// For a text: uses its start, then the extension of its name.
 MediaType text_type(std::string_view text, std::string_view name);
 
 }  // namespace plimsoll::ingest

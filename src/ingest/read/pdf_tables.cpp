@@ -21,7 +21,7 @@ constexpr std::size_t longest_cell = 60;  // a column of prose is wider
 constexpr std::size_t most_mean_cell = 28;
 constexpr std::size_t least_short_paragraphs = 6;
 
-// Blanks joined to one, so that both readings of a cell are the same.
+// Joins blanks, so that both versions of a cell are equal.
 std::string plain(std::string_view text) {
   return one_line(text, text.size());
 }
@@ -61,7 +61,7 @@ bool is_table(const std::vector<Cells>& rows) {
   return like_the_first * 3 >= rows.size() * 2 && bytes <= cells * most_mean_cell;
 }
 
-// Consecutive rows of the page with its columns; up to two blank lines may separate them.
+// Finds consecutive rows in the page with columns; up to two blank lines may separate them.
 std::vector<std::vector<Cells>> tables_of(std::string_view layout) {
   std::vector<std::vector<Cells>> tables;
   std::vector<Cells> rows;
@@ -86,21 +86,21 @@ std::vector<std::vector<Cells>> tables_of(std::string_view layout) {
   return tables;
 }
 
-// Looking for the cells of a table line by line takes so many steps a line of the page at most. Real tables
-// take a few; without a bound, a page that was made for it could take hours.
+// Most steps per line when searching for the cells of a table. Real tables need a few; without a limit, a
+// malicious page could take hours.
 constexpr std::size_t steps_per_line = 200;
 
-using CellCounts = std::map<std::string, int, std::greater<>>;  // longer cells before those they begin with
+using CellCounts = std::map<std::string, int, std::greater<>>;  // longer cells before their prefixes
 
-// The lines from `from` on that hold the cells and nothing else, each as often as the table has it. True:
-// all.
+// Matches lines from `from` on against the cells, each as often as the table has it. True:
+// all matched.
 bool take_cells(const std::vector<std::string>& lines, std::size_t from, CellCounts left, std::size_t cells,
                 std::size_t& end, std::size_t& steps) {
   for (std::size_t at = from; at < lines.size() && cells > 0; ++at) {
     if (steps == 0) return false;
     --steps;
     if (lines[at].empty()) continue;
-    // A line may hold several cells of a row.
+    // A line may have several cells of a row.
     const auto whole = left.find(lines[at]);
     if (whole != left.end() && whole->second > 0) {
       --whole->second;
@@ -164,7 +164,7 @@ std::vector<PageTable> find_tables(std::string_view page, std::string_view layou
     for (std::size_t at = from; at < lines.size(); ++at) {
       std::size_t end = at;
       if (lines[at].empty()) continue;
-      steps -= std::min(steps, left.size());  // they are copied
+      steps -= std::min(steps, left.size());  // cost of the copy
       if (!take_cells(lines, at, left, cells, end, steps)) continue;
       PageTable table{at, end, {}};
       for (const Cells& row : rows) table.rows.push_back(fmt::format("{}", fmt::join(row, " | ")));

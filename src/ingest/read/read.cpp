@@ -38,7 +38,7 @@ Result<ReadDocument> read_by_type(std::string_view text, const MediaType& type, 
 
 Result<void> check_size(std::uint64_t bytes, const ReadOptions& options) {
   if (bytes <= options.max_document_bytes) return {};
-  return fail(Errc::bad_input, "{} is more than the {} that a document may have; raise max_document_bytes",
+  return fail(Errc::bad_input, "{} is more than the limit of {} for a document; raise max_document_bytes",
               base::human_bytes(bytes), limit_text(options.max_document_bytes));
 }
 
@@ -61,8 +61,7 @@ Result<ReadDocument> read_document(std::string_view bytes, std::string_view name
   if (!decoded.addressable) read.addressable = false;
   const bool is_file = read.origins.empty() && decoded.origins.empty();
   if (read.addressable) read.origins = compose(std::move(read.origins), decoded.origins);
-  if (!is_file && read.origins.empty())
-    read.addressable = false;  // nothing of it stands in the file as it is
+  if (!is_file && read.origins.empty()) read.addressable = false;  // the text is not in the file as such
   if (!read.addressable || read.text.empty()) read.origins.clear();
   if (!decoded.warning.empty()) read.warnings.push_back(std::move(decoded.warning));
   return read;

@@ -1,5 +1,5 @@
-// Source code by its definitions: a function is a block and a section, a class a section with its methods
-// below. Comments right above a definition belong to it. What stands between definitions is divided at blank
+// Divides source code by definitions: a function is a block and a section, a class is a section with its
+// methods. Comments directly above a definition belong to it. Code between definitions is divided at blank
 // lines.
 #include <algorithm>
 #include <memory>
@@ -14,11 +14,11 @@
 namespace plimsoll::ingest {
 namespace {
 
-// Debian's tree-sitter counts the children of a node in 16 bits and frees the wrong memory beyond: no part
-// that it is given may have more tokens. This is the most that they can be, so the real number is smaller.
+// Debian's tree-sitter counts children of a node in 16 bits and corrupts memory above that, so no part may
+// have more tokens. This is an upper bound; the real number is smaller.
 constexpr std::size_t most_tokens = 60'000;
 constexpr std::uint32_t most_levels = 8;
-constexpr std::uint32_t most_depth = 40;  // wrappers and containers in each other
+constexpr std::uint32_t most_depth = 40;  // nesting of wrappers and containers
 
 struct Delete {
   void operator()(TSParser* parser) const { ts_parser_delete(parser); }
@@ -44,11 +44,11 @@ class Definitions {
     into_.close(1, part_.end);
   }
 
-  // Without a tree: lines.
+  // Reads lines, without a tree.
   void read_loosely() { loose(part_.end); }
 
  private:
-  // Children of a file, a body or a wrapper. Depth is bounded, so that the stack is.
+  // Visits the children of a file, a body or a wrapper. The depth is bounded, and so is the stack.
   void visit(TSNode parent, std::uint32_t level, std::uint32_t depth) {
     if (depth > most_depth) return;
     TSTreeCursor cursor = ts_tree_cursor_new(parent);
@@ -78,7 +78,7 @@ class Definitions {
     } else if (level <= most_levels && is_leaf(node, type)) {
       leaf(node, start, level);
     } else if (is_one_of(grammar_.wrappers, type)) {
-      // "export", "template <...>" and decorators go with what they stand before.
+      // "export", "template <...>" and decorators belong to the following definition.
       const std::uint64_t before = std::exchange(wrapped_from_, std::min(wrapped_from_, start));
       visit(node, level, depth + 1);
       wrapped_from_ = before;
@@ -87,7 +87,7 @@ class Definitions {
 
   bool is_leaf(TSNode node, std::string_view type) const {
     if (is_one_of(grammar_.leaves, type)) {
-      // `struct stat buffer;` only names one.
+      // `struct stat buffer;` is not a definition.
       return !type.ends_with("_specifier") || !ts_node_is_null(field(node, "body"));
     }
     // const area = (r) => ...
@@ -122,7 +122,7 @@ class Definitions {
     finish(end, level);
   }
 
-  // Opens the section of a definition, and gives where it begins.
+  // Opens the section of a definition and returns its start.
   std::uint64_t begin(std::uint64_t start, std::uint32_t level, const std::string& title) {
     start = std::max(done_, std::min(start, std::exchange(wrapped_from_, nothing)));
     loose(start);
@@ -135,7 +135,7 @@ class Definitions {
     into_.close(level, done_);
   }
 
-  // What stands between definitions, up to `end`: stretches between blank lines.
+  // Adds the code between definitions, up to `end`, divided at blank lines.
   void loose(std::uint64_t end) {
     if (end <= done_) return;
     const std::string_view part = text_.substr(done_, end - done_);
@@ -157,11 +157,11 @@ class Definitions {
     if (stretch.size() == 0) return;
     if (text_.substr(stretch.start, stretch.size()).find_first_not_of(" \t\r\n{}();,:") ==
         std::string_view::npos)
-      into_.extend(stretch.end);  // a brace that closes something
+      into_.extend(stretch.end);  // a closing brace
     into_.block(BlockKind::code, stretch, lead_);
   }
 
-  // With a semicolon or comma behind it.
+  // Includes a semicolon or comma after it.
   std::uint64_t end_of(TSNode node) const {
     std::uint64_t end = part_.start + ts_node_end_byte(node);
     const std::size_t next = text_.find_first_not_of(" \t", end);
@@ -173,14 +173,14 @@ class Definitions {
     return {part_.start + ts_node_start_byte(node), part_.start + ts_node_end_byte(node)};
   }
 
-  // More than one line end between the two.
+  // Returns whether a blank line is between the two.
   bool is_apart(std::uint64_t from, std::uint64_t to) const {
     if (to <= from) return false;
     const std::string_view between = text_.substr(from, std::min<std::uint64_t>(to - from, 400));
     return std::count(between.begin(), between.end(), '\n') > 1;
   }
 
-  // From its first word to its body, on one line.
+  // Returns the text from its first word to its body, on one line.
   std::string signature_of(TSNode node) const {
     const Span span = span_of(node);
     std::uint64_t end = span.end;
@@ -194,7 +194,7 @@ class Definitions {
     TSNode name = field(node, "name");
     if (ts_node_is_null(name)) name = field(node, "type");  // impl Trait for Type
     if (std::string_view(ts_node_type(node)) == "impl_item") return signature;
-    // C: the name is at the end of a chain of pointers, references and parameters.
+    // In C the name is at the end of a chain of pointers, references and parameters.
     TSNode declarator = field(node, "declarator");
     for (int steps = 0; steps < 20 && !ts_node_is_null(declarator); ++steps) {
       name = declarator;
@@ -215,16 +215,16 @@ class Definitions {
   std::string_view text_;
   Grammar grammar_;
   Span part_;
-  std::uint64_t done_;                    // the text up to here is in blocks
-  std::uint64_t wrapped_from_ = nothing;  // where the wrapper around the next definition begins
-  std::uint32_t lead_ = 0;                // of the container that is being read
+  std::uint64_t done_;                    // end of the text in blocks
+  std::uint64_t wrapped_from_ = nothing;  // start of the wrapper around the next definition
+  std::uint32_t lead_ = 0;                // of the current container
 };
 
-// The most tokens that any grammar can see in the line.
+// Returns an upper bound of the tokens in the line for any grammar.
 std::size_t tokens_at_most(std::string_view line) {
   enum class Class : std::uint8_t { blank, letter, digit };
   Class before = Class::blank;
-  std::size_t tokens = 3;  // its end, a step of indentation and one back
+  std::size_t tokens = 3;  // line end, indent and dedent
   for (const char c : line) {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
     const Class now = letter ? Class::letter : c >= '0' && c <= '9' ? Class::digit : Class::blank;
@@ -239,12 +239,12 @@ struct Part {
   bool parsed = true;
 };
 
-// Parts of few enough tokens, cut where a line at the left edge follows a blank one. One that has no such
-// place is not parsed.
+// Divides the text into parts of limited tokens, where an unindented line follows a blank one. A part without
+// such a place is not parsed.
 std::vector<Part> parts_of(std::string_view text) {
   std::vector<Part> parts;
   Span part;
-  std::uint64_t cut = 0;  // the last place to cut at
+  std::uint64_t cut = 0;  // the last possible cut
   std::size_t tokens = 0;
   std::size_t since_cut = 0;
   bool blank = false;
@@ -257,7 +257,7 @@ std::vector<Part> parts_of(std::string_view text) {
     const bool edge =
         !here.empty() && std::string_view(" \t})]").find(here.front()) == std::string_view::npos;
     if (blank && edge) {
-      if (tokens > most_tokens) {  // it had no place before
+      if (tokens > most_tokens) {  // no possible cut before
         end_part(line.start, false);
         tokens = 0;
       }
@@ -304,8 +304,7 @@ ReadDocument read_code(std::string_view text, const MediaType& type, const ReadO
     else
       definitions.read_loosely();
   }
-  if (!all_parsed)
-    into.warn("a part of the code is too long or too tangled for its grammar and was read as lines");
+  if (!all_parsed) into.warn("a part of the code is too long or too complex to parse and was read as lines");
   return std::move(into).finish();
 }
 

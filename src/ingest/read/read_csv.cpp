@@ -1,4 +1,4 @@
-// Tables of comma- or tab-separated values: a row is a block, and the first row leads all others.
+// Comma- or tab-separated values: a row is a block, and the first row is the lead of all others.
 #include <algorithm>
 
 #include "ingest/builder.hpp"
@@ -10,15 +10,15 @@ namespace {
 class Rows {
  public:
   Rows(std::string_view text, char separator) : text_(text), separator_(separator) {
-    // Half of the world writes its decimals with a comma.
+    // Many countries use a decimal comma, and a semicolon as separator.
     const std::string_view first = text.substr(0, std::min(text.find('\n'), text.size()));
     if (separator == ',' &&
         std::count(first.begin(), first.end(), ';') > std::count(first.begin(), first.end(), ','))
       separator_ = ';';
   }
 
-  // The row from `at` up to and without its line end. A quote that is never closed would take the rest of the
-  // file for one field: from there on quotes mean nothing.
+  // Returns the end of the row at `at`, without its line end. An unclosed quote would turn the rest of the
+  // file into one field, so from there on quotes are ignored.
   std::size_t end_of(std::size_t at) {
     if (quotes_)
       if (const std::size_t end = end_with_quotes(at); end != std::string_view::npos) return end;
@@ -60,7 +60,7 @@ class Rows {
   bool quotes_ = true;
 };
 
-// Names of columns hold letters; a first row of figures is a row like the others.
+// Column names have letters; a first row of numbers is a normal row.
 bool is_header(std::string_view row) {
   return std::any_of(row.begin(), row.end(), [](char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c & '\x80') != 0;

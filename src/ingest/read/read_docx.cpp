@@ -1,6 +1,6 @@
-// Word's .docx: a ZIP archive whose word/document.xml holds paragraphs (w:p) of runs (w:r) of text (w:t), and
-// tables (w:tbl, w:tr, w:tc). Headings are paragraphs of a style that is called so. Expat reads it; entities
-// that a document declares for itself are refused, since Word declares none.
+// Word's .docx: a ZIP archive whose word/document.xml has paragraphs (w:p) of runs (w:r) of text (w:t), and
+// tables (w:tbl, w:tr, w:tc). Headings are paragraphs with a heading style. Parsed with Expat; documents that
+// declare entities are refused, since Word declares none.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -18,7 +18,7 @@
 namespace plimsoll::ingest {
 namespace {
 
-// "http://.../main|p" -> "p"; of other namespaces (drawings, formulas) only what is called alike.
+// "http://.../main|p" -> "p"; from other namespaces (drawings, formulas) only equal names.
 std::string_view local_name(const char* name) {
   const char* const bar = std::strrchr(name, '|');
   return bar == nullptr ? name : bar + 1;
@@ -30,15 +30,15 @@ std::string_view attribute(const char** attributes, std::string_view wanted) {
   return {};
 }
 
-using Levels = std::unordered_map<std::string, std::uint32_t>;  // of headings, by id of the style
+using Levels = std::unordered_map<std::string, std::uint32_t>;  // of headings, by style id
 
-// 1 for "Heading 1", "heading 1", "Heading1", "Title"; 0: no heading.
+// 1 for "Heading 1", "heading 1", "Heading1", "Title"; 0: not a heading.
 std::uint32_t heading_level(std::string_view style) {
   const std::string name = base::to_lower_ascii(style);
   if (name == "title") return 1;
   for (const std::string_view prefix : {"heading", "berschrift", "titre", "titolo"}) {
     const std::size_t at = name.find(prefix);
-    if (at > 2) continue;  // or not there at all
+    if (at > 2) continue;  // or not found
     const std::size_t digit = name.find_first_of("123456789", at);
     if (digit != std::string::npos && digit <= at + prefix.size() + 1)
       return static_cast<std::uint32_t>(name[digit] - '0');
@@ -141,7 +141,7 @@ class Body {
       if (row_depth_ == 1 && into_.size() > block_start_) into_.append_own(" | ");
       cell_empty_ = true;
     } else if (name == "instrText" || name == "delText") {
-      in_text_ = false;  // what a field is told to do, and what was struck out
+      in_text_ = false;  // field instructions and deleted text
     }
   }
 
@@ -204,10 +204,10 @@ class Body {
 }  // namespace
 
 Result<ReadDocument> read_docx(std::string_view bytes, const ReadOptions& options) {
-  // The marks around the text are several times as long as the text.
+  // The markup is several times as long as the text.
   const std::uint64_t most_xml = options.max_document_bytes * 4;
   TRY(const auto xml, zip_entry(bytes, "word/document.xml", most_xml));
-  if (!xml) return fail(Errc::unsupported, "a ZIP archive that is no .docx; unpack it first");
+  if (!xml) return fail(Errc::unsupported, "a ZIP archive that is not a .docx; unpack it first");
   Styles styles;
   TRY(const auto style_xml,
       zip_entry(bytes, "word/styles.xml", std::min<std::uint64_t>(most_xml, 16U << 20U)));

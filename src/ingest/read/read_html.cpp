@@ -1,5 +1,5 @@
-// HTML: what a reader of the page would read. Tags, scripts, menus and what stands beside the content are
-// left out; headings, lists, tables and code keep their form. Each stretch of text knows its place in the
+// Reads the visible content of an HTML page. Tags, scripts, menus and side content are left out; headings,
+// lists, tables and code keep their structure. Each range of text keeps its position in the
 // source.
 #include <algorithm>
 #include <cstdint>
@@ -150,7 +150,7 @@ class Page {
     gap_ = false;
   }
 
-  // The first thing in a block: what stands between it and the one before.
+  // Starts a block: adds the separator to the previous one.
   void open_block() {
     if (std::exchange(block_open_, true)) return;
     const bool tight =
@@ -168,7 +168,7 @@ class Page {
     if (begin != nullptr && begin >= source_.data() && begin <= source_.data() + source_.size())
       raw = source_.substr(static_cast<std::size_t>(begin - source_.data()), text.original_text.length);
     const auto base = raw.empty() ? 0 : static_cast<std::uint64_t>(raw.data() - source_.data());
-    // A number beyond Unicode ("&#x4CCCCCCCC;") comes out of gumbo as bytes that are no character.
+    // For a number above Unicode ("&#x4CCCCCCCC;") gumbo returns invalid bytes.
     std::string_view decoded = text.text;
     std::string mended;
     if (!base::is_valid_utf8(decoded)) {
@@ -190,7 +190,7 @@ class Page {
     constexpr std::string_view blanks = " \t\n\r\f\v";
     for (std::size_t at = 0; at < piece.size();) {
       if (blanks.find(piece[at]) != std::string_view::npos) {
-        // A single blank between two words keeps its place.
+        // A single blank between two words keeps its position.
         gap_same_ = !gap_ && same && piece[at] == ' ';
         gap_source_ = source + at;
         gap_ = true;
@@ -255,7 +255,7 @@ class Page {
   Drop drop_;
   Builder into_;
   std::vector<Table> tables_;
-  std::uint64_t outer_start_ = 0;  // of the block, its mark included
+  std::uint64_t outer_start_ = 0;  // of the block, including its mark
   std::uint64_t block_start_ = 0;
   std::uint64_t kept_ = 0;  // end of the last block
   std::uint64_t gap_source_ = 0;
@@ -297,7 +297,7 @@ ReadDocument read_page(std::string_view text, const GumboNode* root, const HtmlS
   return page.finish(title_of(root));
 }
 
-// Gumbo takes a body down node by node, on the stack, when a late <frameset> replaces it.
+// Gumbo frees a body recursively when a late <frameset> replaces it.
 bool may_exhaust_the_stack(std::string_view text) {
   constexpr std::ptrdiff_t few_tags = 20'000;
   if (std::count(text.begin(), text.end(), '<') <= few_tags) return false;
@@ -307,15 +307,15 @@ bool may_exhaust_the_stack(std::string_view text) {
 }  // namespace
 
 Result<ReadDocument> read_html(std::string_view text, const ReadOptions& options) {
-  // A page needs some ten times its size; one that is made to need more is not read.
+  // A page needs about ten times its size; one that needs much more is refused.
   const std::uint64_t most_memory = (std::uint64_t{64} << 20) + std::uint64_t{48} * text.size();
   BoundedArena arena(most_memory, options.parse_time);
   const GumboNode* const root = may_exhaust_the_stack(text) ? nullptr : parse_html(arena, text);
   if (root == nullptr)
-    return fail(Errc::bad_input, "its HTML is nested too deep or too tangled to be read in {} s and {}",
+    return fail(Errc::bad_input, "its HTML is too deep or too complex to be read in {} s and {}",
                 static_cast<double>(options.parse_time.count()) / 1000, base::human_bytes(most_memory));
   const HtmlSurvey survey = survey_html(root);
-  // Where hardly anything is left, the page is one of links, or its marks say other than they mean.
+  // If hardly anything is left, the page consists of links, or its markup is misleading.
   constexpr std::size_t least_share = 6;
   ReadDocument read;
   for (const Drop drop : {Drop::boilerplate, Drop::menus, Drop::nothing}) {

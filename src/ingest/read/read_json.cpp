@@ -1,5 +1,5 @@
-// JSON by element, JSON Lines by record. The text is the file; what is found here is where its parts begin
-// and end. Text that is no JSON after all is read as plain text.
+// Divides JSON by element, JSON Lines by record. The text is the file; this finds where its parts start
+// and end. Text that is not JSON is read as plain text.
 #include <algorithm>
 #include <optional>
 
@@ -12,10 +12,10 @@
 namespace plimsoll::ingest {
 namespace {
 
-// A list or an object of at most this many bytes stays in one piece: about a chunk.
+// A list or object of at most this many bytes is kept whole: about a chunk.
 constexpr std::size_t one_piece = 600;
 constexpr std::uint32_t most_levels = 6;  // of sections
-// Beyond this many lists and objects the places of their ends are not kept; the file is read as lines.
+// With more lists and objects the file is read as lines.
 constexpr std::size_t most_containers = 4'000'000;
 
 std::size_t string_end(std::string_view text, std::size_t at) {
@@ -24,8 +24,8 @@ std::size_t string_end(std::string_view text, std::size_t at) {
   return std::min(at + 1, text.size());
 }
 
-// Where the list or object ends that begins at each opening bracket, in the order of the brackets. The text
-// is JSON: brackets match.
+// Returns the end of the list or object for each opening bracket, in order. The text
+// is JSON, so brackets match.
 std::optional<std::vector<std::size_t>> container_ends(std::string_view text) {
   std::vector<std::size_t> ends;
   std::vector<std::size_t> open;
@@ -53,9 +53,9 @@ class Elements {
   Elements(Builder& into, std::vector<std::size_t> ends)
       : into_(into), text_(into.text()), ends_(std::move(ends)) {}
 
-  // Goes through the text once. What is small enough is a block with its key; what is larger is opened.
+  // Reads the text once. A small value is a block with its key; a larger one is divided.
   void read() {
-    std::size_t from = 0;  // what is not yet in a block: brackets, a key
+    std::size_t from = 0;  // start of text not yet in a block: brackets, a key
     for (std::size_t at = 0; at < text_.size();) {
       const char c = text_[at];
       if (c == '"') {
@@ -106,7 +106,7 @@ class Elements {
     return to;
   }
 
-  // Brackets inside a piece that is kept whole.
+  // Skips brackets inside a value that is kept whole.
   void skip_containers(std::size_t at, std::size_t end) {
     for (++at; at < end;) {
       if (text_[at] == '"') {
@@ -135,7 +135,7 @@ class Elements {
   Builder& into_;
   std::string_view text_;
   std::vector<std::size_t> ends_;
-  std::size_t next_ = 0;  // of the ends
+  std::size_t next_ = 0;  // index into the ends
   std::uint32_t depth_ = 0;
   Span key_;
 };
@@ -144,7 +144,7 @@ bool is_json(std::string_view text) {
   return nlohmann::json::accept(text.begin(), text.end());
 }
 
-// Records a line each: the first lines that are not blank must be, up to ten of them.
+// Returns whether the first non-blank lines, up to ten, are JSON records.
 bool is_json_lines(std::string_view text) {
   std::size_t seen = 0;
   for (std::size_t at = 0; at < text.size() && seen < 10;) {
@@ -178,7 +178,7 @@ ReadDocument read_json(std::string_view text, const MediaType& type) {
   if (is_json_lines(text)) return read_records(text);
   ReadDocument read = read_text(text, "text/plain");
   if (trimmed(text, {0, text.size()}).size() > 0)
-    read.warnings.emplace_back("it is no JSON and was read as plain text");
+    read.warnings.emplace_back("it is not JSON and was read as plain text");
   return read;
 }
 

@@ -1,6 +1,5 @@
-// Markdown, as GitHub has it: cmark-gfm says which lines make which block, and the text stays the file, byte
-// for byte. A long file goes through it in parts of some hundred kilobytes that are cut before a heading, so
-// that memory stays small.
+// GitHub Markdown: cmark-gfm finds the blocks by lines, and the text is the file, byte for byte. A long file
+// is parsed in parts of a few hundred kilobytes, divided before headings, to limit memory.
 #include <algorithm>
 #include <csetjmp>
 #include <cstdlib>
@@ -19,10 +18,10 @@ namespace {
 
 constexpr std::size_t good_part = std::size_t{256} << 10;  // cut before the next heading
 constexpr std::size_t long_part = std::size_t{512} << 10;  // cut at the next blank line
-constexpr std::size_t most_part = std::size_t{1} << 20;    // beyond, the part is read as plain text
+constexpr std::size_t most_part = std::size_t{1} << 20;    // a longer part is read as plain text
 constexpr std::uint64_t most_memory = std::uint64_t{512} << 20;
 
-// cmark's table of functions has no place for whose memory it is.
+// cmark's allocator functions have no context argument.
 thread_local BoundedArena* current = nullptr;
 
 cmark_mem arena_memory() {
@@ -39,7 +38,7 @@ cmark_syntax_extension* table_extension() {
   return extension;
 }
 
-// Null: it was too much.
+// Null: too much memory or time.
 cmark_node* parse(BoundedArena& arena, cmark_mem* memory, std::string_view text) {
   if (setjmp(arena.exhausted) != 0) return nullptr;  // NOLINT(cert-err52-cpp): out of C
   cmark_parser* const parser = cmark_parser_new_with_mem(CMARK_OPT_DEFAULT, memory);
@@ -48,7 +47,7 @@ cmark_node* parse(BoundedArena& arena, cmark_mem* memory, std::string_view text)
   return cmark_parser_finish(parser);
 }
 
-// These two ask cmark for memory as well.
+// These two allocate memory too.
 cmark_iter* new_iterator(BoundedArena& arena, cmark_node* node) {
   if (setjmp(arena.exhausted) != 0) return nullptr;  // NOLINT(cert-err52-cpp)
   return cmark_iter_new(node);
@@ -59,7 +58,7 @@ const char* literal_of(BoundedArena& arena, cmark_node* node) {
   return cmark_node_get_literal(node);
 }
 
-// The words of a heading, without marks.
+// Returns the text of a heading without markup.
 std::string words_of(BoundedArena& arena, cmark_node* heading) {
   constexpr std::size_t enough = 1000;
   std::string words;
@@ -96,14 +95,14 @@ class Part {
   }
 
  private:
-  // Lines from the node's first to its last, from the first byte on: marks of lists and quotes belong to it.
+  // Returns the whole lines of the node, including list and quote marks.
   Span span_of(cmark_node* node) const {
     if (lines_.empty()) return {span_.start, span_.start};
     const auto clamp = [&](int line) {
       return std::clamp<std::size_t>(line < 1 ? 0 : static_cast<std::size_t>(line) - 1, 0, lines_.size() - 1);
     };
     const std::size_t first = clamp(cmark_node_get_start_line(node));
-    // cmark lets some blocks, such as a heading with a line below it, reach into what follows.
+    // In cmark some blocks, such as a heading with a line below it, extend into the next block.
     cmark_node* outer = node;
     while (outer != nullptr && cmark_node_next(outer) == nullptr) outer = cmark_node_parent(outer);
     const std::size_t after =
@@ -114,7 +113,7 @@ class Part {
     return {lines_[first].start, lines_[last].end};
   }
 
-  // True: nothing below it is of interest.
+  // True: skip its children.
   bool take(cmark_node* node) {
     const cmark_node_type type = cmark_node_get_type(node);
     if (type == CMARK_NODE_HEADING) {
@@ -156,7 +155,7 @@ class Part {
       if (row == cmark_node_first_child(table)) {
         const std::string_view header = into_.text().substr(span.start, span.size());
         lead = into_.lead(header.substr(std::min(header.find_first_not_of("> \t"), header.size())));
-        // The line of dashes below is no row of its own.
+        // The line of dashes below is not a row.
         cmark_node* const next = cmark_node_next(row);
         into_.block(BlockKind::table_row,
                     {span.start, next != nullptr ? span_of(next).start : span_of(table).end}, lead);
@@ -172,7 +171,7 @@ class Part {
   std::vector<Span> lines_;
 };
 
-// Plain paragraphs, for a part that cmark does not get.
+// Reads a part as plain paragraphs, without cmark.
 void read_plainly(Builder& into, Span part) {
   const std::string_view text = into.text();
   Span stretch{part.start, part.start};
@@ -192,7 +191,7 @@ bool is_fence(std::string_view line) {
   return line.substr(first).starts_with("```") || line.substr(first).starts_with("~~~");
 }
 
-// The end of the part that begins at `start`.
+// Returns the end of the part that starts at `start`.
 std::size_t part_end(std::string_view text, std::size_t start) {
   if (text.size() - start <= long_part) return text.size();
   bool fenced = false;
@@ -210,8 +209,8 @@ std::size_t part_end(std::string_view text, std::size_t start) {
   return text.size();
 }
 
-// cmark looks through all open quotes and lists at every line, and through all cells of a row at every cell.
-// Nobody writes that many.
+// cmark checks all open quotes and lists at every line, and all cells of a row at every cell. Real documents
+// do not have that many.
 bool is_too_intricate(std::string_view part) {
   constexpr std::ptrdiff_t most_nested = 100;
   constexpr std::ptrdiff_t most_cells = 1000;
@@ -227,7 +226,7 @@ bool is_too_intricate(std::string_view part) {
   return too_much;
 }
 
-// "---", settings in YAML, "---" at the very front: no Markdown. Bytes of it, or 0.
+// Returns the size of YAML front matter between "---" lines, or 0.
 std::size_t front_matter(std::string_view text) {
   if (!text.starts_with("---\n") && !text.starts_with("---\r\n")) return 0;
   std::size_t at = text.find('\n') + 1;
@@ -276,7 +275,7 @@ ReadDocument read_markdown(std::string_view text, const ReadOptions& options) {
     if (root != nullptr) {
       Part(into, arena, part).visit(root);
     } else {
-      if (!warned) into.warn("a part of the Markdown is too intricate and was read as plain text");
+      if (!warned) into.warn("a part of the Markdown is too complex and was read as plain text");
       warned = true;
       read_plainly(into, part);
     }

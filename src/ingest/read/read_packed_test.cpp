@@ -73,7 +73,7 @@ TEST(Docx, ReadsHeadingsParagraphsListsAndTables) {
 
 TEST(Docx, RefusesWhatIsNone) {
   EXPECT_EQ(read_document(zipped({{"a.txt", "x"}}), "a.docx", {}).error().what,
-            "a ZIP archive that is no .docx; unpack it first");
+            "a ZIP archive that is not a .docx; unpack it first");
   EXPECT_EQ(read_document("PK\x03\x04 and then nothing", "a.docx", {}).error().code, Errc::bad_input);
   EXPECT_EQ(read_xml("<w:p>never closed").error().code, Errc::bad_input);
   std::string cut = zipped({{"word/document.xml", document_xml(paragraph("x"))}});
@@ -173,8 +173,9 @@ TEST(Pdf, NamesThePackageWhereTheProgramIsMissing) {
   options.pdftotext = "no-such-pdftotext";
   const auto read = read_document("%PDF-1.4", "a.pdf", options);
   ASSERT_FALSE(read.has_value());
-  EXPECT_EQ(read.error().what,
-            "'no-such-pdftotext' is not there to read PDFs with; install the package poppler-utils");
+  EXPECT_EQ(
+      read.error().what,
+      "'no-such-pdftotext' is needed to read PDFs but was not found; install the package poppler-utils");
 }
 
 TEST(Pdf, JoinsTheLinesThatThePageBroke) {

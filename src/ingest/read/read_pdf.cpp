@@ -1,6 +1,6 @@
-// PDF, by `pdftotext` of poppler. Poppler is under the GPL and reads hostile files in C++: it runs as a
-// program of its own, with bounds. A PDF draws its text, so spans are of what was read, and the lines that it
-// was set in are joined again.
+// Reads PDFs with `pdftotext` of poppler. Poppler is under the GPL and parses untrusted files in C++, so it
+// runs as a separate process with limits. Spans refer to the extracted text, and the lines of paragraphs are
+// joined again.
 #include <algorithm>
 #include <cctype>
 
@@ -34,7 +34,7 @@ bool opens_item(std::string_view line) {
          line[digits + 1] == ' ';
 }
 
-// Lines of one paragraph: a line is joined to the one before if that one reached well across the page.
+// Joins lines of a paragraph: a line is joined to the previous one if that was long enough.
 class Paragraph {
  public:
   explicit Paragraph(Builder& into) : into_(into) {}
@@ -77,7 +77,7 @@ class Paragraph {
   std::size_t width_ = 0;
 };
 
-// The page that begins at `at`; moves `at` behind it.
+// Returns the page at `at` and moves `at` past it.
 std::string_view page_at(std::string_view pages, std::size_t& at) {
   if (at >= pages.size()) return {};
   const std::size_t end = std::min(pages.find('\f', at), pages.size());
@@ -151,18 +151,19 @@ Result<ReadDocument> read_pdf(std::string_view bytes, const ReadOptions& options
                         fmt::format("{}", options.pdf_pages), "{input}", "-"},
                        bytes, limits);
   if (!run && run.error().code == Errc::not_found)
-    return fail(Errc::io_failed, "'{}' is not there to read PDFs with; install the package poppler-utils",
+    return fail(Errc::io_failed,
+                "'{}' is needed to read PDFs but was not found; install the package poppler-utils",
                 options.pdftotext);
   TRY(const ChildOutput child, std::move(run));
   if (child.cut)
     return fail(Errc::bad_input,
-                "its text is more than the {} that a document may have; raise max_document_bytes",
+                "its text is longer than the limit of {} for a document; raise max_document_bytes",
                 base::human_bytes(options.max_document_bytes));
   if (child.status >= 128)
     return fail(Errc::bad_input, "damaged, or needs more than {} of memory: pdftotext was ended by signal {}",
                 base::human_bytes(options.pdf_memory_bytes), child.status - 128);
   if (child.status != 0) {
-    // With -q poppler says nothing; a second look costs little beside a file that nobody can read.
+    // With -q poppler prints no errors; runs it again without -q to get the reason.
     const auto loud = run_child({options.pdftotext, "-l", "1", "{input}", "-"}, bytes, limits);
     const std::string why = loud ? first_line(loud->errors) : std::string{};
     return fail(Errc::bad_input, "the PDF cannot be read: {}", why.empty() ? "damaged or protected" : why);
@@ -179,11 +180,11 @@ Result<ReadDocument> read_pdf(std::string_view bytes, const ReadOptions& options
                             bytes, limits);
     if (layout && layout->status == 0 && !layout->cut) with_columns = std::move(layout->output);
     std::replace(with_columns.begin(), with_columns.end(), '\0', ' ');
-    if (!decode(with_columns, columns)) columns.text = {};  // then tables stay as they were read
+    if (!decode(with_columns, columns)) columns.text = {};  // then tables are not reconstructed
   }
   ReadDocument read = read_pages(decoded.text, columns.text);
   if (read.blocks.empty())
-    return fail(Errc::unsupported, "the PDF holds no text; it may be a scan, and pictures are not read");
+    return fail(Errc::unsupported, "the PDF has no text; it may be a scan, and images are not read");
   if (static_cast<std::uint64_t>(std::count(output.begin(), output.end(), '\f')) >= options.pdf_pages)
     read.warnings.push_back(fmt::format("only the first {} pages were read", options.pdf_pages));
   return read;

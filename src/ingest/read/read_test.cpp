@@ -42,7 +42,7 @@ TEST(Read, FindsTheKindByContentAndThenByName) {
 TEST(Read, RefusesWhatIsTooLargeWithTheNumbers) {
   ReadOptions options;
   EXPECT_EQ(check_size(2'100'000'000, options).error().what,
-            "2.1 GB is more than the 64 MiB that a document may have; raise max_document_bytes");
+            "2.1 GB is more than the limit of 64 MiB for a document; raise max_document_bytes");
   EXPECT_TRUE(check_size(64U << 20U, options));
   options.max_document_bytes = 3;
   EXPECT_EQ(error_of("four", "x.txt", options).code, Errc::bad_input);
@@ -51,7 +51,7 @@ TEST(Read, RefusesWhatIsTooLargeWithTheNumbers) {
 TEST(Read, RefusesBinaryFilesAndSaysWhat) {
   using namespace std::string_view_literals;
   EXPECT_EQ(error_of("\x89PNG\r\n\x1A\n0000", "x.txt").what, "binary: a PNG image");
-  EXPECT_EQ(error_of("ab\0cd"sv, "x.txt").what, "binary: it holds 1 NUL bytes");
+  EXPECT_EQ(error_of("ab\0cd"sv, "x.txt").what, "binary: it has 1 NUL bytes");
   EXPECT_EQ(error_of("\x01\x02\x03\x04 text", "x.txt").code, Errc::unsupported);
   EXPECT_EQ(error_of("\x80\x81\x82\x83\x84\x85", "x.txt").code, Errc::unsupported);
 }
@@ -98,7 +98,7 @@ TEST(Read, APageOfWhichNothingIsLeftHasNoAddresses) {
 TEST(Read, FlawsInUtf8AreReplacedAndCounted) {
   const ReadDocument text = read("\xC3\xA9\xC3\xA9\xC3\xA9 ok \xFF end", "a.txt");
   EXPECT_EQ(text.text, "\xC3\xA9\xC3\xA9\xC3\xA9 ok \xEF\xBF\xBD end");
-  EXPECT_EQ(text.warnings, (std::vector<std::string>{"1 bytes are no UTF-8 and were replaced"}));
+  EXPECT_EQ(text.warnings, (std::vector<std::string>{"1 bytes are not UTF-8 and were replaced"}));
   // In markup too: the page's places are those in the file.
   const ReadDocument page = read("<p>\xC3\xA9\xC3\xA9\xFF ok <b>end</b>", "a.html");
   EXPECT_EQ(page.text, "\xC3\xA9\xC3\xA9\xEF\xBF\xBD ok end");

@@ -1,4 +1,4 @@
-// Plain text: paragraphs stand between blank lines.
+// Plain text: paragraphs are separated by blank lines.
 #include <algorithm>
 
 #include "ingest/builder.hpp"
@@ -35,8 +35,8 @@ void read_stretches(Builder& into, BlockKind kind) {
 }  // namespace
 
 bool is_wrapped(std::string_view paragraph) {
-  // Whoever wraps a paragraph breaks a line where the next word would go over the edge. The longest line
-  // shows where the edge is.
+  // In a wrapped paragraph a line breaks where the next word would exceed the width. The longest line
+  // gives the width.
   constexpr std::size_t least_width = 40;
   constexpr std::size_t most_width = 130;
   std::size_t width = 0;

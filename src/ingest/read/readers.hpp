@@ -1,5 +1,5 @@
-// One function per format. The text given is well-formed UTF-8, except for those that unpack bytes. Origins
-// are of the text given.
+// One function per format. The given text is well-formed UTF-8, except for packed formats. Origins refer to
+// the given text.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@
 namespace plimsoll::ingest {
 
 ReadDocument read_text(std::string_view text, std::string_view media_type);
-// Code and settings without a grammar: stretches between blank lines.
+// Code and configuration without a grammar, divided at blank lines.
 ReadDocument read_lines(std::string_view text, std::string_view media_type);
 ReadDocument read_markdown(std::string_view text, const ReadOptions& options);
 Result<ReadDocument> read_html(std::string_view text, const ReadOptions& options);
@@ -20,8 +20,8 @@ ReadDocument read_csv(std::string_view text, const MediaType& type);
 ReadDocument read_json(std::string_view text, const MediaType& type);
 Result<ReadDocument> read_docx(std::string_view bytes, const ReadOptions& options);
 Result<ReadDocument> read_pdf(std::string_view bytes, const ReadOptions& options);
-// The pages that pdftotext wrote, a form feed behind each; in reading order, and with their columns, from
-// which the rows of tables are taken.
+// Reads the pages from pdftotext, each with a form feed at its end; in reading order, and with columns for
+// table rows.
 ReadDocument read_pages(std::string_view pages, std::string_view layout = {});
 
 }  // namespace plimsoll::ingest

@@ -17,7 +17,7 @@ struct Discard {
 
 tl::unexpected<Error> too_large(std::uint64_t most_bytes) {
   return fail(Errc::bad_input,
-              "it unpacks to more than the {} that a document may have; raise max_document_bytes",
+              "it unpacks to more than the limit of {} for a document; raise max_document_bytes",
               base::human_bytes(most_bytes));
 }
 
@@ -47,7 +47,7 @@ Result<std::optional<std::string>> zip_entry(std::string_view archive, const cha
   if (status.size > most_bytes) return too_large(most_bytes);
   const std::unique_ptr<zip_file_t, Discard> file(zip_fopen(opened.get(), name, 0));
   if (!file) return damaged(zip_strerror(opened.get()));
-  // What it says of its size is not believed: memory follows what comes out.
+  // Does not trust the declared size: memory grows with the actual data.
   std::string bytes;
   std::string buffer(std::size_t{1} << 16, '\0');
   while (true) {

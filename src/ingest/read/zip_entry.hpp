@@ -1,4 +1,4 @@
-// One file out of a ZIP archive in memory, with a bound on what it may unpack to.
+// Extracts one file from a ZIP archive in memory, with a size limit.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace plimsoll::ingest {
 
-// Nothing: the archive has no such file. bad_input: damaged, protected, or larger than the limit, by what it
-// says or by what comes out of it.
+// None: the archive has no such file. bad_input: damaged, protected, or larger than the limit, by its
+// declared or actual size.
 Result<std::optional<std::string>> zip_entry(std::string_view archive, const char* name,
                                              std::uint64_t most_bytes);
 
