@@ -36,7 +36,7 @@ struct Error {
 template <typename T>
 using Result = tl::expected<T, Error>;
 
-// return fail(Errc::not_found, "no tokenizer is called '{}'", name);
+// return fail(Errc::not_found, "unknown tokenizer '{}'", name);
 template <typename... Args>
 [[nodiscard]] tl::unexpected<Error> fail(Errc code, fmt::format_string<Args...> format, Args&&... args) {
   return tl::unexpected<Error>(Error{code, fmt::format(format, std::forward<Args>(args)...)});

@@ -27,10 +27,10 @@ std::uint32_t Bpe::longest(std::string_view text) const {
   return best;
 }
 
-// Undoes the merges of both along their common border, the latest first, and asks at each state
-// whether the two that then meet there would have merged before. `limit` is the merge undone last:
-// what merges only after it did not happen. On the left side of the border a merge of the same
-// result goes first, being further left; hence the + 1 on the right.
+// Undoes the merges of both tokens along their common border, the latest first, and checks at each step
+// whether the two parts at the border would have merged earlier. `limit` is the last undone merge:
+// later merges did not happen. A merge with the same result on the left side of the border
+// comes first, because it is further left; hence the + 1 on the right.
 bool Bpe::stay_apart(std::uint32_t left, std::uint32_t right, Scratch& scratch) const {
   if ((rows_[left].odd & odd_spine::right) | (rows_[right].odd & odd_spine::left))
     return stay_apart_by_merging(left, right, scratch);
@@ -58,8 +58,8 @@ bool Bpe::stay_apart(std::uint32_t left, std::uint32_t right, Scratch& scratch) 
   }
 }
 
-// A few vocabularies have some dozens of tokens whose order cannot be read off their numbers: for
-// those the question is put as it stands, once.
+// A few vocabularies have some dozens of tokens whose order does not follow from their numbers: these are
+// tested by merging, once.
 bool Bpe::stay_apart_by_merging(std::uint32_t left, std::uint32_t right, Scratch& scratch) const {
   constexpr std::size_t most_kept = 1 << 16;
   const std::uint64_t key = PairTable::key(left, right);
@@ -182,8 +182,8 @@ std::size_t Bpe::encode(std::string_view piece, Scratch& scratch) const {
   return scratch.tokens.size();
 }
 
-// Pushes forward from each position whose encoding is known: of all tokens that begin there, those
-// that stay apart from the one before them end a prefix's encoding. Each prefix has exactly one.
+// Works forward from each position with a known encoding: each token that starts there and stays apart from
+// the previous one ends the encoding of a prefix. Each prefix has exactly one encoding.
 void Bpe::prefix_counts(std::string_view piece, Scratch& scratch, std::vector<std::uint32_t>& counts) const {
   counts.assign(piece.size() + 1, no_token);
   counts[0] = 0;
@@ -217,7 +217,7 @@ void Bpe::prefix_counts(std::string_view piece, Scratch& scratch, std::vector<st
       counts[end] = counts[at] + static_cast<std::uint32_t>(scratch.tokens.size() - before);
     }
   }
-  // Inside a character that the vocabulary knows only whole, a prefix costs at most what its bytes do.
+  // Inside a character that is only a whole token, a prefix costs at most its bytes.
   for (std::size_t i = 1; i <= piece.size(); ++i) {
     if (counts[i] == no_token) counts[i] = counts[i - 1] + 1;
   }

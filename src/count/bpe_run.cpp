@@ -19,7 +19,7 @@ std::uint64_t BpeRun::finish(Bpe::Scratch& scratch) {
 
 void BpeRun::advance(bool to_the_end, Bpe::Scratch& scratch) {
   closed_.resize(text_.size() / 64 + 1, 0);
-  // A longest match is only certain where the longest token could still end inside the text.
+  // A longest match is certain only if the longest token could still end inside the text.
   while (at_ < text_.size() && (to_the_end || at_ + longest_token_ <= text_.size())) {
     std::uint32_t token =
         trying_ == no_token ? bpe_->longest(std::string_view(text_).substr(at_)) : bpe_->shorter(trying_);
@@ -40,8 +40,8 @@ void BpeRun::advance(bool to_the_end, Bpe::Scratch& scratch) {
       tokens_.pop_back();
       at_ -= bpe_->length(last);
     } else {
-      // Nothing begins here: a character that the vocabulary lacks, or more was dropped than should have
-      // been.
+      // No token starts here: an unknown character, or too much was
+      // dropped.
       exact_ = exact_ && bpe_->longest(std::string_view(text_).substr(at_)) == no_token;
       scratch.tokens.clear();
       at_ += bpe_->say_unknown(std::string_view(text_).substr(at_), scratch);
@@ -50,7 +50,7 @@ void BpeRun::advance(bool to_the_end, Bpe::Scratch& scratch) {
   }
 }
 
-// Keeps the last kept_bytes of text that is encoded, and what is not encoded yet.
+// Keeps the last kept_bytes of encoded text, and the text that is not encoded yet.
 void BpeRun::drop_front() {
   std::size_t begin = at_;
   std::size_t keep = tokens_.size();
@@ -58,7 +58,7 @@ void BpeRun::drop_front() {
     --keep;
     begin -= tokens_[keep] < Bpe::literal ? bpe_->length(tokens_[keep]) : 1;
   }
-  begin = begin / 64 * 64;  // whole words of `closed_`; the text may keep a little of the token before
+  begin = begin / 64 * 64;  // whole words of `closed_`; may keep a part of the previous token
   counted_ += keep;
   tokens_.erase(tokens_.begin(), tokens_.begin() + static_cast<std::ptrdiff_t>(keep));
   text_.erase(0, begin);

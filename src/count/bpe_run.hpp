@@ -1,8 +1,8 @@
-// Byte pair encoding of one pre-token that arrives in stretches and may be longer than memory.
+// Byte pair encoding of one pre-token that arrives in parts and may be larger than memory.
 //
-// The same backtracking as Bpe::encode, which decides from left to right and looks at most one token
-// ahead. Only the last stretch of tokens is kept for going back; what lies before it is counted and
-// dropped. No vocabulary we know goes back more than a few tokens; `kept_bytes` leaves it millions.
+// The same backtracking as Bpe::encode, which works from left to right and looks at most one token
+// ahead. Only the last tokens are kept for backtracking; earlier ones are counted and
+// dropped. No known vocabulary backtracks more than a few tokens; `kept_bytes` allows millions.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ class BpeRun {
   BpeRun(const Bpe& bpe, std::size_t longest_token) : bpe_(&bpe), longest_token_(longest_token) {}
 
   void feed(std::string_view text, Bpe::Scratch& scratch);
-  // Tokens of all that was fed. Nothing may be fed after it.
+  // Returns the tokens of everything fed. Nothing may be fed afterwards.
   std::uint64_t finish(Bpe::Scratch& scratch);
-  // False if going back went further than what was kept: the count may then be off.
+  // False if backtracking needed dropped text: the count may then be off.
   bool exact() const { return exact_; }
 
  private:
@@ -32,12 +32,12 @@ class BpeRun {
 
   const Bpe* bpe_;
   std::size_t longest_token_;
-  std::string text_;  // from the first token kept
+  std::string text_;  // from the first kept token
   std::vector<std::uint32_t> tokens_;
-  std::vector<std::uint64_t> closed_;  // places that are no token's end, relative to text_
-  std::size_t at_ = 0;                 // where the next token begins, relative to text_
-  std::uint32_t trying_ = no_token;    // a token that was taken back: a shorter one is wanted
-  std::uint64_t counted_ = 0;          // tokens that were dropped
+  std::vector<std::uint64_t> closed_;  // positions that cannot end a token, relative to text_
+  std::size_t at_ = 0;                 // start of the next token, relative to text_
+  std::uint32_t trying_ = no_token;    // a rejected token: try a shorter one
+  std::uint64_t counted_ = 0;          // dropped tokens
   bool exact_ = true;
 };
 

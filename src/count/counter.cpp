@@ -14,25 +14,25 @@ namespace plimsoll {
 using count::no_token;
 
 struct Counter::State {
-  // A tail of this size without an end is one giant piece, and is encoded as it comes.
+  // A tail of this size without an end is one giant piece, and is encoded as it arrives.
   static constexpr std::size_t giant = std::size_t{1} << 20;
-  // What is kept back of it: the rule that ends it looks at its last characters only.
+  // Bytes held back: the rule that ends it needs only its last characters.
   static constexpr std::size_t held_back = 512;
 
   State(Tokenizer own, Specials policy) : tokenizer(std::move(own)), specials(policy) {}
 
   Tokenizer tokenizer;
   Specials specials;
-  std::string tail;  // what may still be cut otherwise; all before it is in `closed` or `run`
+  std::string tail;  // text whose division may still change; all text before it is in `closed` or `run`
   Tokens closed = 0;
-  count::Place place = count::Place::text_front;  // where the tail begins
-  std::size_t looked_at = 0;                      // size of the tail when it was last tried in vain
-  std::unique_ptr<count::BpeRun> run;             // a giant piece whose end has not come yet
+  count::Place place = count::Place::text_front;  // start of the tail
+  std::size_t looked_at = 0;                      // size of the tail at the last unsuccessful attempt
+  std::unique_ptr<count::BpeRun> run;             // a giant piece that has not ended yet
   bool exact = true;
   mutable std::optional<Tokens> total;
 
-  // Closes as much of the tail as no further text can change. Looking costs the tail's length, so a
-  // tail that yields nothing is left alone until it has doubled: appending stays linear.
+  // Closes the part of the tail that no further text can change. This costs the tail's length, so after an
+  // unsuccessful attempt it waits until the tail has doubled: appending stays linear.
   void settle() {
     if (!run && tail.size() < looked_at * 2) return;
     const Tokenizer::Impl& impl = tokenizer.impl();
@@ -49,7 +49,7 @@ struct Counter::State {
       const std::string_view rest = std::string_view(tail).substr(done);
       const count::AddedMatch match = first_added(rest);
       if (match.index != no_token && done + match.end <= decided) {
-        // Text before an added token ends there for good.
+        // Text before an added token is final.
         closed += impl.count(rest.substr(0, match.begin), Specials::plain, Tokenizer::Impl::no_limit, place,
                              *scratch) +
                   1;
@@ -70,7 +70,7 @@ struct Counter::State {
                                  : finder.find(text, 0, specials);
   }
 
-  // Whether all of the tail but its end goes into a run from here on.
+  // Starts a run with all of the tail except its end, if possible.
   bool begin_run(Tokenizer::Impl::Scratch& scratch) {
     const Tokenizer::Impl& impl = tokenizer.impl();
     const count::Bpe* bpe = impl.model.streamable();
@@ -83,7 +83,7 @@ struct Counter::State {
     return true;
   }
 
-  // What normalising puts before the tail; nothing where that would be a piece of its own.
+  // Returns what normalisation adds before the tail; none if that would be a separate piece.
   std::optional<std::string> prefix_of_run(Tokenizer::Impl::Scratch& scratch) const {
     const Tokenizer::Impl& impl = tokenizer.impl();
     std::size_t size = held_back;
@@ -98,7 +98,7 @@ struct Counter::State {
     return std::string(cut.substr(0, cut.size() - front.size()));
   }
 
-  // The tail is of one kind throughout, has no added token, and normalising leaves it alone.
+  // Returns whether the tail has only one class, no added token, and is not changed by normalisation.
   bool is_one_run(bool first, Tokenizer::Impl::Scratch& scratch) const {
     const Tokenizer::Impl& impl = tokenizer.impl();
     if (first_added(tail).index != no_token) return false;
@@ -118,7 +118,7 @@ struct Counter::State {
     place = count::Place::inside;
   }
 
-  // True: the run has ended, and the tail begins behind it.
+  // True: the run has ended, and the tail starts after it.
   bool go_on(Tokenizer::Impl::Scratch& scratch) {
     if (is_one_run(false, scratch)) return feed_run(scratch), false;
     const Tokenizer::Impl& impl = tokenizer.impl();
@@ -141,8 +141,8 @@ struct Counter::State {
     looked_at = 0;
   }
 
-  // The same where normalising changed the text: up to the last piece that ends where the text can be cut
-  // too.
+  // The same if normalisation changed the text: up to the last piece that ends where the original text can be
+  // divided too.
   std::size_t settle_changed(std::string_view part, std::string_view cut, Tokenizer::Impl::Scratch& scratch) {
     const Tokenizer::Impl& impl = tokenizer.impl();
     const count::Alignment alignment(impl.compiled.config.normalizer, part, place);
@@ -166,7 +166,7 @@ struct Counter::State {
     return settled;
   }
 
-  // Counts the pieces of open text that stand; gives the bytes they take.
+  // Counts the final pieces of open text; returns their bytes.
   std::size_t settle_text(std::string_view text, Tokenizer::Impl::Scratch& scratch) {
     const Tokenizer::Impl& impl = tokenizer.impl();
     const auto& normalizer = impl.compiled.config.normalizer;
@@ -181,7 +181,7 @@ struct Counter::State {
       counted += impl.count_batch(cut, begin, ends, scratch);
       begin = walk.position();
     }
-    if (begin <= prefix) return 0;  // nothing but the space that was put in front
+    if (begin <= prefix) return 0;  // only the added prefix space
     closed += counted;
     place = count::Place::inside;
     return begin - prefix;
@@ -209,7 +209,7 @@ Tokens Counter::total() const {
   Tokens total = state.closed;
   std::string_view rest = state.tail;
   if (state.run) {
-    // As if the text ended here: the run takes the first piece of the tail.
+    // As if the text ended here: the run includes the first piece of the tail.
     const std::size_t border = state.first_added(rest).begin;
     count::PieceWalk walk(impl.pre, (*scratch).classes, rest.substr(0, border));
     const auto ends = walk.next();

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a `.tiktoken` file does not say: how to cut, and which special tokens there are.
+// What a `.tiktoken` file lacks: the pre-tokeniser and the special tokens.
 struct TiktokenFacts {
   std::string_view name;
   count::Splitter splitter;
@@ -44,7 +44,7 @@ const std::array<TiktokenFacts, 4>& tiktoken_facts() {
   return facts;
 }
 
-// The facts for a file: by its name, or by the size of its vocabulary where it was renamed.
+// Finds the facts for a file by its name, or by the size of its vocabulary if it was renamed.
 const TiktokenFacts* facts_for(std::string_view name, std::size_t tokens) {
   for (const TiktokenFacts& facts : tiktoken_facts()) {
     if (name.find(facts.name) != std::string_view::npos) return &facts;
@@ -72,7 +72,7 @@ std::string text_at(const toml::table& table, std::string_view key) {
   return table[key].value_or(std::string());
 }
 
-// Files below this are definitions or GGUFs; a mapped file costs no memory, so the bound is generous.
+// A mapped file costs no memory, so the limit is large.
 Result<Tokenizer> open_current(const fs::path& path) {
   return Tokenizer::open(path);
 }
@@ -116,7 +116,7 @@ struct TokenizerLibrary::State {
         source.config = path;
       else if (source.definition.empty()) {
         source.definition = path;
-        // The file's own sum is in the name: another definition never meets a file made from this one.
+        // The name has the checksum of the definition, so that a changed definition gets another file.
         source.compiled =
             compiled / fmt::format("{}-{}.ptok", source.name, text_at(*file, "sha256").substr(0, 12));
       }
@@ -155,13 +155,13 @@ Result<bool> TokenizerLibrary::compile(std::string_view name) const {
     std::vector<std::string_view> names;
     for (const TokenizerSource& known : state_->sources) names.push_back(known.name);
     const auto near = base::nearest(name, names);
-    return fail(Errc::not_found, "no tokenizer is called '{}'{}; `plimsoll tokenizers` lists them", name,
+    return fail(Errc::not_found, "unknown tokenizer '{}'{}; `plimsoll tokenizers` lists all tokenizers", name,
                 near ? fmt::format(" (did you mean '{}'?)", *near) : "");
   }
   if (open_current(source->compiled)) return false;
   if (!fs::exists(source->definition))
     return fail(Errc::not_found,
-                "the definition of '{}' was not fetched: {} is missing; run `tools/setup assets`", name,
+                "the definition of '{}' was not downloaded: {} is missing; run `tools/setup assets`", name,
                 source->definition.string());
   TRY_VOID(state_->make(*source));
   return true;
@@ -184,7 +184,7 @@ Result<Tokenizer> TokenizerLibrary::open(std::string_view name) const {
 Result<Tokenizer> TokenizerLibrary::open_file(const fs::path& definition) const {
   if (definition.extension() == ".ptok") return open_current(definition);
   TRY(const auto file, base::MappedFile::open(definition));
-  // Of a GGUF only the front says anything of the tokenizer; hashing gigabytes of weights would be waste.
+  // In a GGUF file only the start describes the tokenizer, so the weights are not hashed.
   constexpr std::size_t hashed = std::size_t{64} << 20;
   const std::string sum =
       base::sha256_hex(fmt::format("{}:{}:", definition.filename().string(), file.text().size()) +

@@ -41,7 +41,7 @@ void Model::encode(std::string_view piece, std::size_t from, Scratch& scratch,
       if (step.token != no_token) {
         out.push_back({compiled_->ids[step.token], from + *end});
       } else if (step.count == steps[step.begin].count) {
-        out.back().end = from + *end;  // fused with the unknown before it
+        out.back().end = from + *end;  // joined with the previous unknown
       } else if (!unigram_.goes_by_bytes(piece.substr(step.begin, *end - step.begin))) {
         out.push_back({unknown, from + *end});
       } else {
@@ -62,7 +62,7 @@ void Model::encode(std::string_view piece, std::size_t from, Scratch& scratch,
     } else if (token < Bpe::unknown) {
       out.push_back({static_cast<TokenId>(compiled_->config.byte_tokens[token - Bpe::literal]), from + ++at});
     } else {
-      // One unknown may stand for several characters; the next known token says where they end.
+      // One unknown token may represent several characters; the next known token shows where they end.
       at += decode(piece.substr(at)).length;
       out.push_back({unknown, from + at});
     }

@@ -1,4 +1,4 @@
-// One tokenizer's model over its compiled arrays: tokens of a pre-token.
+// A tokenizer's model over its compiled arrays: encodes a pre-token.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@
 
 namespace plimsoll::count {
 
-// A token of a text: the model's id, and where it ends.
+// A token of a text: the model's id and its end.
 struct Placed {
   TokenId id;
   std::size_t end;
@@ -29,9 +29,9 @@ class Model {
   explicit Model(const Compiled& compiled);
 
   std::size_t count(std::string_view piece, Scratch& scratch) const;
-  // Appends the piece's tokens; ends are offsets from the piece's front plus `from`.
+  // Appends the piece's tokens; ends are offsets in the piece plus `from`.
   void encode(std::string_view piece, std::size_t from, Scratch& scratch, std::vector<Placed>& out) const;
-  // The BPE behind it where one piece can be encoded in stretches, else null.
+  // Returns the BPE if a piece can be encoded in parts, else null.
   const Bpe* streamable() const {
     return (kind_ == ModelKind::bpe_bytes || kind_ == ModelKind::bpe_chars) && bpe_.regular() ? &bpe_
                                                                                               : nullptr;

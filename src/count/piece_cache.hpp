@@ -1,8 +1,8 @@
-// Counts of pre-tokens seen before. A key is one pre-token, compared whole: a hit is exact.
+// A cache of pre-token counts. A key is a whole pre-token, so a hit is exact.
 //
-// Pieces of up to 15 bytes, nearly all, lie in sets of four entries of 16 bytes, a line of the cache:
-// the text, its length and its count in four bits each. Longer ones go by hash into a table that
-// points at their bytes.
+// Pieces of up to 15 bytes, nearly all, are in sets of four 16-byte entries, one cache line:
+// the text, with its length and its count in four bits each. Longer ones are in a hash table that
+// points to their bytes.
 #pragma once
 
 #include <array>
@@ -16,12 +16,12 @@
 
 namespace plimsoll::count {
 
-// Which bits of the two words of a piece of n bytes are its own.
+// Mask of the bits that a piece of n bytes uses in two words.
 struct PieceMask {
   std::uint64_t low, high;
 };
 inline constexpr std::array<PieceMask, 17> piece_masks = [] {
-  std::array<PieceMask, 17> all{};  // none of a piece of 16 or more
+  std::array<PieceMask, 17> all{};  // zero for 16 bytes or more
   for (std::size_t n = 0; n < 16; ++n) {
     all[n].low = n >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * n)) - 1;
     all[n].high = n <= 8 ? 0 : (std::uint64_t{1} << (8 * (n - 8))) - 1;
@@ -40,7 +40,7 @@ class PieceCache {
 
   PieceCache() : sets_(std::size_t{1} << set_bits) {}
 
-  // Reads 16 bytes at p whatever the length. A long piece gets a key that finds nothing.
+  // Always reads 16 bytes at p. A long piece gets a key that is never found.
   static Key key_of(const char* p, std::size_t length) {
     std::array<std::uint64_t, 2> words;
     std::memcpy(words.data(), p, 16);
@@ -49,7 +49,7 @@ class PieceCache {
     return {words[0] & mask.low, (words[1] & mask.high) | static_cast<std::uint64_t>(capped & 15) << 56};
   }
 
-  // The set of a short piece, for find_short and put_short.
+  // Returns the set of a short piece, for find_short and put_short.
   static std::size_t set_of(Key key) {
     const std::uint64_t mixed = (key.low ^ (key.high * 0x9E3779B97F4A7C15ULL)) * 0xD6E8FEB86659FD93ULL;
     return static_cast<std::size_t>(mixed >> (64 - set_bits));
@@ -57,8 +57,8 @@ class PieceCache {
 
   void prefetch(std::size_t set) const { __builtin_prefetch(&sets_[set]); }
 
-  // 0: not here. Without branches between two entries, for which of them it is cannot be foretold; what
-  // came first, and so is likely common, lies in the first two.
+  // 0: not found. Checks two entries without a branch, which would be mispredicted; early, and so probably
+  // common, pieces are in the first two.
   unsigned find_short(Key key, std::size_t set) const {
     const Set& s = sets_[set];
     const auto count_in = [&](const Key& entry) {
@@ -70,7 +70,7 @@ class PieceCache {
   }
 
   void put_short(Key key, std::size_t set, std::size_t count) {
-    if (count == 0 || count > 15) return;  // 0 stands for "not here"
+    if (count == 0 || count > 15) return;  // 0 means "not found"
     Set& s = sets_[set];
     std::size_t way = 0;
     while (way < 3 && s[way].high != 0) ++way;
@@ -87,7 +87,7 @@ class PieceCache {
       hash = fold(hash ^ word);
     }
     if (i < piece.size()) {
-      std::memcpy(&word, piece.data() + piece.size() - 8, 8);  // a long piece has eight bytes
+      std::memcpy(&word, piece.data() + piece.size() - 8, 8);  // a long piece has at least eight bytes
       hash = fold(hash ^ word);
     }
     return hash;
@@ -104,7 +104,7 @@ class PieceCache {
   void put_long(std::string_view piece, std::uint64_t hash, std::size_t count);
 
  private:
-  static constexpr unsigned set_bits = 15;  // 2 MB, a second-level cache
+  static constexpr unsigned set_bits = 15;  // 2 MB, the size of an L2 cache
   static constexpr unsigned long_bits = 16;
   static constexpr std::size_t arena_limit = std::size_t{8} << 20;
   static constexpr std::uint64_t text_bits = ~std::uint64_t{0} >> 4;
@@ -121,7 +121,7 @@ class PieceCache {
   };
 
   base::HugeArray<Set> sets_;
-  std::vector<Long> longs_;  // made at the first long piece
+  std::vector<Long> longs_;  // allocated at the first long piece
   std::vector<char> arena_;
 };
 

@@ -1,5 +1,5 @@
-// Byte pair encoding as its definition reads: of all neighbours that merge, merge the earliest rule's
-// leftmost, and look again. Quadratic; the oracle of bpe.hpp and the tool that compiling uses.
+// Byte pair encoding by its definition: repeatedly merges the leftmost pair of the earliest rule.
+// Quadratic; used to test bpe.hpp and to compile tokenizers.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ class PlainMerger {
     std::uint32_t result;    // index into Definition::tokens
   };
 
-  // Indexes into Definition::tokens of what the text merges into; what the vocabulary lacks is `absent`.
+  // Returns the result of merging as indexes into Definition::tokens; unknown text is `absent`.
   std::vector<std::uint32_t> merge(std::string_view text) const;
-  // The two that were merged last on the way to a single token; {absent, absent} where there are none.
+  // Also returns the last two merged parts of a single token; {absent, absent}: none.
   std::vector<std::uint32_t> merge(std::string_view text,
                                    std::pair<std::uint32_t, std::uint32_t>& last) const;
 

@@ -11,10 +11,10 @@ namespace {
 
 using count::no_token;
 
-// Cutting a text short can change how its last two pieces are cut, never those before them; one more
-// is kept for good measure.
+// Truncating a text can change the division of its last two pieces, but not of earlier ones; one more
+// is kept to be safe.
 constexpr std::size_t pieces_kept = 4;
-// Up to here every place in a piece is tried; in a longer one the counts of its prefixes say where.
+// Up to this size every position in a piece is tried; in a longer one the counts of its prefixes are used.
 constexpr std::size_t try_each_limit = 4096;
 
 bool ends_a_character(std::string_view text, std::size_t at) {
@@ -23,7 +23,7 @@ bool ends_a_character(std::string_view text, std::size_t at) {
 
 struct Checkpoint {
   std::size_t begin;
-  Tokens before;  // tokens in front of this piece
+  Tokens before;  // tokens before this piece
 };
 
 }  // namespace
@@ -44,7 +44,7 @@ std::size_t Tokenizer::split_at(std::string_view text, Tokens limit, Specials sp
     const std::string_view part = text.substr(segment.begin, segment.end - segment.begin);
     const count::Place front = segment.begin == 0 ? count::Place::text_front : count::Place::segment_front;
     const auto count_prefix = [&](std::size_t from, std::size_t size) {
-      // A count from a piece's own front is the same as in the text: cutting never looks back.
+      // Counting from a piece's start gives the same as in the text: splitting never looks back.
       return impl_->count(part.substr(from, size - from), Specials::plain, Impl::no_limit,
                           from == 0 ? front : count::Place::inside, *scratch);
     };
@@ -52,8 +52,8 @@ std::size_t Tokenizer::split_at(std::string_view text, Tokens limit, Specials sp
     const bool unchanged = cut.data() == part.data() && cut.size() == part.size();
 
     std::deque<Checkpoint> kept{{0, total}};
-    std::size_t passed = part.size() + 1;  // end of the piece that goes over the limit
-    std::size_t last = 0;                  // end of the piece after it: no prefix beyond it can fit
+    std::size_t passed = part.size() + 1;  // end of the piece that exceeds the limit
+    std::size_t last = 0;                  // end of the next piece: no longer prefix can fit
     if (unchanged) {
       count::PieceWalk walk(impl_->pre, (*scratch).classes, part);
       std::vector<std::size_t> ends;
@@ -81,7 +81,7 @@ std::size_t Tokenizer::split_at(std::string_view text, Tokens limit, Specials sp
     const Checkpoint from = kept.front();
     const auto fits = [&](std::size_t size) { return from.before + count_prefix(from.begin, size) <= limit; };
     if (last - from.begin > try_each_limit) {
-      // Narrow down by halves; counts of prefixes rise but for a token or two at the end.
+      // Binary search; counts of prefixes are monotonic except for a token or two at the end.
       std::size_t low = from.begin;
       std::size_t high = last;
       while (high - low > 64) {

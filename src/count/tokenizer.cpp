@@ -31,8 +31,8 @@ std::unique_ptr<Tokenizer::Impl::Scratch> Tokenizer::Impl::take() const {
 }
 
 void Tokenizer::Impl::give_back(std::unique_ptr<Scratch> scratch) const {
-  // As many as can be at work at once are kept, megabytes each; and a giant piece leaves giant arrays behind,
-  // which are not worth keeping.
+  // Keeps as many as can run in parallel, megabytes each; scratch space with giant arrays is
+  // not kept.
   static const std::size_t most = std::max(1U, std::thread::hardware_concurrency());
   constexpr std::size_t keep_limit = std::size_t{4} << 20;
   if (scratch->classes.bytes.size() > keep_limit || scratch->model.bpe.tokens.capacity() > keep_limit) return;
@@ -61,13 +61,13 @@ Tokens Tokenizer::Impl::count_piece(std::string_view piece, Scratch& scratch) co
   return static_cast<Tokens>(counted);
 }
 
-// In two passes, so that the cache's lines are on their way while the keys are still being made.
+// Two passes, so that cache lines are prefetched while keys are computed.
 Tokens Tokenizer::Impl::count_batch(std::string_view text, std::size_t begin,
                                     std::span<const std::size_t> ends, Scratch& scratch) const {
   std::array<PieceCache::Key, count::PieceWalk::batch> keys;
   std::array<std::uint32_t, count::PieceWalk::batch> sets;
   const std::size_t readable =
-      text.size() < 16 ? 0 : text.size() - 16;  // last place where 16 bytes can be read
+      text.size() < 16 ? 0 : text.size() - 16;  // last position where 16 bytes can be read
   std::size_t quick = 0;
   for (std::size_t at = begin; quick < ends.size() && at <= readable && readable != 0; ++quick) {
     keys[quick] = PieceCache::key_of(text.data() + at, ends[quick] - at);
@@ -154,7 +154,7 @@ Result<Tokenizer> Tokenizer::open(const std::filesystem::path& path) {
   auto impl = std::make_shared<Impl>(std::move(file));
   auto compiled = count::view_compiled(impl->file.text());
   if (!compiled) return fail(compiled.error().code, "{}: {}", path.string(), compiled.error().what);
-  impl->file.give_pages_back();  // the check has touched all of them
+  impl->file.give_pages_back();  // the check has read all pages
   impl->compiled = *compiled;
   TRY(impl->info, count::info_from_json(impl->compiled.info));
   impl->model = count::Model(impl->compiled);
@@ -162,7 +162,7 @@ Result<Tokenizer> Tokenizer::open(const std::filesystem::path& path) {
   impl->pre.splitter = impl->compiled.config.splitter;
   if (impl->pre.splitter == count::Splitter::seams) {
     if (impl->compiled.seams.size() != count::Seams::words)
-      return fail(Errc::damaged, "{}: the table of seams is missing", path.string());
+      return fail(Errc::damaged, "{}: the seams table is missing", path.string());
     impl->pre.seams = count::Seams(impl->compiled.seams.first<count::Seams::words>());
   }
   if (impl->pre.splitter == count::Splitter::regex) {
@@ -214,7 +214,7 @@ Result<std::string> Tokenizer::decode(std::span<const TokenId> ids) const {
     else if (added != compiled.added.end())
       text += compiled.added_text(static_cast<std::size_t>(added - compiled.added.begin()));
     else if (static_cast<std::int64_t>(id) == compiled.config.unknown)
-      text += "\xEF\xBF\xBD";  // what the vocabulary could not say
+      text += "\xEF\xBF\xBD";  // text that is not in the vocabulary
     else
       return fail(Errc::not_found, "the tokenizer '{}' has no token with id {}", impl_->info.name, id);
   }

@@ -1,4 +1,4 @@
-// What stands behind plimsoll::Tokenizer: a compiled file, its model, and a pool of scratch space.
+// The implementation of plimsoll::Tokenizer: a compiled file, its model, and a pool of scratch space.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ namespace plimsoll {
 struct Tokenizer::Impl {
   static constexpr Tokens no_limit = std::numeric_limits<Tokens>::max();
 
-  // What one thread needs while it counts. Taken from the pool and given back.
+  // Scratch space of one thread while it counts, from the pool.
   struct Scratch {
     count::Classes classes;
     count::Model::Scratch model;
@@ -43,12 +43,12 @@ struct Tokenizer::Impl {
     std::unique_ptr<Scratch> scratch_;
   };
 
-  // A stretch of the text between added tokens, or one added token (index, else no_token).
+  // A range of text between added tokens, or one added token (index, else no_token).
   struct Segment {
     std::size_t begin, end;
     std::uint32_t added;
   };
-  // Calls visit for each segment in order until it says false.
+  // Calls visit for each segment in order until it returns false.
   template <typename Visit>
   void each_segment(std::string_view text, Specials specials, Visit&& visit) const {
     std::size_t at = 0;
@@ -65,14 +65,14 @@ struct Tokenizer::Impl {
     }
   }
 
-  // Tokens of text that is normalised and has no added tokens; stops soon after the limit is passed.
+  // Counts normalised text without added tokens; stops soon after the limit.
   Tokens count_pieces_of(std::string_view text, Tokens limit, Scratch& scratch) const;
   Tokens count_batch(std::string_view text, std::size_t begin, std::span<const std::size_t> ends,
                      Scratch& scratch) const;
   Tokens count_piece(std::string_view piece, Scratch& scratch) const;
   Tokens count(std::string_view text, Specials specials, Tokens limit, count::Place place,
                Scratch& scratch) const;
-  // The text's tokens with the ends they have in the text itself.
+  // Returns the text's tokens with their ends in the original text.
   std::vector<count::Placed> encode(std::string_view text, Specials specials) const;
 
   std::unique_ptr<Scratch> take() const;

@@ -162,9 +162,9 @@ TEST(Counter, OfAnEndlessWordEqualsTheWhole) {
 TEST(TokenizerLibrary, SaysWhatIsMissing) {
   const base::TemporaryFolder folder("tokenizers");
   const TokenizerLibrary library(folder / "assets", folder / "compiled");
-  EXPECT_EQ(
-      library.open("o200k_bass").error().what,
-      "no tokenizer is called 'o200k_bass' (did you mean 'o200k_base'?); `plimsoll tokenizers` lists them");
+  EXPECT_EQ(library.open("o200k_bass").error().what,
+            "unknown tokenizer 'o200k_bass' (did you mean 'o200k_base'?); `plimsoll tokenizers` lists all "
+            "tokenizers");
   const auto absent = library.open("qwen3");
   ASSERT_FALSE(absent.has_value());
   EXPECT_EQ(absent.error().code, Errc::not_found);

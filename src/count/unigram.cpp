@@ -29,7 +29,7 @@ std::size_t Unigram::solve(std::string_view piece, Scratch& scratch) const {
     Step& step = steps[to];
     const double total = steps[from].score + score;
     if (step.reached && step.score >= total) return;
-    // Unknown characters in a row are one unknown, unless they go by bytes.
+    // Consecutive unknown characters are one unknown, unless they are encoded as bytes.
     const auto is_unknown = [&](std::size_t begin, std::size_t end) {
       return !goes_by_bytes(piece.substr(begin, end - begin));
     };

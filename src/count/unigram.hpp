@@ -1,5 +1,5 @@
-// The most probable way to cut a text into tokens, by Viterbi over the trie, as SentencePiece's
-// unigram model has it.
+// Finds the most probable tokens of a text with Viterbi over the trie, like SentencePiece's
+// unigram model.
 #pragma once
 
 #include <string_view>
@@ -13,8 +13,8 @@ namespace plimsoll::count {
 class Unigram {
  public:
   struct Step {
-    double score = 0;                // of the best way to here
-    std::size_t begin = 0;           // where its last token begins
+    double score = 0;                // of the best path to here
+    std::size_t begin = 0;           // start of its last token
     std::uint32_t token = no_token;  // internal number, or no_token for an unknown character
     std::uint32_t count = 0;         // tokens so far
     bool reached = false;
@@ -26,10 +26,10 @@ class Unigram {
   Unigram() = default;
   explicit Unigram(const Compiled& compiled);
 
-  // Fills scratch.steps for every prefix that ends at a character; gives the tokens of the whole.
+  // Fills scratch.steps for every prefix that ends at a character boundary; returns the number of tokens.
   std::size_t solve(std::string_view piece, Scratch& scratch) const;
 
-  // Whether an unknown character is said by its bytes, because the vocabulary has them all.
+  // Returns whether an unknown character is encoded as bytes, because the vocabulary has all of them.
   bool goes_by_bytes(std::string_view character) const;
 
  private:

@@ -1,4 +1,4 @@
-// BERT's WordPiece: from the front of a word the longest token, then the longest continuation.
+// BERT's WordPiece: the longest token at the start of a word, then the longest continuation.
 #pragma once
 
 #include <string_view>
@@ -18,7 +18,7 @@ class WordPiece {
     std::uint32_t token;  // no_token: the word is unknown
     std::size_t end;
   };
-  // The parts of a word; none for white space, one unknown where any part is missing.
+  // Returns the parts of a word; none for white space, one unknown if any part is missing.
   std::vector<Part> cut(std::string_view word) const;
 
  private:

@@ -225,7 +225,7 @@ class Refusals(InAFolder):
         self.assertEqual(json.loads(out)["tokens"], 1)
 
     def test_an_unknown_tokenizer_comes_with_a_guess(self):
-        self.refuses(["--tokenizer", "o200kbase"], "no tokenizer is called 'o200kbase'", "did you mean 'o200k_base'?")
+        self.refuses(["--tokenizer", "o200kbase"], "unknown tokenizer 'o200kbase'", "did you mean 'o200k_base'?")
         self.refuses(["--tokenizer", "nothing-like-it"], "plimsoll tokenizers")
 
     def test_bad_flags_say_which(self):

@@ -21,7 +21,7 @@ Json converted(const dom::element& element) {
     case dom::element_type::OBJECT: {
       Json object = Json::object();
       for (const dom::key_value_pair& field : dom::object(element))
-        object[std::string(field.key)] = converted(field.value);  // of two that are named alike, the later
+        object[std::string(field.key)] = converted(field.value);  // of duplicate keys, the last
       return object;
     }
     case dom::element_type::STRING: return Json(std::string(std::string_view(element)));
@@ -39,7 +39,7 @@ Json converted(const dom::element& element) {
 }  // namespace
 
 std::optional<Json> parse_quickly(std::string_view text) {
-  // One parser a thread: it keeps its memory. After a large text it is let go.
+  // One parser per thread, which keeps its memory. After a large text it is freed.
   constexpr std::size_t largest_kept = std::size_t{1} << 20;
   thread_local dom::parser kept;
   dom::parser single;

@@ -28,9 +28,9 @@ using count::Rendered;
 
 struct Format {
   std::string text;                      // Jinja, or empty for OpenAI's
-  const NamedTemplate* named = nullptr;  // where it is one of ours
-  std::string_view origin;               // for the answer: its name, or where it came from
-  bool guessed = false;                  // by the tokenizer's name alone
+  const NamedTemplate* named = nullptr;  // if it is one of ours
+  std::string_view origin;               // for the result: its name or source
+  bool guessed = false;                  // from the tokenizer's name
 };
 
 Format format_of(const NamedTemplate& named) {
@@ -43,7 +43,7 @@ Result<Format> choose_format(const Tokenizer& tokenizer, const ChatOptions& opti
   if (is_jinja) return Format{wanted, nullptr, "given", false};
   if (!wanted.empty()) {
     if (const NamedTemplate* named = count::find_template(wanted)) return format_of(*named);
-    return fail(Errc::not_found, "no chat template is called '{}'; there are {}", wanted,
+    return fail(Errc::not_found, "unknown chat template '{}'; use one of {}", wanted,
                 fmt::join(chat_templates(), ", "));
   }
   if (!tokenizer.info().chat_template.empty())
@@ -79,7 +79,7 @@ count::TemplateInput input_of(const Tokenizer& tokenizer, const Format& format, 
   return input;
 }
 
-// Whether the template walks a list of content by itself, asked by trying.
+// Tests whether the template handles a list of content parts.
 bool takes_lists(const std::string& text, count::TemplateInput input) {
   constexpr std::string_view probe = "plimsoll-probe";
   const Json messages = {{{"role", "user"}, {"content", {{{"type", "text"}, {"text", probe}}}}}};
@@ -90,11 +90,11 @@ bool takes_lists(const std::string& text, count::TemplateInput input) {
          rendered->text.find("'text'") == std::string::npos;
 }
 
-// Templates disagree on what they are given, and servers adapt: the first shape that renders is taken.
+// Templates expect different input shapes, and servers adapt: uses the first shape that renders.
 Result<Rendered> render(const std::string& text, const ChatRequest& request, count::TemplateInput input) {
   const bool lists = has_listed_content(request) && takes_lists(text, input);
   const bool no_developer = text.find("developer") == std::string::npos;
-  Result<Rendered> first = fail(Errc::bad_input, "there is nothing to render");
+  Result<Rendered> first = fail(Errc::bad_input, "nothing to render");
   for (int attempt = 0; attempt < 4; ++attempt) {
     const MessageShape shape{.content_as_list = lists,
                              .arguments_as_text = (attempt & 1) != 0,
@@ -109,13 +109,13 @@ Result<Rendered> render(const std::string& text, const ChatRequest& request, cou
   return first;
 }
 
-// What a template of ours leaves unsure. Those that were compared with their makers' give the same text
-// for chats without tools; how tools are written differs in places.
+// Lowers the exactness for one of our templates. Those compared with the vendor's give the same text
+// for chats without tools; the format of tools may differ.
 void weaken_by_format(const Format& format, const ChatRequest& request, ChatCount& counted) {
   if (format.named == nullptr) return;
   if (format.guessed)
     weaken(counted, Exactness::estimated,
-           "the tokenizer carries no template and its name says nothing; ChatML was taken");
+           "the tokenizer has no template and its name is not known; ChatML was used");
   const bool tools =
       request.tools.is_array() || std::ranges::any_of(request.messages(), [](const Json& message) {
         return message.contains("tool_calls") || message["role"] == "tool" || message["role"] == "function";
@@ -126,7 +126,7 @@ void weaken_by_format(const Format& format, const ChatRequest& request, ChatCoun
     weaken(counted, Exactness::calibrated, "the template was not compared with the model's own");
   else if (tools)
     weaken(counted, Exactness::calibrated,
-           "a server may show tools in another way than the template of the family");
+           "a server may render tools differently than the template of the family");
 }
 
 Result<void> count_rendered(const Tokenizer& tokenizer, const Format& format, const ChatRequest& request,
@@ -139,15 +139,15 @@ Result<void> count_rendered(const Tokenizer& tokenizer, const Format& format, co
   counted.messages.assign(tokens.begin() + 1, tokens.begin() + 1 + static_cast<std::ptrdiff_t>(messages));
   counted.tools = tokens[messages + 1];
   counted.frames = std::move(parts.before_origin);
-  counted.frames.resize(messages);  // the tools' is nobody's
+  counted.frames.resize(messages);  // the frame of the tools belongs to no message
   const TokenizerInfo& info = tokenizer.info();
   if (options.server_adds_bos && info.adds_bos && !info.bos.empty() && !rendered.text.starts_with(info.bos))
     ++counted.template_tokens;
   if (request.tools.is_array() && counted.tools == 0)
     weaken(counted, Exactness::calibrated,
-           "the template shows the model no tools; a server may add them in its own way");
+           "the template does not render tools; a server may add them in its own format");
   if (rendered.used_date && options.date.empty())
-    weaken(counted, Exactness::calibrated, "the template writes the day, and 2025-01-01 was taken for it");
+    weaken(counted, Exactness::calibrated, "the template contains the date; 2025-01-01 was used");
   weaken_by_format(format, request, counted);
   if (options.keep_rendered) counted.rendered = std::move(rendered.text);
   return {};
@@ -166,19 +166,19 @@ void count_by_rule(const Tokenizer& tokenizer, const Format& format, const ChatR
   counted.tools = parts.tools;
   if (!parts.certain)
     weaken(counted, Exactness::calibrated,
-           "OpenAI does not publish how tools are shown to the model; the form that fits its reports was "
+           "OpenAI does not publish its format of tools; the format that matches its reports was "
            "counted");
 }
 
-// ---- What a server may show in a form of its own ----
+// ---- Fields that a server may render in its own format ----
 
-// Some servers write it into the prompt and some do not, in forms that they do not tell: it is counted as it
-// came, which is as much as most of them make of it.
+// Some servers add these fields to the prompt, in unpublished formats. They are counted as given, which is
+// about the size that most servers use.
 void count_shown(const Tokenizer& tokenizer, const ChatRequest& request, ChatCount& counted) {
   for (const auto& [field, value] : request.shown) {
     counted.tools += tokenizer.count(base::json_text(value), Specials::plain);
     weaken(counted, Exactness::estimated,
-           fmt::format("a server may show {} to the model or not; its JSON was counted", field));
+           fmt::format("a server may or may not send {} to the model; its JSON was counted", field));
   }
 }
 
@@ -188,8 +188,8 @@ count::Detail detail_of(std::string_view text) {
   return text == "low" ? count::Detail::low : text == "high" ? count::Detail::high : count::Detail::automatic;
 }
 
-// What servers are known to make of a second of sound is 10 tokens (OpenAI) to 25 (Qwen2-Audio), and of a
-// page of a PDF its text and a picture. Neither length can be seen without decoding: it is estimated by the
+// Servers use 10 (OpenAI) to 25 (Qwen2-Audio) tokens per second of audio, and for a PDF page its text and an
+// image. The length is not known without decoding, so it is estimated from the
 // bytes.
 Tokens attachment_tokens(const count::ChatAttachment& attachment) {
   constexpr std::size_t tokens_a_second = 25, wav_a_second = 32'000, packed_a_second = 8'000;
@@ -205,7 +205,7 @@ Tokens attachment_tokens(const count::ChatAttachment& attachment) {
                              1);
 }
 
-// Among the images, which are a part of a message that is not text either.
+// Counted with the images.
 void count_attachments(const ChatRequest& request, ChatCount& counted) {
   std::size_t elsewhere = 0;
   for (const count::ChatAttachment& attachment : request.attachments) {
@@ -216,10 +216,11 @@ void count_attachments(const ChatRequest& request, ChatCount& counted) {
   }
   if (!request.attachments.empty())
     weaken(counted, Exactness::estimated,
-           fmt::format("{} recordings and files were estimated by their bytes", request.attachments.size()));
+           fmt::format("{} audio recordings and files were estimated from their bytes",
+                       request.attachments.size()));
   if (elsewhere > 0)
     weaken(counted, Exactness::estimated,
-           fmt::format("{} of them are not in the request, and were not counted", elsewhere));
+           fmt::format("{} of them are not in the request and were not counted", elsewhere));
 }
 
 Result<void> count_images(const Format& format, const ChatRequest& request, const ChatOptions& options,
@@ -239,9 +240,9 @@ Result<void> count_images(const Format& format, const ChatRequest& request, cons
   const bool guessed = name.empty();
   const count::ImageRule* rule = count::find_image_rule(guessed ? "ollama" : name);
   if (rule == nullptr)
-    return fail(Errc::not_found, "no image rule is called '{}'; there are {}", name,
+    return fail(Errc::not_found, "unknown image rule '{}'; use one of {}", name,
                 fmt::join(image_rules(), ", "));
-  // The server may read a format that we do not; the most that a rule allows would refuse it for nothing.
+  // The server may read formats that we cannot; using the maximum would refuse requests unnecessarily.
   constexpr count::ImageSize usual{1024, 1024};
   std::size_t unseen = 0, undecoded = 0;
   for (const count::ChatImage& image : request.images) {
@@ -260,16 +261,16 @@ Result<void> count_images(const Format& format, const ChatRequest& request, cons
   }
   if (guessed)
     weaken(counted, Exactness::estimated,
-           "no image rule is known for this format; 768 tokens an image were taken");
+           "no image rule is known for this format; 768 tokens per image were used");
   else
-    weaken(counted, rule->exactness, "images by the rule " + std::string(rule->name));
+    weaken(counted, rule->exactness, "images counted by the rule " + std::string(rule->name));
   if (undecoded > 0)
     weaken(counted, Exactness::estimated,
            fmt::format("{} of {} images cannot be decoded here; each was counted as {} x {} pixels",
                        undecoded, request.images.size(), usual.width, usual.height));
   if (unseen > 0)
     weaken(counted, Exactness::estimated,
-           fmt::format("the size of {} of {} images cannot be seen; the most was taken", unseen,
+           fmt::format("the size of {} of {} images is not known; the maximum was used", unseen,
                        request.images.size()));
   return {};
 }
@@ -287,8 +288,8 @@ Result<std::vector<TokenId>> encode_chat(const Tokenizer& tokenizer, std::string
   kept.keep_rendered = true;
   TRY(const ChatCount counted, count_chat(tokenizer, request, kept));
   if (counted.rendered.empty() || options.specials != Specials::parsed || counted.images > 0)
-    return fail(Errc::unsupported, "the tokens of this chat cannot be told: {}",
-                counted.images > 0 ? "it has images" : "its format is not rendered as a server does");
+    return fail(Errc::unsupported, "the tokens of this chat are not known: {}",
+                counted.images > 0 ? "it has images" : "its format is not rendered as on a server");
   std::vector<TokenId> tokens = tokenizer.encode(counted.rendered, Specials::parsed);
   const TokenizerInfo& info = tokenizer.info();
   if (options.server_adds_bos && info.adds_bos && !info.bos.empty() &&

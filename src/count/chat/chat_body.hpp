@@ -1,4 +1,4 @@
-// count_chat for whoever has parsed the request already.
+// count_chat for a parsed request.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,7 +7,7 @@
 
 namespace plimsoll::count {
 
-// `body`: an object with messages, or their array alone, nested no deeper than parse_request allows.
+// `body`: an object with messages, or only their array, nested no deeper than parse_request allows.
 Result<ChatCount> count_chat_body(const Tokenizer& tokenizer, const nlohmann::ordered_json& body,
                                   const ChatOptions& options);
 

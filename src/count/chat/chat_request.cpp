@@ -63,7 +63,7 @@ std::optional<ChatAttachment> read_attachment(std::string_view type, const Json&
 
 Result<void> read_part(const Json& part, std::size_t message, ChatRequest& request) {
   if (!part.is_object())
-    return fail(Errc::bad_input, "messages[{}].content holds something that is not an object", message);
+    return fail(Errc::bad_input, "messages[{}].content has an element that is not an object", message);
   const std::string type = text_of(part, "type");
   if (is_text_type(type)) return {};
   if (auto attachment = read_attachment(type, part, message)) {
@@ -95,7 +95,7 @@ Result<void> read_message(const Json& message, std::size_t index, ChatRequest& r
   if (content.is_array()) {
     for (const Json& part : content) TRY_VOID(read_part(part, index, request));
   } else if (!content.is_string() && !content.is_null()) {
-    return fail(Errc::bad_input, "messages[{}].content is neither text nor a list", index);
+    return fail(Errc::bad_input, "messages[{}].content is neither a string nor a list", index);
   }
   const Json& calls = member(message, "tool_calls");
   if (!calls.is_array() && !calls.is_null())
@@ -122,7 +122,7 @@ Result<void> read_tools(const Json& body, ChatRequest& request) {
   return {};
 }
 
-// A format without a schema ("json_object") is one word at most.
+// A format without a schema ("json_object") adds almost nothing.
 bool has_schema(const Json& format) {
   return format.is_object() && format.size() > (format.contains("type") ? 1U : 0U);
 }
@@ -149,7 +149,7 @@ void shape_calls(Json& message, const MessageShape& shape) {
 }
 
 void shape_content(Json& message, const MessageShape& shape) {
-  Json& content = message["content"];  // a missing one becomes null, as in Hugging Face's examples
+  Json& content = message["content"];  // if missing, it becomes null, as in Hugging Face's examples
   if (content.is_null() && shape.null_as_empty) content = "";
   if (!content.is_array()) return;
   if (!shape.content_as_list) {
@@ -200,8 +200,7 @@ Result<Json> parse_request(std::string_view text) {
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
-    return fail(Errc::bad_input, "the request is not JSON: it goes wrong at byte {} of {}", error.byte,
-                text.size());
+    return fail(Errc::bad_input, "the request is not JSON: error at byte {} of {}", error.byte, text.size());
   } catch (const Json::exception&) {
     return fail(Errc::bad_input, "the request is not JSON: it has a number that is too large");
   }

@@ -7,13 +7,13 @@
 namespace plimsoll::count {
 namespace {
 
-// Where special tokens may be taken from a rendered text, from left to right.
+// Finds special tokens in a rendered text, from left to right.
 class Finder {
  public:
   Finder(const Tokenizer::Impl& impl, const Rendered& rendered, Specials specials)
       : impl_(impl), rendered_(rendered), specials_(specials) {}
 
-  // The next added token at or after `at`; begin == text.size(): none.
+  // Returns the next added token at or after `at`; begin == text.size(): none.
   AddedMatch next(std::size_t at) {
     if (specials_ == Specials::parsed) return impl_.finder.find(rendered_.text, at, Specials::parsed);
     if (!known_ || template_.begin < at) template_ = next_of_template(at);
@@ -23,14 +23,14 @@ class Finder {
   }
 
  private:
-  // The next special token whose bytes the template wrote.
+  // Returns the next special token in the template's own text.
   AddedMatch next_of_template(std::size_t at) const {
     const std::string_view text = rendered_.text;
     for (std::size_t from = at; from < text.size();) {
       const AddedMatch match = impl_.finder.find(text, from, Specials::parsed);
       if (match.index == no_token) break;
       const std::string_view token = impl_.compiled.added_text(match.index);
-      const std::size_t begin = text.find(token, match.begin);  // behind the white space it may strip
+      const std::size_t begin = text.find(token, match.begin);  // after the white space that it may strip
       if (begin == std::string_view::npos || impl_.compiled.added[match.index].special == 0 ||
           of_template(begin, begin + token.size()))
         return match;
@@ -51,7 +51,7 @@ class Finder {
   AddedMatch template_{}, always_{};
 };
 
-// Where the tokens of each part are added up.
+// Adds up the tokens of each part.
 class Sums {
  public:
   Sums(const Rendered& rendered, std::size_t origins)
@@ -63,7 +63,7 @@ class Sums {
       if (parts_[i].origin != RenderedPart::of_template) next = static_cast<std::size_t>(parts_[i].origin);
       following_[i] = next;
     }
-    // What opens the text goes with nobody.
+    // The start of the text belongs to no message.
     for (std::size_t i = 0; i < parts_.size() && parts_[i].origin == RenderedPart::of_template; ++i)
       following_[i] = none;
   }
@@ -90,7 +90,7 @@ class Sums {
   PartCounts counts_;
 };
 
-// Adds the text of [begin, end), which holds no special token, to the parts it lies in.
+// Counts the text of [begin, end), which has no special token, for its parts.
 void count_between(const Tokenizer& tokenizer, const Rendered& rendered, std::size_t begin, std::size_t end,
                    Tokenizer::Impl::Scratch& scratch, Sums& sums) {
   const std::string_view text = std::string_view(rendered.text).substr(begin, end - begin);
@@ -107,7 +107,7 @@ void count_between(const Tokenizer& tokenizer, const Rendered& rendered, std::si
   std::vector<Tokens> pieces = tokenizer.count_pieces(text, ends, Specials::plain);
   Tokens sum = 0;
   for (const Tokens piece : pieces) sum += piece;
-  // A prefix that only the start of a sequence gets.
+  // A prefix that is only added at the start of a sequence.
   if (sum != total) *std::ranges::max_element(pieces) += total - sum;
   for (std::size_t i = 0; i < pieces.size(); ++i) sums.add(first + i, pieces[i]);
 }

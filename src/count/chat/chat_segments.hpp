@@ -1,5 +1,5 @@
-// Counts a rendered chat by its parts: the template's special tokens are the tokens they name, those
-// in the request's own text only where the policy says so.
+// Counts a rendered chat by parts: special tokens of the template are always parsed, those in the
+// request's own text only if the policy says so.
 #pragma once
 
 #include <vector>
@@ -10,17 +10,17 @@
 namespace plimsoll::count {
 
 struct PartCounts {
-  // [0] the template's, [1 + i] those of origin i. Together what the whole text counts.
+  // [0]: the template, [1 + i]: origin i. The sum is the count of the whole text.
   std::vector<Tokens> by_origin;
-  // Of the template's, those between origin i and the origin that was written before it.
+  // Template tokens between origin i and the previous origin.
   std::vector<Tokens> before_origin;
 };
 
-// A token belongs to the part that its first byte lies in.
+// A token belongs to the part of its first byte.
 //
-// Under Specials::plain a special token is found only in the template's own text. The text between two
-// of them is tokenised as one, whoever wrote it: servers that keep literals apart from tokens do so by
-// the ids, and still merge "user\n" with what follows it.
+// With Specials::plain special tokens are found only in the template's own text. The text between two
+// of them is tokenised as one: servers that distinguish literals from tokens do so by
+// ids, and still merge "user\n" with the text after it.
 PartCounts count_parts(const Tokenizer& tokenizer, const Rendered& rendered, std::size_t origins,
                        Specials specials);
 

@@ -9,7 +9,7 @@
 namespace plimsoll::count {
 namespace {
 
-// What chat formats are written with, besides names between bars.
+// Marks of chat formats, besides names between bars.
 constexpr std::array<std::string_view, 46> well_known{"<start_of_turn>",
                                                       "<end_of_turn>",
                                                       "<start_of_image>",
@@ -57,16 +57,16 @@ constexpr std::array<std::string_view, 46> well_known{"<start_of_turn>",
                                                       "]~!b[",
                                                       "[e~["};
 
-// Some vocabularies hold these as tokens of their own. To a model they are text, and documents are full of
-// them.
+// Some vocabularies have tokens for these. For a model they are text, and they are common in
+// documents.
 constexpr std::array<std::string_view, 41> html{
     "a",  "b",     "bbox", "blockquote", "body", "caption", "code",   "div",    "em",  "footer", "h1",
     "h2", "h3",    "h4",   "h5",         "h6",   "html",    "i",      "iframe", "img", "li",     "mask",
     "ol", "p",     "pre",  "s",          "span", "strike",  "strong", "sub",    "sup", "table",  "tbody",
     "td", "tfoot", "th",   "thead",      "tr",   "u",       "ul",     "2mass"};
 
-// "<|im_end|>", "<｜User｜>": the length, or 0. Every family writes some of its structure so, and none of
-// them is a word of any language.
+// Returns the length of "<|im_end|>", "<｜User｜>" and similar, or 0. Every model family uses such marks, and
+// they do not occur in normal text.
 std::size_t barred_at(std::string_view text) {
   constexpr std::size_t longest = 64;
   for (const std::string_view bar : {"|", "｜"}) {
@@ -81,7 +81,7 @@ std::size_t barred_at(std::string_view text) {
   return 0;
 }
 
-// "<|turn>", "<turn|>": a bar at one end, as Gemma 4 has it.
+// "<|turn>", "<turn|>": a bar at one end, as in Gemma 4.
 bool is_half_barred(std::string_view text) {
   constexpr std::size_t longest = 32;
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz_";
@@ -98,8 +98,8 @@ bool is_structure_at(std::string_view text) {
                              [&](std::string_view spelling) { return text.starts_with(spelling); });
 }
 
-// An added token that a tokenizer does not call special, and that has the shape of structure all the same:
-// Qwen3's <tool_call>, DeepSeek's <｜User｜>. Not a line break, and not a tag of HTML.
+// An added token that is not special but marks structure: Qwen3's <tool_call>, DeepSeek's <｜User｜>.
+// Not a line break, and not an HTML tag.
 bool is_marker(std::string_view token) {
   token = base::trim(token);
   const bool tag = token.starts_with('<') && token.ends_with('>');
@@ -110,7 +110,7 @@ bool is_marker(std::string_view token) {
   return bracketed || std::ranges::find(html, name) == html.end();
 }
 
-// Copies the text from `from` to `to` with the well-known spellings broken up.
+// Copies the text from `from` to `to`, breaking up known marks.
 void copy_plain(std::string_view text, std::size_t from, std::size_t to, Defused& out) {
   for (std::size_t at = from; at < to;) {
     const std::size_t next = std::min(text.find_first_of("<[]", at), to);
@@ -140,7 +140,7 @@ Defused defuse(const Tokenizer& tokenizer, std::string_view text) {
       copy_plain(text, segment.begin, segment.end, out);
       return true;
     }
-    // A match may begin with white space that the token strips.
+    // A match may start with white space that the token strips.
     const std::size_t first = std::min(text.find_first_not_of(" \t\r\n", segment.begin), segment.end - 1);
     out.text.append(text, segment.begin, first + 1 - segment.begin);
     out.text += ' ';

@@ -1,5 +1,5 @@
-// Rule U4: what is data stays data. A text from a document, a memory or a tool may spell a special token such
-// as <|im_end|>, which most servers would take for the token itself.
+// Rule U4: keeps data from being read as structure. Text from a document, a memory or a tool may contain a
+// string such as <|im_end|>, which most servers would parse as the special token.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 namespace plimsoll::count {
 
 struct Defused {
-  std::string text;       // empty where nothing was found
-  std::size_t found = 0;  // spellings that a space now stands in
+  std::string text;       // empty if nothing was found
+  std::size_t found = 0;  // strings that were broken up with a space
 };
 
-// The same text with a space behind the first character of each spelling that a model takes for structure:
-// the special tokens of this tokenizer, its other added tokens that mark turns or tools, and what the known
-// chat formats are written with, because a model may be served with another tokenizer than the catalogue
-// says.
+// Inserts a space after the first character of each string that a model may read as structure: special tokens
+// of this tokenizer, its other added tokens for turns or tools, and marks of the known
+// chat formats, because a model may be served with another tokenizer than in the
+// catalogue.
 Defused defuse(const Tokenizer& tokenizer, std::string_view text);
 
 }  // namespace plimsoll::count

@@ -6,13 +6,13 @@
 namespace plimsoll::count {
 namespace {
 
-constexpr std::int64_t largest_side = 1 << 20;  // beyond any real image; keeps the arithmetic in range
+constexpr std::int64_t largest_side = 1 << 20;  // larger than any real image; avoids overflow
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-// Shrunk so that neither side is over `most`, the ratio kept.
+// Shrinks so that no side exceeds its maximum; keeps the ratio.
 ImageSize fit(ImageSize size, double most_width, double most_height) {
   const double scale = std::min(
       {1.0, most_width / static_cast<double>(size.width), most_height / static_cast<double>(size.height)});
@@ -84,7 +84,7 @@ Tokens grid_tokens(ImageSize size) {
     down = std::ceil(height * stretch / side);
   }
   return static_cast<Tokens>(
-      std::min(across * down, most / side / side));  // a strip thinner than 1:200 is refused there
+      std::min(across * down, most / side / side));  // the model refuses ratios above 1:200
 }
 
 // Pixtral's: within 1024 a side, patches of 16, and at the end of each row a break, or the end mark.

@@ -1,4 +1,4 @@
-// Sizes of images from the first bytes of their files.
+// Reads sizes of images from the first bytes of their files.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace plimsoll::count {
 namespace {
 
-// A JPEG's size can stand behind previews and colour profiles; half a megabyte is deep enough.
+// A JPEG's size can be after previews and colour profiles; half a megabyte is enough.
 constexpr std::size_t front_bytes = std::size_t{512} << 10;
 
 std::int64_t big(std::string_view bytes, std::size_t at, std::size_t length) {
@@ -39,7 +39,7 @@ std::optional<ImageSize> gif_size(std::string_view bytes) {
   return sensible(little(bytes, 6, 2), little(bytes, 8, 2));
 }
 
-// From marker to marker until one that starts a frame.
+// Goes from marker to marker until one starts a frame.
 std::optional<ImageSize> jpeg_size(std::string_view bytes) {
   for (std::size_t at = 2; at + 9 <= bytes.size();) {
     if (static_cast<unsigned char>(bytes[at]) != 0xff) return std::nullopt;
@@ -74,7 +74,7 @@ std::optional<ImageSize> webp_size(std::string_view bytes) {
   return std::nullopt;
 }
 
-// At most front_bytes of what the text stands for; up to the first character that is not base64.
+// Decodes at most front_bytes, up to the first character that is not base64.
 std::string decode_base64_front(std::string_view text) {
   static constexpr std::string_view alphabet =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -33,7 +33,7 @@ jinja::value text_value(const std::string& text, int origin) {
 }
 
 jinja::value value_of(const Json& json, int origin, int depth = 0) {
-  if (depth > deepest_json) throw std::runtime_error("the request is nested too deep");
+  if (depth > deepest_json) throw std::runtime_error("the request is nested too deeply");
   switch (json.type()) {
     case Json::value_t::boolean: return jinja::mk_val<jinja::value_bool>(json.get<bool>());
     case Json::value_t::number_integer: return jinja::mk_val<jinja::value_int>(json.get<std::int64_t>());
@@ -71,7 +71,7 @@ jinja::value messages_value(const Json& messages) {
   return array;
 }
 
-// ---- Functions that the engine has too, but not purely, or without bounds ----
+// ---- Replacements for engine functions that are not pure or not bounded ----
 
 Result<std::tm> parse_date(std::string_view date) {
   std::tm day{};
@@ -125,14 +125,14 @@ jinja::value range_of(const jinja::func_args& args) {
 
 // ---- Rendering ----
 
-// The parser and the destructors walk chains of operators and of elif by recursion.
+// The parser and the destructors handle chains of operators and of elif recursively.
 void check_shape(const std::vector<jinja::token>& tokens) {
   std::size_t in_one = 0, branches = 0;
   for (const jinja::token& token : tokens) {
     in_one = token.t == jinja::token::text ? 0 : in_one + 1;
     if (token.t == jinja::token::close_expression || token.t == jinja::token::close_statement) in_one = 0;
     if (token.t == jinja::token::identifier && token.value == "elif") ++branches;
-    if (in_one > 4000 || branches > 1000) throw std::runtime_error("it has an expression too long to take");
+    if (in_one > 4000 || branches > 1000) throw std::runtime_error("it has an expression that is too long");
   }
 }
 
@@ -158,7 +158,7 @@ Rendered render(const std::string& text, const TemplateInput& input, const std::
 
   jinja::context context(text);
   context.set_val("messages", messages_value(*input.messages));
-  // Hugging Face passes both always, so that "is defined" holds.
+  // Hugging Face always passes both, so that "is defined" is true.
   context.set_val("tools", input.tools != nullptr
                                ? value_of(*input.tools, static_cast<int>(input.messages->size()))
                                : value_of(Json(), RenderedPart::of_template));
@@ -180,7 +180,7 @@ Rendered render(const std::string& text, const TemplateInput& input, const std::
   return rendered;
 }
 
-// Line ends as the engine's lexer would make them, which takes it quadratic time.
+// Normalises line ends like the engine's lexer, which takes quadratic time.
 std::string with_plain_line_ends(std::string_view text) {
   std::string plain;
   plain.reserve(text.size());
@@ -191,7 +191,7 @@ std::string with_plain_line_ends(std::string_view text) {
   return plain;
 }
 
-// The last line of the engine's message has the reason; what stands before it shows the template.
+// The last line of the engine's message has the reason; earlier lines show the template.
 std::string reason_of(std::string_view what) {
   constexpr std::string_view marks[] = {"Error: ", "Jinja Exception: "};
   for (const std::string_view mark : marks)
@@ -204,8 +204,8 @@ std::string reason_of(std::string_view what) {
 
 Result<Rendered> render_template(std::string_view template_text, const TemplateInput& input) {
   if (template_text.size() > longest_template)
-    return fail(Errc::bad_input, "the chat template has {} bytes, at most {} are taken", template_text.size(),
-                longest_template);
+    return fail(Errc::bad_input, "the chat template has {} bytes; at most {} are allowed",
+                template_text.size(), longest_template);
   if (input.messages == nullptr || !input.messages->is_array())
     return fail(Errc::bad_input, "messages must be an array");
   TRY(const std::tm day, parse_date(input.date));
@@ -216,7 +216,7 @@ Result<Rendered> render_template(std::string_view template_text, const TemplateI
     const hooks::Budget budget(bytes);
     return render(with_plain_line_ends(template_text), input, day);
   } catch (const std::bad_alloc&) {
-    return fail(Errc::bad_input, "the chat template needs more memory than there is");
+    return fail(Errc::bad_input, "the chat template needs too much memory");
   } catch (const std::exception& error) {
     return fail(Errc::bad_input, "the chat template cannot be rendered: {}", reason_of(error.what()));
   }

@@ -1,8 +1,8 @@
 // Renders a chat template as Hugging Face's apply_chat_template does: Jinja with trim_blocks and
 // lstrip_blocks, tojson without ASCII escapes, raise_exception and strftime_now.
 //
-// Pure: no clock (the date is given), no files. Never throws. Bounded: a template that would not end, or
-// would make more text than memory holds, ends in an error (count/jinja_hooks.hpp has the numbers).
+// Pure: no clock (the date is given), no files. Never throws. Bounded: a template that does not terminate, or
+// produces too much text, ends with an error (count/jinja_hooks.hpp has the limits).
 #pragma once
 
 #include <optional>
@@ -18,12 +18,12 @@ namespace plimsoll::count {
 
 struct TemplateInput {
   const nlohmann::ordered_json* messages = nullptr;  // an array of objects
-  const nlohmann::ordered_json* tools = nullptr;     // an array, or null where there are none
+  const nlohmann::ordered_json* tools = nullptr;     // an array, or null
   nlohmann::ordered_json variables;                  // bos_token, eos_token, add_generation_prompt, ...
-  std::string date;  // "2026-11-15": what strftime_now formats; empty: 2025-01-01
+  std::string date;                                  // "2026-11-15", for strftime_now; empty: 2025-01-01
 };
 
-// A stretch of the rendered text: the template's own, or of one message or of the tools.
+// A range of the rendered text: from the template, from one message or from the tools.
 struct RenderedPart {
   static constexpr int of_template = -1;
   std::size_t end = 0;       // in bytes of the text
@@ -32,12 +32,12 @@ struct RenderedPart {
 
 struct Rendered {
   std::string text;
-  std::vector<RenderedPart> parts;  // in order, together the whole text
+  std::vector<RenderedPart> parts;  // in order; together they are the whole text
   bool used_date = false;
 };
 
-// A role is the template's text; everything else in a message, and all of the tools, is the request's.
-// Text that a template changes beyond recognition (upper, title, ...) may count as the template's own.
+// A role counts as template text; everything else in a message, and all tools, as the request's.
+// Text that a template transforms (upper, title, ...) may count as template text.
 Result<Rendered> render_template(std::string_view template_text, const TemplateInput& input);
 
 }  // namespace plimsoll::count

@@ -11,7 +11,7 @@ namespace {
 
 thread_local Budget* current = nullptr;
 
-// The frame itself: a sanitizer may keep the variables in it elsewhere.
+// The address of the frame: a sanitizer may move variables elsewhere.
 const char* here() {
   return static_cast<const char*>(__builtin_frame_address(0));
 }
@@ -42,7 +42,7 @@ void step(std::uint64_t weight) {
     throw std::runtime_error(fmt::format("it takes more than {} steps", current->steps_limit));
   const char* const top = here();
   const auto depth = current->stack > top ? current->stack - top : top - current->stack;
-  if (static_cast<std::size_t>(depth) > most_stack) throw std::runtime_error("it is nested too deep");
+  if (static_cast<std::size_t>(depth) > most_stack) throw std::runtime_error("it is nested too deeply");
 }
 
 void grow(std::size_t bytes) {

@@ -1,5 +1,5 @@
-// What the Jinja engine asks of us while it parses and renders: whether it may go on, and how Python
-// would write a number. Compiled into the engine's library; cmake/jinja.cmake puts the calls in.
+// Callbacks of the Jinja engine during parsing and rendering: limits, and Python's number
+// format. Compiled into the engine's library; cmake/jinja.cmake adds the calls.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace plimsoll::count::hooks {
 
-// What one rendering may use. Both are far above any real template's need and end a hostile one within
+// Limits of one rendering. Both are far above the needs of real templates and stop a malicious one within
 // seconds and a few hundred megabytes.
 inline constexpr std::uint64_t most_steps = 2'000'000;
-inline constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20;  // of text put together, all in all
+inline constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20;  // of text in total
 inline constexpr std::size_t most_stack = std::size_t{1} << 20;
 
-// While one is alive on this thread, step() and grow() count against it; they throw when it is used up.
+// While one exists on this thread, step() and grow() count against it and throw when it is used up.
 class Budget {
  public:
-  explicit Budget(std::uint64_t request_bytes);  // a large request may take more
+  explicit Budget(std::uint64_t request_bytes);  // a large request gets more
   ~Budget();
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
@@ -35,13 +35,13 @@ class Budget {
   Budget* outer_;
 };
 
-// One thing evaluated or parsed, or one that takes as long as several; also looks how deep the stack is.
+// Counts a step of evaluation or parsing, with a weight; also checks the stack depth.
 void step(std::uint64_t weight = 1);
 
-// This many bytes of text were put together.
+// Counts bytes of produced text.
 void grow(std::size_t bytes);
 
-// To be called when the rendering is over.
+// Registers a call for the end of the rendering.
 void at_end(std::function<void()> call);
 
 // 0.5 -> "0.5", 1.0 -> "1.0", 1e16 -> "1e+16": Python's repr.

@@ -1,5 +1,5 @@
-// Methods and filters of text as Python has them, in place of the engine's, which know ASCII only, or
-// lose where the text came from, or grow without end.
+// Python's string methods and filters, replacing the engine's, which support ASCII only,
+// lose the origin of text, or are unbounded.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -38,7 +38,7 @@ Character character_before(std::string_view text, std::size_t end) {
   return at + found.length == end ? found : Character{0xfffd, 1};
 }
 
-// The characters that a strip takes away: white space, or those of a given text.
+// The characters that strip removes: white space, or those of a given text.
 class Stripped {
  public:
   explicit Stripped(const value& given) : spaces_(given->is_undefined() || given->is_none()) {
@@ -83,7 +83,7 @@ value strip(const func_args& args) {
   return mk_val<value_string>(text);
 }
 
-// A stretch of the source's text as a text of its own, with the source's origin.
+// Returns a part of the source's text with the source's origin.
 value piece_of(const value& source, std::string_view text) {
   plimsoll::count::hooks::grow(text.size());
   auto piece = mk_val<value_string>(std::string(text));
@@ -91,7 +91,7 @@ value piece_of(const value& source, std::string_view text) {
   return piece;
 }
 
-// Cut at white space, as split() without a separator does.
+// Splits at white space, like split() without a separator.
 value split_words(const value& source, std::string_view text) {
   auto words = mk_val<value_array>();
   std::size_t begin = std::string_view::npos;

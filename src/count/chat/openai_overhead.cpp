@@ -11,10 +11,10 @@ namespace {
 using base::member;
 using Json = nlohmann::ordered_json;
 
-constexpr Tokens tools_frame = 9;         // what stands around the namespace
+constexpr Tokens tools_frame = 9;         // around the namespace
 constexpr Tokens tools_with_system = -4;  // both share one turn
 constexpr Tokens call_frame = 3;          // around a name and its arguments
-constexpr Tokens tool_turn = -2;          // a tool's turn has no header of its own
+constexpr Tokens tool_turn = -2;          // a tool's turn has no header
 constexpr Tokens forced_frame = 4;        // around the name that tool_choice forces
 
 std::string text_of(const Json& json) {
@@ -41,7 +41,7 @@ std::string type_of(const Json& schema, std::size_t indent) {
   return "any";
 }
 
-// One line a property, with its description above it; deeper ones go without.
+// One line per property, with its description above; nested ones have no description.
 std::string fields_of(const Json& schema, std::size_t indent) {
   std::string text;
   const Json& required = member(schema, "required");
@@ -95,7 +95,7 @@ std::string openai_tools_text(const Json& tools) {
 OpenaiCount count_openai(const Tokenizer& tokenizer, const ChatRequest& request, const OpenaiRule& rule) {
   OpenaiCount counted;
   counted.format = rule.reply;
-  bool system_opens = request.tools.is_array();  // tools follow the first system text, behind a line end
+  bool system_opens = request.tools.is_array();  // tools follow the first system text, after a newline
   for (const Json& message : request.messages()) {
     const std::string role = message["role"].get<std::string>();
     const std::string name = text_of(member(message, "name"));

@@ -1,5 +1,5 @@
-// Finds added tokens in a text: special ones such as <|im_start|> where they are parsed, and those
-// that a definition always takes out before cutting.
+// Finds added tokens in a text: special ones such as <|im_start|> if they are parsed, and those
+// that a definition always matches before splitting.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 namespace plimsoll::count {
 
 struct AddedMatch {
-  std::size_t begin, end;  // of what it takes, with the white space it strips
+  std::size_t begin, end;  // of the match, including stripped white space
   std::uint32_t index;     // into Compiled::added
 };
 
@@ -22,13 +22,14 @@ class AddedFinder {
   AddedFinder() = default;
   explicit AddedFinder(const Compiled& compiled);
 
-  // Whether nothing could be found under this policy.
+  // Returns whether nothing can be found with this policy.
   bool idle(Specials specials) const { return first_count_[slot(specials)] == 0; }
 
-  // The leftmost match at or after `from`, the longest of those that begin there. begin == text.size(): none.
+  // Returns the leftmost match at or after `from`, the longest of those at the same start. begin ==
+  // text.size(): none.
   AddedMatch find(std::string_view text, std::size_t from, Specials specials) const;
 
-  // Bytes at the end of an open text in which a match could still begin or grow.
+  // Returns the bytes at the end of an open text where a match could still start or grow.
   std::size_t undecided_tail(Specials specials) const { return idle(specials) ? 0 : longest_; }
 
  private:

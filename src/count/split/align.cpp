@@ -9,7 +9,7 @@
 namespace plimsoll::count {
 
 Alignment::Alignment(const Normalizer& normalizer, std::string_view text, Place place) {
-  // Cluster by cluster: a character and all that follow it and may join with it.
+  // Works by clusters: a character and the following ones that may combine with it.
   Normalizer inner = normalizer;
   inner.prefix_space = inner.collapse_spaces = false;
   std::string storage;

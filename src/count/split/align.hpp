@@ -1,5 +1,5 @@
-// Which byte of a text a byte of its normalised form came from. Only made where normalising changed
-// something and somebody asks for places, not counts.
+// Maps bytes of a normalised text to the original text. Only built if normalisation changed
+// something and positions are needed, not only counts.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ class Alignment {
  public:
   Alignment(const Normalizer& normalizer, std::string_view text, Place place);
 
-  // Whether text and normal form can both be cut here, and where the text.
+  // Returns the position in the text if both the text and its normal form can be divided here.
   std::optional<std::size_t> border(std::size_t normalized) const;
 
-  // The end, in the text, of what the first `normalized` bytes of its normal form stand for.
+  // Returns the position in the text that corresponds to the first `normalized` bytes of its normal form.
   std::size_t original(std::size_t normalized) const;
 
  private:

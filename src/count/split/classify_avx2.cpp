@@ -1,4 +1,4 @@
-// Compiled with -mavx2; called only where the processor has it.
+// Compiled with -mavx2; called only if the CPU supports it.
 #include <immintrin.h>
 
 #include "count/split/classify_loop.hpp"
@@ -14,7 +14,7 @@ struct Avx2Lanes {
     }
   }
 
-  // A table of 128 is eight of sixteen: each row answers for the bytes whose high nibble names it.
+  // A table of 128 is eight tables of sixteen, one for each high nibble.
   __m256i look_up_32(__m256i in) const {
     const __m256i high = _mm256_and_si256(_mm256_srli_epi16(in, 4), _mm256_set1_epi8(0x0f));
     __m256i found = _mm256_setzero_si256();
@@ -34,7 +34,7 @@ struct Avx2Lanes {
   }
 
   std::uint64_t mask_of(const std::uint8_t* bytes, std::uint8_t bit) const {
-    // Shift the bit to the top of each byte; bits that cross from the neighbour stay below the top.
+    // Shifts the bit to the top of each byte; bits from the neighbouring byte stay below it.
     const __m128i shift = _mm_cvtsi32_si128(std::countl_zero(bit));
     const __m256i a = _mm256_sll_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes)), shift);
     const __m256i b =

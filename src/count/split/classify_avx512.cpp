@@ -1,4 +1,4 @@
-// Compiled with -mavx512bw -mavx512vbmi; called only where the processor has both.
+// Compiled with -mavx512bw -mavx512vbmi; called only if the CPU supports both.
 #include <immintrin.h>
 
 #include "count/split/classify_loop.hpp"

@@ -21,7 +21,7 @@ void classify_with(std::string_view text, const ClassTable& table, Classes& out)
   const auto* end = begin + text.size();
   std::uint8_t* bytes = out.bytes.data();
   const std::uint8_t* flat = flat_categories();
-  std::size_t done = 0;  // a character of several bytes reaches up to here, perhaps into the next block
+  std::size_t done = 0;  // end of the last multi-byte character, possibly in the next block
   std::uint8_t done_class = 0;
   for (std::size_t block = 0; block < text.size(); block += 64) {
     alignas(64) unsigned char padded[64];
@@ -57,7 +57,7 @@ void classify_with(std::string_view text, const ClassTable& table, Classes& out)
         lanes.mask_of(own, cls::lower),   lanes.mask_of(own, cls::inner), lanes.mask_equal(in, ' '),
         lanes.mask_equal(in, '\''),       lanes.mask_equal(in, '/')};
   }
-  // What lies behind the text has no class.
+  // Bytes after the text have no class.
   const std::size_t words = (text.size() + 63) / 64;
   std::memset(bytes + words * 64, 0, 64);
   out.words[words] = {};

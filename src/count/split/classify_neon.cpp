@@ -14,7 +14,7 @@ struct NeonLanes {
     for (int i = 0; i < 4; ++i) {
       const uint8x16_t text = vld1q_u8(in + i * 16);
       wide[i] = vcgeq_u8(text, vdupq_n_u8(0x80));
-      // An index outside a table gives 0, so each half answers for its own bytes.
+      // An index outside a table gives 0, so each half handles its own bytes.
       const uint8x16_t found =
           vorrq_u8(vqtbl4q_u8(low, text), vqtbl4q_u8(high, vsubq_u8(text, vdupq_n_u8(64))));
       vst1q_u8(out + i * 16, found);
@@ -34,7 +34,8 @@ struct NeonLanes {
     return gather(set);
   }
 
-  // 64 bytes of all ones or zeros to 64 bits: weight each by its place in eight, then add in pairs.
+  // Converts 64 bytes of all ones or zeros to 64 bits: weights each by its position in eight, then adds
+  // pairs.
   static std::uint64_t gather(const uint8x16_t* set) {
     static constexpr std::uint8_t weights[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     const uint8x16_t weight = vld1q_u8(weights);

@@ -26,13 +26,13 @@ constexpr Range ranges[] = {
 #include "count/split/normal_ranges.inc"
 };
 
-// 0: stands under every composing form, 1: not under NFC, 2: not under NFKC, 3: not under NFKC, but NFC as
-// Hugging Face has it, with tables of 2017, takes it for a character without properties.
+// 0: stable in all composing forms, 1: not in NFC, 2: not in NFKC, 3: not in NFKC, but Hugging Face's NFC,
+// with tables of 2017, treats it as a character without properties.
 std::uint8_t instability(char32_t code_point) {
   return std::prev(std::ranges::upper_bound(ranges, code_point, {}, &Range::first))->value;
 }
 
-// The two hot blocks, Latin and what lies before the symbols, are looked up flat.
+// The common blocks are in a flat table.
 constexpr char32_t stability_limit = 0x20000;
 std::vector<std::uint8_t> make_flat() {
   std::vector<std::uint8_t> flat(stability_limit);
@@ -40,7 +40,7 @@ std::vector<std::uint8_t> make_flat() {
   return flat;
 }
 
-// Where the next character that the form may change begins, at or after `from`; the text's size if none.
+// Returns the start of the next character that the form may change, at or after `from`; text.size(): none.
 std::size_t next_unstable(Form form, std::string_view text, std::size_t from) {
   static const std::vector<std::uint8_t> flat = make_flat();
   const auto* begin = reinterpret_cast<const unsigned char*>(text.data());
@@ -87,13 +87,13 @@ void append(std::string& out, char32_t code_point) {
   out.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(size));
 }
 
-// utf8proc sorts the marks on a character by insertion, which a text of nothing but marks makes
-// quadratic. So a long cluster is decomposed and sorted first; then there is nothing left to move.
+// utf8proc sorts the marks of a character by insertion, which is quadratic for a long run of
+// marks. So a long cluster is decomposed and sorted first.
 std::string with_sorted_marks(Form form, std::string_view cluster) {
   const Form apart = form == Form::nfkc || form == Form::nfkd ? Form::nfkd : Form::nfd;
   struct Mark {
     utf8proc_int32_t code_point;
-    int order;  // combining class; 0 starts anew
+    int order;  // combining class; 0 starts a new character
   };
   std::vector<Mark> marks;
   std::array<utf8proc_int32_t, 32> parts;
@@ -130,8 +130,8 @@ void append_mapped(std::string& out, Form form, std::string_view valid) {
     out.append(reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(size));
 }
 
-// A stable character and the unstable ones behind it normalise by themselves; all else is copied, and
-// so are invalid bytes and what the form does not know.
+// Normalises each stable character with the unstable ones after it separately; copies everything else,
+// including invalid bytes and unknown characters.
 std::string in_form(Form form, std::string_view text) {
   const auto passes = [&](const Decoded& character) {
     return !character.valid || is_inert(form, character.code_point);
@@ -145,7 +145,7 @@ std::string in_form(Form form, std::string_view text) {
     while (begin > copied && is_continuation(text[--begin])) {
     }
     if (begin < unstable) {
-      // Stray bytes may lie between; then the character before them has nothing to do with it.
+      // If stray bytes are between them, the previous character is independent.
       const Decoded before = decode(text.substr(begin));
       if (passes(before) || begin + before.length != unstable) begin = unstable;
     }
@@ -171,7 +171,7 @@ bool is_han(char32_t c) {
          (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
 }
 
-// The rules of BERT's own normaliser, character by character.
+// BERT's normaliser, character by character.
 std::string bert(const Normalizer& normalizer, std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
@@ -233,7 +233,7 @@ std::string_view normalize(const Normalizer& n, std::string_view text, Place pla
   };
   if (n.form != Form::none && next_unstable(n.form, text, 0) < text.size()) keep(in_form(n.form, text));
   if (n.clean_text || n.split_han || n.lower_case || n.strip_accents) {
-    // Accents come off decomposed text, and cleaning goes before decomposing.
+    // Accents are removed from decomposed text; cleaning comes before decomposing.
     if (n.strip_accents) {
       Normalizer cleaning = n;
       cleaning.strip_accents = cleaning.lower_case = false;
@@ -265,18 +265,18 @@ bool stands_apart(const Normalizer& n, std::string_view text) {
   if (character.code_point < 0x300 || !character.valid || is_inert(n.form, character.code_point)) return true;
   const bool composes = n.form == Form::nfc || n.form == Form::nfkc;
   if (composes && instability(character.code_point) == 0) return true;
-  // What it begins with when it is taken to pieces decides.
+  // The first character of its decomposition decides.
   const bool compat = n.form == Form::nfkc || n.form == Form::nfkd;
   const std::string parts = in_form(compat ? Form::nfkd : Form::nfd, text.substr(0, character.length));
   const char32_t first = decode(parts).code_point;
   if (utf8proc_get_property(static_cast<utf8proc_int32_t>(first))->combining_class != 0) return false;
-  // A second half that is no mark, such as a vowel of Hangul, is in the table of what composes.
+  // A second half that is not a mark, such as a Hangul vowel, is in the composition table.
   return !composes || instability(first) == 0 || instability(first) == 2;
 }
 
 std::size_t normalization_border(const Normalizer& n, std::string_view text) {
   if (n.collapse_spaces || n.strip_accents || n.clean_text) {
-    // Between two letters, digits or signs of ASCII no space is folded and no mark comes off.
+    // Between two ASCII letters, digits or signs no space is folded and no mark removed.
     const auto plain = [](char c) { return c > ' ' && c < 0x7F; };
     for (std::size_t i = text.size(); i > 1; --i) {
       if (plain(text[i - 1]) && plain(text[i - 2])) return i - 1;

@@ -1,4 +1,4 @@
-// What a definition does to a text before cutting it.
+// Normalises a text before it is split.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace plimsoll::count {
 
-// The text as it will be cut: itself where nothing changes, which is found out quickly, else in
+// Returns the normalised text: the text itself if nothing changes, which is checked quickly, else in
 // `storage`.
 std::string_view normalize(const Normalizer& normalizer, std::string_view text, Place place,
                            std::string& storage);
 
-// Whether no rule of this normalizer can change any text.
+// Returns whether this normalizer never changes a text.
 bool is_identity(const Normalizer& normalizer);
 
-// Whether nothing joins or reorders the first character of a text with what stands before it.
+// Returns whether the first character of a text does not combine with text before it.
 bool stands_apart(const Normalizer& normalizer, std::string_view text);
 
-// Where an open text can be cut so that both parts normalise apart: the largest such place, or 0.
+// Returns the last position where an open text can be divided and normalised separately, or 0.
 std::size_t normalization_border(const Normalizer& normalizer, std::string_view text);
 
 }  // namespace plimsoll::count

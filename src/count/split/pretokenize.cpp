@@ -10,9 +10,9 @@
 namespace plimsoll::count {
 namespace {
 
-// Small enough that text, classes and masks of one stretch stay in the first-level cache.
+// Small enough that text, classes and masks of one window stay in the L1 cache.
 constexpr std::size_t usual_window = 8192;
-// A rule looks at most this far past the end of the piece it gives, unless it says so.
+// A rule looks at most this far past the end of its piece, unless it reports more.
 constexpr std::size_t look_ahead = 8;
 
 }  // namespace
@@ -35,10 +35,10 @@ PieceWalk::PieceWalk(const PreTokenizer& pre, Classes& scratch, std::string_view
   if (pre.splitter == Splitter::regex && !open) regex_ends_ = pre.regex->split(text);
 }
 
-// Classifies the next stretch, from the first piece not given yet. False: there is nothing left to see.
+// Classifies the next window, from the first piece not returned yet. False: no text is left.
 bool PieceWalk::slide() {
   if (window_end_ == text_.size() && window_begin_ < window_end_) return false;
-  // A piece that did not fit gets a window twice as long: the text is read at most twice over.
+  // A piece that did not fit gets a window of twice the size: the text is read at most twice.
   window_size_ = window_end_ != 0 && position_ == window_begin_ ? window_size_ * 2 : usual_window;
   window_begin_ = position_;
   window_end_ = std::min(text_.size(), window_begin_ + window_size_);
@@ -107,8 +107,8 @@ Word word_at(const Classes& classes, std::size_t i, std::size_t size, bool last)
 
 }  // namespace
 
-// Marks the starts of a window and gives how far they are certain: a piece is, whose end is a start
-// no further than that.
+// Marks the starts of a window and returns how far they are certain: a piece is certain if its end is a start
+// up to that position.
 template <typename Rule, typename Marker>
 std::size_t PieceWalk::mark_starts(const Rule& rule) {
   const bool last = window_end_ == text_.size() && !open_;
@@ -130,7 +130,7 @@ std::size_t PieceWalk::mark_starts(const Rule& rule) {
   starts_[0] |= 1;
   starts_[words] = 0;
 
-  // Without the text's end, white space at the window's end may go on, and so may a contraction.
+  // Unless the text ends here, white space or a contraction at the window's end may continue.
   std::size_t certain = size;
   if (!last) {
     certain -= std::min(certain, look_ahead);
@@ -141,7 +141,7 @@ std::size_t PieceWalk::mark_starts(const Rule& rule) {
       const std::size_t doubt = i * 64 + static_cast<std::size_t>(std::countr_zero(bits));
       if (doubt < from) continue;
       if (doubt > certain) return certain;
-      // A start inside white space may be wrong itself; the one where the white space begins is not.
+      // A start inside white space may be wrong; the start of the white space is not.
       std::size_t p = doubt == 0 ? 0 : last_before(starts_, doubt);
       while (p > 0 && (classes_.at(p - 1) & cls::space)) p = last_before(starts_, p);
       for (;;) {

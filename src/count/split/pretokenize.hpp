@@ -1,8 +1,8 @@
-// Cuts a text into pre-tokens: the pieces that no token crosses.
+// Splits a text into pre-tokens: pieces that no token crosses.
 //
-// The references do this by regular expressions with look-ahead. Those that matter are written out
-// here over class masks (classify.hpp): the expression each one equals stands beside it, and the
-// tests hold the two against each other. Any other expression goes through PCRE2.
+// The references use regular expressions with look-ahead. The common ones are implemented here
+// with class masks (classify.hpp): the equivalent expression is quoted, and tests compare
+// the two. All other expressions use PCRE2.
 #pragma once
 
 #include <array>
@@ -21,22 +21,22 @@ namespace plimsoll::count {
 
 enum class Splitter : std::uint8_t {
   whole,         // the text is one piece
-  seams,         // cut wherever no token of the vocabulary has these two bytes side by side
+  seams,         // split between two bytes that are adjacent in no token
   gpt2,          // GPT-2's
-  gpt2_digits,   // each digit apart, then GPT-2's on what lies between (SmolLM2, Command-R)
+  gpt2_digits,   // single digits, then GPT-2's for the text between (SmolLM2, Command-R)
   cl100k,        // OpenAI's cl100k, Llama 3
-  cl100k_digit,  // the same with one digit a piece (Qwen)
+  cl100k_digit,  // the same with single digits (Qwen)
   o200k,         // OpenAI's o200k
-  tekken,        // Mistral's: o200k without contractions, one digit a piece
+  tekken,        // Mistral's: o200k without contractions, single digits
   deepseek,      // DeepSeek V3: numbers, then runs of Han and kana, then words
-  regex,         // whatever a definition says, by PCRE2
+  regex,         // any other expression, with PCRE2
 };
 inline constexpr int splitter_count = 10;
 
-// The name that listings show.
+// Returns the display name.
 std::string_view name_of(Splitter splitter);
 
-// One bit per pair of bytes that stands inside some token.
+// One bit per pair of bytes that is adjacent in some token.
 class Seams {
  public:
   static constexpr std::size_t words = 65536 / 64;
@@ -59,23 +59,23 @@ struct PreTokenizer {
   std::shared_ptr<const RegexSplitter> regex;  // for Splitter::regex
 };
 
-// Bytes at the front of a text that are surely one piece's, whatever follows, but for the last few: all
-// characters are of one class, or no two of them can be apart. `first` may be of another, as a space
-// before a word is.
+// Returns the bytes at the start of a text that belong to one piece, whatever follows, except the last few:
+// all characters have one class, or no two of them can be separated. `first` may have another class, such as
+// a space before a word.
 std::size_t uniform_front(const PreTokenizer& pre, Classes& scratch, std::string_view text, bool first);
 
-// Walks over the pieces of one text, a batch at a time.
+// Iterates over the pieces of one text in batches.
 //
-// `open`: more text may follow. Then only those pieces are given that stay as they are whatever
-// follows, and position() says where the rest begins.
+// `open`: more text may follow. Then only final pieces are returned, and position() is the
+// start of the rest.
 class PieceWalk {
  public:
   static constexpr std::size_t batch = 256;
 
   PieceWalk(const PreTokenizer& pre, Classes& scratch, std::string_view text, bool open = false);
 
-  // Ends of the next pieces, as offsets in the text, ascending; each begins where the one before it
-  // ended, the first one at position() as it was before the call. Empty: no more.
+  // Returns the ends of the next pieces, as ascending offsets in the text; each piece starts where the
+  // previous one ended, the first one at position() before the call. Empty: no more.
   std::span<const std::size_t> next();
   std::size_t position() const { return position_; }
 
@@ -94,12 +94,12 @@ class PieceWalk {
   Classify classify_;
   std::string_view text_;
   bool open_;
-  std::size_t position_ = 0;      // start of the first piece not given yet
-  std::size_t window_begin_ = 0;  // what is classified at the moment
+  std::size_t position_ = 0;      // start of the first piece not returned yet
+  std::size_t window_begin_ = 0;  // start of the classified window
   std::size_t window_end_ = 0;
   std::size_t window_size_;
-  std::size_t decided_ = 0;     // starts are marked in the window up to here
-  std::size_t next_start_ = 0;  // from here on they were not given yet
+  std::size_t decided_ = 0;     // starts are marked up to here
+  std::size_t next_start_ = 0;  // first start not returned yet
   std::vector<std::uint64_t>& starts_;
   std::vector<std::size_t> regex_ends_;
   std::size_t regex_next_ = 0;

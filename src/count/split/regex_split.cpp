@@ -27,7 +27,7 @@ struct Span {
   std::size_t begin, end;
 };
 
-// A stretch is valid UTF-8 throughout or one invalid byte: PCRE2 takes no invalid text.
+// Each range is valid UTF-8 or one invalid byte: PCRE2 does not accept invalid text.
 std::vector<Span> valid_stretches(std::string_view text) {
   std::vector<Span> spans;
   std::size_t begin = 0;
@@ -76,7 +76,7 @@ class Pcre2Splitter : public RegexSplitter {
     while (from <= part.size() && pcre2_match(step.code.get(), subject, part.size(), from, PCRE2_NO_UTF_CHECK,
                                               match.get(), nullptr) > 0) {
       const PCRE2_SIZE* bounds = pcre2_get_ovector_pointer(match.get());
-      if (bounds[1] == bounds[0]) {  // an empty match takes nothing; go on one character further
+      if (bounds[1] == bounds[0]) {  // an empty match: continue one character further
         if (bounds[0] >= part.size()) break;
         from = bounds[0] + decode(part.substr(bounds[0])).length;
         continue;
@@ -119,10 +119,10 @@ Result<std::shared_ptr<const RegexSplitter>> RegexSplitter::make(const std::vect
     if (!code) {
       char message[256] = {};
       pcre2_get_error_message(error, reinterpret_cast<PCRE2_UCHAR*>(message), sizeof message);
-      return fail(Errc::bad_input, "the pre-tokeniser's pattern '{}' is wrong at {}: {}", step.pattern,
+      return fail(Errc::bad_input, "the pre-tokeniser's pattern '{}' has an error at {}: {}", step.pattern,
                   offset, message);
     }
-    pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);  // where it is not to be had, matching is only slower
+    pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);  // without JIT, matching is slower
     compiled.push_back({std::move(code), step});
   }
   return std::make_shared<const Pcre2Splitter>(std::move(compiled));

@@ -1,6 +1,6 @@
-// Pre-tokenisation by any sequence of regular expressions, as Hugging Face's Split steps have it.
-// Slow beside scan.hpp; for definitions whose expressions are not among those written out there,
-// and as the oracle of those that are.
+// Pre-tokenisation by any sequence of regular expressions, like Hugging Face's Split steps.
+// Slower than scan.hpp; for expressions that are not implemented there,
+// and to test those that are.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ namespace plimsoll::count {
 
 struct SplitStep {
   std::string pattern;
-  // isolated: each match is a piece, and so is what lies between two. removed: matches vanish.
-  // The merged ones give each match to the piece before it, or to the one after it.
+  // isolated: each match is a piece, and so is the text between two. removed: matches are dropped.
+  // The merged ones add each match to the previous or the next piece.
   enum class Behaviour : std::uint8_t {
     isolated,
     merged_with_previous,
@@ -27,11 +27,12 @@ struct SplitStep {
 
 class RegexSplitter {
  public:
-  // bad_input where PCRE2 does not take a pattern.
+  // bad_input: PCRE2 rejects a pattern.
   static Result<std::shared_ptr<const RegexSplitter>> make(const std::vector<SplitStep>& steps);
   virtual ~RegexSplitter() = default;
 
-  // Ends of the pieces, ascending; the last one is the text's size. Invalid UTF-8 is cut byte by byte.
+  // Returns the ends of the pieces, ascending; the last is the text's size. Invalid UTF-8 is split into
+  // bytes.
   virtual std::vector<std::size_t> split(std::string_view text) const = 0;
 };
 

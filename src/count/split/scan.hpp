@@ -1,5 +1,5 @@
-// The pre-tokenisers' rules over class masks. Each rule gives, for the piece that begins at p, where
-// it ends; the expression that it equals is quoted above it. Alternatives are tried in its order.
+// The pre-tokenisers' rules over class masks. Each rule returns the end of the piece that starts at p;
+// the equivalent expression is quoted above it. Alternatives are tried in its order.
 #pragma once
 
 #include <array>
@@ -13,10 +13,10 @@ namespace plimsoll::count {
 
 struct Piece {
   std::size_t end;
-  std::size_t seen = 0;  // the first position the rule did not look at, where that lies past `end`
+  std::size_t seen = 0;  // the first position that the rule did not read, if it is past `end`
 };
 
-// ---- Parts that the rules share ----
+// ---- Shared parts of the rules ----
 
 inline std::array<std::uint8_t, category_values> classes_by(std::uint8_t (*class_of)(std::uint8_t category)) {
   std::array<std::uint8_t, category_values> table{};
@@ -50,7 +50,7 @@ inline std::uint8_t plain_class(std::uint8_t flagged) {
                                : cls::sign;
 }
 
-// Where the character at p ends.
+// Returns the end of the character at p.
 inline std::size_t character_end(const Classes& classes, std::size_t p) {
   do ++p;
   while (classes.at(p) & cls::inner);
@@ -69,8 +69,8 @@ std::size_t digits_end(const Classes& classes, std::size_t p) {
   return p;
 }
 
-// '(?i:s|t|re|ve|m|ll|d) at p: where it ends, or p. Without regard to case the long s is an s. What
-// has no class is not there to be read.
+// '(?i:s|t|re|ve|m|ll|d) at p: returns its end, or p. Ignoring case, the long s is an s. Bytes
+// without a class are past the end.
 template <bool any_case>
 std::size_t contraction_end(const Classes& classes, const unsigned char* text, std::size_t p) {
   const auto fold = [](unsigned char c) { return any_case ? static_cast<unsigned char>(c | 0x20) : c; };
@@ -84,8 +84,8 @@ std::size_t contraction_end(const Classes& classes, const unsigned char* text, s
   return found ? p + 3 : p;
 }
 
-// \s+(?!\S)|\s+ at a run of white space that ends at `run`: all of it at the end of the text, or the
-// last character is left for the piece that follows.
+// \s+(?!\S)|\s+ at a run of white space that ends at `run`: the whole run at the end of the text, otherwise
+// the last character is left for the next piece.
 inline Piece spaces(const Classes& classes, std::size_t p, std::size_t run, bool at_end) {
   if (at_end) return {run, run + 1};
   std::size_t last = run - 1;
@@ -137,8 +137,8 @@ struct Cl100kRule {
 // |[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
 // |\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
 //
-// A mark is a sign, and also both upper and lower: it may open a word, continue one, or stand in a
-// run of signs. As the optional first character it changes nothing, for the word could begin with it.
+// A mark is a sign, and also both upper and lower: it may start a word, continue one, or be in a
+// run of signs. As the optional first character it changes nothing, because a word can start with it.
 template <int digits, bool contractions>
 struct O200kRule {
   static std::uint8_t class_of(std::uint8_t flagged) {
@@ -151,13 +151,13 @@ struct O200kRule {
   static auto classes() { return classes_by(class_of); }
   static constexpr std::uint8_t word = cls::upper | cls::lower;
 
-  // The two first alternatives from the first character of the word proper.
+  // The first two alternatives, from the first character of the word itself.
   static std::size_t word_end(const Classes& c, const unsigned char* text, std::size_t p) {
     std::size_t end = c.run_end(&ClassWord::upper, p);
     if (c.at(end) & cls::lower) {
       end = c.run_end(&ClassWord::lower, end);
     } else {
-      // Nothing of lower case follows: the upper run gives back down to its last character that is both.
+      // No lower case follows: the upper run backtracks to its last character that is both.
       std::size_t both = end;
       while (both > p && !(c.at(both - 1) & cls::lower)) --both;
       if (both > p) end = both;
@@ -191,7 +191,7 @@ struct O200kRule {
 };
 
 // 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-// digits_apart: every \p{N} is a piece, and what lies between two of them is a text of its own.
+// digits_apart: every \p{N} is a piece, and the text between two of them is handled separately.
 template <bool digits_apart>
 struct Gpt2Rule {
   static auto classes() { return classes_by(plain_class); }
@@ -213,11 +213,11 @@ struct Gpt2Rule {
   }
 };
 
-// First \p{N}{1,3} and then [一-龥぀-ゟ゠-ヿ]+ are set apart; on each stretch that this leaves:
+// First \p{N}{1,3} and then [一-龥぀-ゟ゠-ヿ]+ are separated; on each remaining range:
 // [!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+|
-// ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+ and what no alternative takes stays together between its
-// neighbours. `upper` marks the range of Han and kana, at whose borders every run ends; `lower` marks what no
-// alternative takes by itself.
+// ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+ and text that matches no alternative stays together.
+// `upper` marks the range of Han and kana, at whose borders every run ends; `lower` marks characters that
+// match no alternative alone.
 struct DeepseekRule {
   static std::uint8_t class_of(std::uint8_t flagged) {
     const auto category = static_cast<std::uint8_t>(flagged & ~cjk);
@@ -231,13 +231,13 @@ struct DeepseekRule {
 
   static bool is_ascii_letter(unsigned char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
 
-  // The end of a run of this class that keeps to its side of the range's border.
+  // Returns the end of a run of this class on the same side of the range's border.
   static std::size_t run(const Classes& c, std::uint64_t ClassWord::*mask, std::size_t p) {
     if (c.at(p) & cls::upper) return c.run_end([mask](const ClassWord& w) { return w.*mask & w.upper; }, p);
     return c.run_end([mask](const ClassWord& w) { return w.*mask & ~w.upper; }, p);
   }
 
-  // Whether the character at q is of this class, on the same side as the one at p.
+  // Returns whether the character at q has this class and is on the same side as the one at p.
   static bool follows(const Classes& c, std::size_t p, std::size_t q, std::uint8_t kind) {
     return (c.at(q) & kind) && ((c.at(p) ^ c.at(q)) & cls::upper) == 0;
   }
@@ -270,7 +270,7 @@ struct DeepseekRule {
     return spaces_by_lines(c, p, end, at_end);
   }
 
-  // Characters that nothing takes, up to one that opens a word as its first character.
+  // Characters that match nothing, up to one that starts a word.
   static Piece gap(const Classes& c, std::size_t p) {
     const std::size_t end = run(c, &ClassWord::lower, p);
     if (!follows(c, p, end, cls::letter)) return {end, end + 1};

@@ -1,10 +1,10 @@
-// Where pieces begin, 64 bytes at a time.
+// Finds the starts of pieces, 64 bytes at a time.
 //
-// Almost every border between two pieces follows from the classes of the two characters that meet
-// there, so it can be computed for a whole word of bits without a branch. Where more than that
-// matters (contractions, long numbers, odd white space) the place is marked `doubtful`, and the rule
-// of scan.hpp walks from the start before it until it meets a start again. Cutting never looks back
-// past a piece's own beginning, so from there on both agree.
+// Almost every border between two pieces follows from the classes of the two adjacent characters,
+// so it can be computed for a whole word of bits without a branch. Where more is needed
+// (contractions, long numbers, unusual white space) the position is marked `doubtful`, and the rule
+// of scan.hpp runs from the previous start until it reaches a start again. Splitting never looks back
+// past a piece's own start, so from there on both agree.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@
 
 namespace plimsoll::count {
 
-// The masks of one word, with what the words beside it contribute.
+// The masks of one word, with carries from the neighbouring words.
 struct Word : ClassWord {
   std::uint64_t next_letter, next_space, next_digit;  // of the following word
-  bool text_ends_here;      // the text's last byte is in this word, and nothing will follow
+  bool text_ends_here;      // the text's last byte is in this word, and the text is complete
   std::uint64_t last_byte;  // that byte's bit
 };
 
@@ -25,7 +25,7 @@ struct Starts {
   std::uint64_t starts, doubtful;
 };
 
-// Shifts and sums that run on from word to word. One object per quantity and pass.
+// Shifts and sums with carry between words. One object per quantity and pass.
 class Shift {
  public:
   std::uint64_t operator()(std::uint64_t x) {
@@ -38,7 +38,7 @@ class Shift {
   std::uint64_t carry_ = 0;
 };
 
-// x + y. Adding a bit to a run of ones clears the run from there and sets the bit behind it.
+// x + y. Adding a bit to a run of ones clears the run from there and sets the bit after it.
 class Sum {
  public:
   std::uint64_t operator()(std::uint64_t x, std::uint64_t y) {
@@ -53,7 +53,7 @@ class Sum {
   std::uint64_t carry_ = 0;
 };
 
-// \s*[\r\n]+|\s+(?!\S)|\s+ with the newlines that directly follow a run of signs taken by that run.
+// \s*[\r\n]+|\s+(?!\S)|\s+ where newlines directly after a run of signs belong to that run.
 class SpaceStarts {
  public:
   Starts operator()(const Word& w, std::uint64_t sign) {
@@ -75,7 +75,7 @@ class SpaceStarts {
   Sum taken_, between_;
 };
 
-// The first positions of characters that follow the characters beginning at x.
+// The first positions of the characters after those that start at x.
 class After {
  public:
   std::uint64_t operator()(std::uint64_t x, std::uint64_t inner) { return sum_(shift_(x), inner) & ~inner; }
@@ -85,7 +85,7 @@ class After {
   Sum sum_;
 };
 
-// Four digits in a row: a number that may have to be cut.
+// Four digits in a row: a number that may have to be split.
 class LongNumber {
  public:
   std::uint64_t operator()(std::uint64_t digit) {
@@ -98,7 +98,7 @@ class LongNumber {
   Shift one_, two_, three_;
 };
 
-// The first piece of a text begins at its first byte; what stands before it counts for nothing.
+// The first piece starts at the first byte of the text.
 template <int digits>
 class Cl100kStarts {
  public:
@@ -134,8 +134,8 @@ class O200kStarts {
     Starts found = spaces_(w, plain_sign);
     found.starts |= sign | opened | (only_upper & lower_(w.lower & ~w.upper));
     found.starts |= digits == 1 ? w.digit & ~w.inner : w.digit & ~digit_(w.digit);
-    // A mark after a sign may be one of the signs; where upper case follows what is both, the rest of
-    // the word decides; a slash may follow the newlines that follow signs.
+    // A mark after a sign may be one of the signs; if upper case follows a character that is both, the rest
+    // of the word decides; a slash may follow newlines after signs.
     found.doubtful |=
         (mark & sign_before) | (only_upper & both_(w.upper & w.lower)) | (w.slash & newline_(w.newline));
     if (contractions) found.doubtful |= w.quote & (w.letter >> 1 | w.next_letter << 63);

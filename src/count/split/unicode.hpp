@@ -1,4 +1,4 @@
-// Code points: decoding them, and the general category of each as the reference tokenizers see it.
+// Decodes code points and returns their general category as in the reference tokenizers.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace plimsoll::count {
 
-// Unicode's general categories. `cc_space` is apart because \s counts those controls; `cjk` is a
-// flag on any category, for the one range that a pre-tokeniser (DeepSeek's) names by code points.
+// Unicode's general categories. `cc_space` is separate because \s includes those controls; `cjk` is a
+// flag on any category, for a range of code points in DeepSeek's pre-tokeniser.
 enum Category : std::uint8_t {
   lu,
   ll,
@@ -41,25 +41,25 @@ enum Category : std::uint8_t {
   co,
   cn,
   cc_space,
-  invalid,  // a byte that is no part of a UTF-8 character
+  invalid,  // an invalid byte
   cjk = 0x20,
 };
 inline constexpr std::size_t category_values = 64;
 
 std::uint8_t category_of(char32_t code_point);
 
-// The categories of the first four planes, where almost all text lies, for loops over much of it.
+// A flat table of the first four planes, which cover almost all text.
 inline constexpr char32_t flat_limit = 0x40000;
 const std::uint8_t* flat_categories();
 
 struct Decoded {
   char32_t code_point;
-  std::uint8_t length;  // bytes; an invalid byte stands alone
+  std::uint8_t length;  // in bytes; 1 for an invalid byte
   bool valid;
 };
 
-// The character at the front of a text that is not empty. Overlong forms, surrogates and what lies
-// above U+10FFFF are invalid, byte by byte.
+// Decodes the first character of a non-empty text. Overlong forms, surrogates and values
+// above U+10FFFF are invalid bytes.
 inline Decoded decode(const unsigned char* p, const unsigned char* end) {
   const auto continues = [&](int i) { return p + i < end && (p[i] & 0xC0) == 0x80; };
   const unsigned char c = p[0];
@@ -87,7 +87,7 @@ inline bool is_continuation(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
 }
 
-// Bytes at the end of a text that begin a character which the next bytes could complete.
+// Returns the bytes of an incomplete character at the end of a text.
 std::size_t incomplete_tail(std::string_view text);
 
 }  // namespace plimsoll::count

@@ -7,7 +7,7 @@
 namespace plimsoll::count {
 namespace {
 
-// Printable Latin-1 stands for itself; the other 68 bytes, in order, are U+0100 and up.
+// Printable Latin-1 characters map to themselves; the other 68 bytes, in order, to U+0100 and up.
 constexpr std::array<int, 0x144> byte_of = [] {
   std::array<int, 0x144> table{};
   table.fill(-1);

@@ -1,4 +1,4 @@
-// GPT-2's alphabet: a printable character for each byte, in which byte-level vocabularies are written.
+// GPT-2's alphabet: a printable character for each byte, used in byte-level vocabularies.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace plimsoll::count {
 
-// The bytes that a token's characters stand for; nothing where one is not of the alphabet.
+// Converts a token to bytes; none: a character is not in the alphabet.
 std::optional<std::string> from_byte_alphabet(std::string_view token);
 
 }  // namespace plimsoll::count

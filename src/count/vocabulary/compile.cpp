@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t never = PlainMerger::absent;
 
-// Owns the arrays that a Compiled looks at while it is being made.
+// Owns the arrays of a Compiled while it is built.
 struct Arrays {
   std::string info, split_steps, bytes, added_bytes;
   std::vector<std::uint32_t> offsets, numbers, added_offsets;
@@ -53,7 +53,8 @@ struct Arrays {
   }
 };
 
-// The order of internal numbers: first what no merge makes, then the results of merges, the earliest first.
+// Returns the order of internal numbers: first tokens without a merge, then results of merges, earliest
+// first.
 std::vector<std::uint32_t> order_by_merges(const Definition& definition, const PlainMerger& merger) {
   constexpr std::uint64_t not_made = 0;
   std::vector<std::uint64_t> rank(definition.tokens.size(), not_made);
@@ -83,7 +84,7 @@ void lay_out_tokens(const Definition& definition, const std::vector<std::uint32_
   for (std::uint32_t number = 0; number < a.ids.size(); ++number) a.numbers[a.ids[number]] = number;
 }
 
-// Cuts before a space where no token holds one there, and nowhere else: unknown characters side by side
+// Splits before a space if no token has one there, and nowhere else: adjacent unknown characters
 // are one unknown, so they must stay in one piece.
 void cut_before_spaces(const Definition& definition, Arrays& a) {
   a.seams.assign(Seams::words, ~std::uint64_t{0});
@@ -101,7 +102,7 @@ void cut_before_spaces(const Definition& definition, Arrays& a) {
 
 void mark_odd(Arrays& a) {
   const std::size_t count = a.rows.size();
-  // When merging really makes a token: not before its halves. Halves are shorter, so by length.
+  // When merging creates a token: not before its halves. Halves are shorter, so process by length.
   std::vector<std::uint32_t> by_length(count);
   std::iota(by_length.begin(), by_length.end(), 0U);
   std::ranges::stable_sort(by_length, {}, [&](std::uint32_t t) { return a.offsets[t + 1] - a.offsets[t]; });
@@ -118,8 +119,8 @@ void mark_odd(Arrays& a) {
   }
 }
 
-// Halves, trie, prefixes and seams of a BPE vocabulary. A token that merging never makes can only be a
-// whole piece, and only where the definition lets a whole piece go first.
+// Builds halves, trie, prefixes and seams of a BPE vocabulary. A token that merging never creates can only be
+// a whole piece, and only if the definition matches whole pieces first.
 void lay_out_merges(const Definition& definition, const PlainMerger& merger,
                     const std::vector<std::uint32_t>& order, Arrays& a) {
   const auto count = static_cast<std::uint32_t>(order.size());
@@ -178,8 +179,8 @@ void lay_out_merges(const Definition& definition, const PlainMerger& merger,
   }
 }
 
-// Backtracking rests on a property that every trained vocabulary has, but a file can say anything: so
-// hold it against plain merging on the joined texts of random tokens, and do without where it fails.
+// Backtracking needs a property that every trained vocabulary has, but a file may not: so it is
+// compared with plain merging on joined random tokens, and not used if they differ.
 bool agrees_with_merging(const Definition& definition, const PlainMerger& merger, const Arrays& a) {
   const Compiled compiled = a.view();
   const Bpe bpe(compiled);
@@ -233,15 +234,15 @@ Result<void> check(const Definition& definition) {
                 base::with_thousands((1 << PairTable::number_bits) - 1));
   for (const VocabularyEntry& token : definition.tokens) {
     if (token.bytes.size() > 0xffff)
-      return fail(Errc::bad_input, "the tokenizer '{}' has a token of {} bytes, which no model has",
+      return fail(Errc::bad_input, "the tokenizer '{}' has a token of {} bytes, which is too long",
                   definition.info.name, token.bytes.size());
     if (token.id >= (1U << 24))
-      return fail(Errc::bad_input, "the tokenizer '{}' has a token with id {}, which no model has",
+      return fail(Errc::bad_input, "the tokenizer '{}' has a token with id {}, which is too large",
                   definition.info.name, token.id);
   }
   for (const auto& [left, right] : definition.merges) {
     if (std::max(left, right) >= definition.tokens.size())
-      return fail(Errc::bad_input, "the tokenizer '{}' merges a token that it does not have",
+      return fail(Errc::bad_input, "the tokenizer '{}' merges a token that is not in its vocabulary",
                   definition.info.name);
   }
   return {};

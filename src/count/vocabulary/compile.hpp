@@ -8,7 +8,7 @@
 
 namespace plimsoll::count {
 
-// The bytes of the compiled file. bad_input where the definition contradicts itself.
+// Returns the bytes of the compiled file. bad_input: the definition is inconsistent.
 Result<std::string> compile(const Definition& definition);
 
 }  // namespace plimsoll::count

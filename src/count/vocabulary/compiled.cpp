@@ -11,7 +11,7 @@
 namespace plimsoll::count {
 namespace {
 
-// The version changes with any change of layout or of what compiling does: an older file is made anew.
+// Change the version with any change of layout or compilation: older files are recompiled.
 constexpr std::array<char, 8> magic{'P', 'T', 'O', 'K', '0', '0', '0', '5'};
 constexpr std::size_t alignment = 64;
 constexpr std::size_t section_count = 16;
@@ -23,11 +23,11 @@ struct Header {
   std::array<char, 8> magic;
   std::uint64_t file_size;
   std::array<Section, section_count> sections;
-  std::uint64_t contents_check;  // of all that follows the header
-  std::uint64_t check;           // of all above
+  std::uint64_t contents_check;  // of everything after the header
+  std::uint64_t check;           // of the fields above
 };
 
-// One list of the sections, for reading and for writing.
+// The list of sections, for reading and writing.
 template <typename C, typename F>
 void each_section(C& c, F&& f) {
   f(c.info), f(c.split_steps), f(c.bytes), f(c.offsets), f(c.ids), f(c.numbers), f(c.trie), f(c.pairs),
@@ -55,7 +55,8 @@ Result<Compiled> view_compiled(std::string_view file) {
     return fail(Errc::damaged, "the file has {} bytes, too few for a compiled tokenizer", file.size());
   Header header;
   std::memcpy(&header, file.data(), sizeof header);
-  if (header.magic != magic) return fail(Errc::damaged, "the file is no compiled tokenizer of this version");
+  if (header.magic != magic)
+    return fail(Errc::damaged, "the file is not a compiled tokenizer of this version");
   if (header.check != sum_of(file.substr(0, offsetof(Header, check))))
     return fail(Errc::damaged, "the header of the compiled tokenizer is damaged");
   if (header.file_size != file.size())
@@ -109,7 +110,7 @@ std::string write_compiled(const Compiled& compiled) {
 }
 
 PairTable::Built PairTable::build(std::span<const Entry> entries) {
-  // At most 5 slots of 8 are taken; the filter has 8 bits a pair, so that one absent pair in nine passes it.
+  // At most 5 of 8 slots are used; the filter has 8 bits per pair, so one absent pair in nine passes it.
   Built built;
   built.slots.assign(std::bit_ceil(std::max<std::size_t>(2, entries.size() * 8 / 5)), empty);
   built.filter.assign(std::bit_ceil(std::max<std::size_t>(2, entries.size() / 8)), 0);

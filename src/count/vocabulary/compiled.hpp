@@ -1,10 +1,10 @@
-// The compiled tokenizer: one file, used where it is mapped. Everything in it is an array at an
-// aligned offset. Opening reads it once for its checksum, some milliseconds: a damaged page would give wrong
-// counts that are called exact.
+// The compiled tokenizer: one memory-mapped file. Everything in it is an array at an
+// aligned offset. Opening reads it once for its checksum, a few milliseconds: a damaged page would give wrong
+// counts that are marked as exact.
 //
-// Tokens have internal numbers, in the order in which merging would make them: a token is always
-// later than its two halves, and of two merges the earlier result goes first. `ids` gives the
-// number the model knows.
+// Tokens have internal numbers, in the order in which merging would create them: a token is always
+// later than its two halves, and results of earlier merges come first. `ids` maps them to the
+// model's ids.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +21,19 @@
 namespace plimsoll::count {
 
 inline constexpr std::uint32_t no_token = 0xffffffff;
-// In the trie: a token only where it is the whole piece, for merging never makes it.
+// In the trie: a token only if it is the whole piece, because merging never creates it.
 inline constexpr std::uint32_t whole_only = 0x80000000;
 
-// A token is odd that merging makes later than its number says, because one of its halves is made
-// later still. What meets the border of two tokens is their spines: the right halves of the left one,
-// the left halves of the right one. Only where no odd token is among them do numbers tell the order.
+// A token is odd if merging creates it later than its number says, because one of its halves is created
+// even later. The parts at the border of two tokens are their spines: the right halves of the left one,
+// the left halves of the right one. Numbers give the order only if no odd token is among them.
 namespace odd_spine {
 inline constexpr std::uint8_t left = 1, right = 2;
 }
 
-// What encoding asks of a token, in one line of the cache.
+// Data of a token for encoding, in one cache line.
 struct TokenRow {
-  std::uint32_t left, right;  // the halves it was made from; itself where it has none
+  std::uint32_t left, right;  // the merged halves; itself if it has none
   std::uint32_t prefix;       // the longest token that is a proper prefix of it, or no_token
   std::uint16_t length;       // bytes
   std::uint8_t odd;           // odd_spine bits
@@ -50,7 +50,7 @@ struct CompiledConfig {
   Splitter splitter;
   Normalizer normalizer;
   bool whole_piece_first;
-  bool regular;  // backtracking is proven against plain merging for this vocabulary
+  bool regular;  // backtracking was verified against plain merging
   bool fuse_unknown;
   std::uint32_t longest_token;  // bytes
   std::uint32_t longest_added;  // bytes
@@ -64,13 +64,13 @@ struct Compiled {
   std::string_view info;                       // TokenizerInfo as JSON
   std::string_view split_steps;                // JSON
   std::string_view bytes;                      // of all tokens, one after the other
-  std::span<const std::uint32_t> offsets;      // where each token's bytes begin; one more than tokens
+  std::span<const std::uint32_t> offsets;      // start of each token's bytes; number of tokens plus one
   std::span<const TokenId> ids;                // internal number to the model's id
   std::span<const std::uint32_t> numbers;      // the model's id to internal number, or no_token
   std::span<const TrieNode> trie;              // bytes to internal number
   std::span<const std::uint64_t> pairs;        // see PairTable
-  std::span<const std::uint64_t> pair_filter;  // likewise
-  std::span<const TokenRow> rows;              // BPE: what encoding asks of each token
+  std::span<const std::uint64_t> pair_filter;  // see PairTable
+  std::span<const TokenRow> rows;              // BPE: data of each token for encoding
   std::span<const std::uint64_t> seams;
   std::span<const double> scores;
   std::span<const TrieNode> added_trie;  // texts to indexes of `added`
@@ -87,15 +87,15 @@ struct Compiled {
   }
 };
 
-// Views into a compiled file; the bytes must outlive them. `damaged` if any byte of it is wrong.
+// Returns views into a compiled file; the bytes must outlive them. damaged: any byte is wrong.
 Result<Compiled> view_compiled(std::string_view file);
 
-// The file for these arrays.
+// Returns the file for these arrays.
 std::string write_compiled(const Compiled& compiled);
 
-// (left, right) to the token that the two merge into: an open-addressed table of 64-bit slots, each
-// 21 bits left, 21 bits right, 21 bits result. Most pairs that are asked for do not merge: a filter
-// of some bits a pair, small enough for the second-level cache, says so without touching the table.
+// Maps (left, right) to the merged token: an open-addressed table of 64-bit slots, each
+// 21 bits left, 21 bits right, 21 bits result. Most looked-up pairs do not merge: a filter with a few bits
+// per pair, small enough for the L2 cache, rejects them without reading the table.
 class PairTable {
  public:
   static constexpr unsigned number_bits = 21;

@@ -1,5 +1,5 @@
-// A tokenizer as its authors define it, read from one of their files. It is turned into a compiled
-// tokenizer once (compile.hpp), and is what the plain encoder (plain.hpp) works from.
+// A tokenizer's definition, read from a published file. It is compiled once
+// (compile.hpp), and is the input of the plain encoder (plain.hpp).
 #pragma once
 
 #include <array>
@@ -17,41 +17,41 @@ namespace plimsoll::count {
 
 enum class ModelKind : std::uint8_t {
   bpe_bytes,  // merges start from single bytes
-  bpe_chars,  // merges start from characters; one that the vocabulary lacks falls back to bytes or unk
-  unigram,    // the most probable way to cut the text
+  bpe_chars,  // merges start from characters; unknown ones fall back to bytes or unk
+  unigram,    // the most probable tokens
   wordpiece,  // the longest piece first
 };
 
-// What is done to a text before it is cut. Stored spaces are real spaces: where a definition writes
-// U+2581 for a space, the tokens were translated and a literal U+2581 in a text becomes a space.
+// Normalisation of a text before it is split. Stored spaces are real spaces: if a definition uses
+// U+2581 for a space, the tokens were converted, and a literal U+2581 in a text becomes a space.
 struct Normalizer {
   enum class Form : std::uint8_t { none, nfc, nfd, nfkc, nfkd } form = Form::none;
-  bool bar_is_space = false;         // U+2581 is how the vocabulary spells a space
-  bool prefix_space = false;         // a text gets one space in front
-  bool prefix_unless_space = false;  // ... unless it begins with one
-  bool prefix_first_only = false;    // ... only at the very front, not after a special token
+  bool bar_is_space = false;         // the vocabulary writes a space as U+2581
+  bool prefix_space = false;         // adds a space before a text
+  bool prefix_unless_space = false;  // ... unless it starts with one
+  bool prefix_first_only = false;    // ... only at the start, not after a special token
   bool lower_case = false;
   bool strip_accents = false;
-  bool clean_text = false;       // BERT: controls vanish, white space becomes a space
+  bool clean_text = false;       // BERT: removes controls, white space becomes a space
   bool split_han = false;        // BERT: spaces around Han characters
   bool collapse_spaces = false;  // SentencePiece: runs of spaces become one, ends are trimmed
 };
 
-// Where a stretch of text stands, for what goes in front of a text.
+// The position of a range of text, for prefixes.
 enum class Place : std::uint8_t {
-  text_front,     // it opens the sequence
-  segment_front,  // it follows an added token
-  inside,         // it goes on with text that came before
+  text_front,     // at the start of the sequence
+  segment_front,  // after an added token
+  inside,         // continues previous text
 };
 
 struct AddedToken {
   std::string text;
   TokenId id = 0;
-  bool special = false;  // parsed only where the policy says so; the others always
+  bool special = false;  // parsed only if the policy says so; the others always
   bool strips_left = false;
   bool strips_right = false;
   bool whole_word = false;
-  bool normalized = false;  // looked for after normalising, not before
+  bool normalized = false;  // matched after normalisation, not before
 };
 
 struct VocabularyEntry {
@@ -64,14 +64,14 @@ struct Definition {
   TokenizerInfo info;
   ModelKind kind = ModelKind::bpe_bytes;
   std::vector<VocabularyEntry> tokens;
-  // Merges as pairs of indexes into `tokens`, first one first; the result is the token that has both
-  // texts joined. `by_rank` instead: any two tokens whose joined text is a token, lowest index first.
+  // Merges as pairs of indexes into `tokens`, in order; the result is the token of both
+  // texts joined. With `by_rank`: any two tokens whose joined text is a token, lowest index first.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> merges;
   bool by_rank = false;
-  bool whole_piece_first = false;  // a piece that is a token is that token, whatever the merges say
+  bool whole_piece_first = false;  // a piece that is a token is used without merging
   std::vector<AddedToken> added;
   std::array<std::int64_t, 256> byte_tokens = no_byte_tokens();  // <0x00>…; -1: none
-  std::int64_t unknown = -1;  // id for what the vocabulary cannot say; -1: it vanishes
+  std::int64_t unknown = -1;                                     // id for unknown text; -1: it is dropped
   bool fuse_unknown = false;
   Normalizer normalizer;
   Splitter splitter = Splitter::whole;

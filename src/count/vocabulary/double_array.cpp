@@ -10,7 +10,7 @@ namespace plimsoll::count {
 namespace {
 
 constexpr std::size_t block_size = 256;
-// A block that refused this many families of children is given up; the array stays dense enough.
+// After this many failed placements a block is skipped; the array stays dense enough.
 constexpr int patience = 24;
 constexpr unsigned root_label = 0xff;
 
@@ -35,7 +35,7 @@ class Builder {
 
   std::vector<TrieNode> build() {
     add_block();
-    // Leaves have base 0, and the root sits at index 0: neither may look like anyone's child.
+    // Leaves have base 0, and the root is at index 0: neither may look like a child.
     clear(blocks_[0].free, 0);
     clear(blocks_[0].base_free, 0);
     clear(blocks_[0].base_free, root_label);
@@ -75,11 +75,11 @@ class Builder {
   }
 
  private:
-  // Slot i with label c is a child of base i ^ c. An unused slot gets the label that only a base
-  // which nobody has could ask for.
+  // Slot i with label c is a child of base i ^ c. An unused slot gets a label for a base that no node
+  // has.
   void seal() {
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
-      unsigned spare = root_label;  // never a base in block 0
+      unsigned spare = root_label;  // never used as a base in block 0
       for (unsigned low = 0; b != 0 && low < block_size; ++low) {
         if (test(blocks_[b].base_free, low)) spare = low;
       }

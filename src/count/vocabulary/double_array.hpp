@@ -1,8 +1,8 @@
 // A trie of byte strings in one array: a step is one load and one compare.
 //
 // A node is eight bytes. Its child for byte c is at index base ^ c, if the label there is c. No two
-// nodes share a base, so the label alone tells whether a child is ours. The array is written once
-// and used where it lies in a mapped file.
+// nodes share a base, so the label alone identifies a child. The array is written once
+// and used directly in a mapped file.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace plimsoll::count {
 
 struct TrieNode {
   std::uint32_t link = 0;            // base << 8 | label
-  std::uint32_t value = 0xffffffff;  // what ends here, or none
+  std::uint32_t value = 0xffffffff;  // value of the text that ends here, or none
 };
 
 class Trie {
@@ -27,14 +27,14 @@ class Trie {
 
   bool empty() const { return size_ == 0; }
 
-  // The child of `node` for byte c, or none.
+  // Returns the child of `node` for byte c, or none.
   std::uint32_t step(std::uint32_t node, unsigned char c) const {
     const std::uint32_t child = (nodes_[node].link >> 8) ^ c;
     return (nodes_[child].link & 0xff) == c ? child : none;
   }
   std::uint32_t value(std::uint32_t node) const { return nodes_[node].value; }
 
-  // The value of exactly this text, or none.
+  // Returns the value of exactly this text, or none.
   std::uint32_t find(std::string_view text) const {
     std::uint32_t node = root;
     for (const char c : text) {
@@ -54,7 +54,7 @@ struct TrieEntry {
   std::uint32_t value;
 };
 
-// Entries may come in any order; of two with the same text the later one counts. Empty texts are left out.
+// Entries may be in any order; of duplicates the last one wins. Empty texts are left out.
 std::vector<TrieNode> build_trie(std::vector<TrieEntry> entries);
 
 }  // namespace plimsoll::count

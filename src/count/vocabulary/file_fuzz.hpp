@@ -1,5 +1,5 @@
-// For fuzzers: a claim that ends the run where it fails, and bytes as a file that can be opened by its path,
-// without touching the disk.
+// For fuzzers: an assertion that ends the run, and bytes as a file in memory that can be opened by its
+// path.
 #pragma once
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// What stands at the front of a GGUF file, before its tensors: keys with texts, numbers and lists.
+// The metadata at the start of a GGUF file: keys with strings, numbers and lists.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ struct GgufMetadata {
   std::unordered_map<std::string_view, std::vector<std::string_view>> text_lists;
   std::unordered_map<std::string_view, std::vector<double>> number_lists;
 
-  std::string text(std::string_view key) const;  // empty where there is none
+  std::string text(std::string_view key) const;  // empty if missing
   std::int64_t number(std::string_view key, std::int64_t otherwise) const;
 };
 
-// The weights are not looked at. bad_input: no GGUF file, or cut off; unsupported: a version or a list that
-// we do not read.
+// Does not read the weights. bad_input: not a GGUF file, or truncated; unsupported: another version or
+// an unsupported list.
 Result<GgufMetadata> read_gguf_metadata(std::string_view file);
 
 }  // namespace plimsoll::count

@@ -30,7 +30,7 @@ constexpr std::string_view deepseek_words =
 constexpr std::string_view default_signs = R"([\p{P}\$\+<=>\^~\|]+)";
 constexpr std::string_view digit = R"(\p{N})";
 
-// Files hold real line ends where others write \r\n, and some escape what needs none.
+// Some files have real line ends instead of \r\n, and some have unnecessary escapes.
 std::string canonical(std::string_view pattern) {
   std::string out;
   for (const char c : pattern) {
@@ -82,7 +82,7 @@ std::optional<Splitter> known_splitter(const std::vector<SplitStep>& steps) {
 }
 
 std::optional<std::vector<SplitStep>> steps_of_gguf(std::string_view pre) {
-  // llama.cpp's names for what it knows; several models share one way of cutting.
+  // llama.cpp's names; several models share one pre-tokeniser.
   static const std::vector<GgufName> names{
       {"llama-bpe", {cl100k}},
       {"llama3", {cl100k}},

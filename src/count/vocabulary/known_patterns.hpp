@@ -1,4 +1,4 @@
-// Which of the written-out rules (scan.hpp) a definition's pre-tokeniser is.
+// Matches a definition's pre-tokeniser to an implemented rule (scan.hpp).
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 
 namespace plimsoll::count {
 
-// The pattern that GPT-2 cuts by, which files call ByteLevel instead of writing it out.
+// GPT-2's pattern, which files call ByteLevel.
 std::string_view gpt2_pattern();
 
-// The rule that equals these steps, where there is one.
+// Returns the rule that equals these steps, if there is one.
 std::optional<Splitter> known_splitter(const std::vector<SplitStep>& steps);
 
-// The steps that a GGUF's `tokenizer.ggml.pre` stands for; none where the name is not known.
+// Returns the steps for a GGUF's `tokenizer.ggml.pre`; none: unknown name.
 std::optional<std::vector<SplitStep>> steps_of_gguf(std::string_view pre);
 
 }  // namespace plimsoll::count

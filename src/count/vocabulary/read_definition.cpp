@@ -17,7 +17,7 @@ Result<Definition> read_definition(std::string_view file, std::string_view confi
         return read_tekken(file);
       return read_tokenizer_json(file, config);
     }
-    // A model of SentencePiece opens with its first piece: field 1, a message.
+    // A SentencePiece model starts with its first piece: field 1, a message.
     if (file.front() == '\n') return read_sentencepiece(file);
     return read_tiktoken(file);
   }();

@@ -63,7 +63,7 @@ Result<Definition> byte_level(const GgufMetadata& metadata, const std::vector<Sp
   const auto steps = steps_of_gguf(pre.empty() ? "default" : pre);
   if (!steps)
     return fail(Errc::unsupported,
-                "the GGUF file names the pre-tokeniser '{}', which this build does not know; give the "
+                "the GGUF file uses the unknown pre-tokeniser '{}'; use the "
                 "model's tokenizer.json instead",
                 pre);
   static constexpr std::array<std::string_view, 9> whole_first{

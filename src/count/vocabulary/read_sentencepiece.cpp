@@ -1,4 +1,4 @@
-// SentencePiece's model file: a protocol buffer, of which we need a few fields.
+// Reads a few fields of SentencePiece's model file, a protocol buffer.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -154,7 +154,7 @@ Definition from_spm_pieces(const std::vector<SpmPiece>& pieces, bool unigram) {
       default: definition.tokens.push_back({std::move(text), id, piece.score}); break;
     }
   }
-  // Merging goes by score, the highest first; of equal ones the earlier piece.
+  // Merges by score, highest first; among equals the earlier piece.
   if (!unigram) std::ranges::stable_sort(definition.tokens, std::ranges::greater{}, &VocabularyEntry::score);
   definition.info.takes_any_bytes = definition.byte_tokens[0] >= 0;
   definition.fuse_unknown = true;

@@ -1,4 +1,4 @@
-// Two JSON files that hold ranked bytes as `.tiktoken` does: Mistral's tekken and Anthropic's claude.
+// Reads two JSON formats with ranked bytes like `.tiktoken`: Mistral's tekken and Anthropic's claude.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -34,7 +34,7 @@ Definition ranked_bytes() {
   return definition;
 }
 
-// The first of the special tokens where a file does not list them; the rest are fillers.
+// The first special tokens if a file does not list them; the rest are fillers.
 constexpr std::array<std::string_view, 14> tekken_specials{"<unk>",
                                                            "<s>",
                                                            "</s>",
@@ -66,7 +66,7 @@ Result<Definition> read_tekken(std::string_view file) {
   TRY_VOID(cut_by(config.value("pattern", ""), definition));
   for (const Json& entry : json["vocab"]) {
     const auto rank = entry.value("rank", std::size_t{0});
-    if (rank >= size - specials) continue;  // the file holds more than the model was trained with
+    if (rank >= size - specials) continue;  // the file has more tokens than the model
     TRY(auto bytes, decode_base64(entry.value("token_bytes", "")));
     definition.tokens.push_back({std::move(bytes), static_cast<TokenId>(rank + specials), 0});
   }
@@ -96,7 +96,7 @@ Result<Definition> read_claude(std::string_view file) {
   definition.normalizer.form = Normalizer::Form::nfkc;
   TRY_VOID(cut_by(json.value("pat_str", ""), definition));
 
-  // Lines of "! FIRST token token ...": ranks count on from the first.
+  // Lines of "! FIRST token token ...": ranks start at FIRST.
   const auto ranks = json["bpe_ranks"].get<std::string>();
   std::string_view rest = ranks;
   while (!rest.empty()) {

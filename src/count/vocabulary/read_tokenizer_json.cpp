@@ -13,7 +13,7 @@ namespace plimsoll::count {
 namespace {
 
 using base::member;
-using Json = nlohmann::json;  // not the ordered one: its objects take linear time to look up
+using Json = nlohmann::json;  // not ordered_json, which has linear lookups
 
 constexpr std::string_view bar = "\xE2\x96\x81";
 
@@ -42,7 +42,7 @@ std::string escaped(std::string_view literal) {
   return pattern;
 }
 
-// What the sections of the file add up to.
+// The combined result of the file's sections.
 struct Reading {
   Definition& definition;
   bool byte_level = false;
@@ -77,14 +77,13 @@ Result<void> read_normalizer(const Json& json, Reading& reading) {
     n.lower_case = flag_of(json, "lowercase", true);
     n.strip_accents = flag_of(json, "strip_accents", n.lower_case);
   } else if (type == "Precompiled") {
-    // SentencePiece's character map; the one in use is NFKC with a few additions.
+    // SentencePiece's character map; the known ones are NFKC with a few additions.
     n.form = Normalizer::Form::nfkc;
     n.collapse_spaces = true;
   } else if (type == "Strip" || (type == "Replace" && text_of(json, "content") == " ")) {
     n.collapse_spaces = true;
   } else {
-    return fail(Errc::unsupported, "the normalizer '{}' is not one this build can follow exactly",
-                json.dump());
+    return fail(Errc::unsupported, "the normalizer '{}' is not supported", json.dump());
   }
   return {};
 }
@@ -104,12 +103,12 @@ Result<void> read_split(const Json& json, Reading& reading) {
     step.behaviour = merged_with_next;
   else if (behaviour == "Contiguous")
     step.behaviour = contiguous;
-  else if (behaviour == "Removed" && step.invert)  // what matches stays, and nothing lies between
+  else if (behaviour == "Removed" && step.invert)  // matches are kept, with nothing between them
     step.behaviour = isolated, step.invert = false;
   else
     return fail(Errc::unsupported, "a pre-tokeniser that drops text ('{}') cannot be counted exactly",
                 behaviour);
-  // Cutting at spaces that the normalizer has already replaced does nothing.
+  // Splitting at spaces that the normalizer has replaced does nothing.
   if (!(reading.metaspace && step.pattern == " ")) reading.steps.push_back(step);
   return {};
 }
@@ -145,7 +144,7 @@ Result<void> read_pre_tokenizer(const Json& json, Reading& reading) {
     reading.steps.push_back({R"(\s)", isolated, false});
     reading.steps.push_back({R"([\p{P}$+<=>^`|~])", isolated, false});
   } else {
-    return fail(Errc::unsupported, "the pre-tokeniser '{}' is not one this build knows", type);
+    return fail(Errc::unsupported, "the pre-tokeniser '{}' is not supported", type);
   }
   return {};
 }
@@ -160,7 +159,7 @@ bool is_byte_token(std::string_view text, int& byte) {
   return true;
 }
 
-// The bytes a vocabulary entry stands for, in the writing that this file uses.
+// Returns the bytes of a vocabulary entry, in the encoding of this file.
 std::string bytes_of(const std::string& token, const Reading& reading) {
   if (reading.byte_level) return from_byte_alphabet(token).value_or(token);
   return reading.metaspace ? replace_all(token, bar, " ") : token;
@@ -279,7 +278,7 @@ void read_added(const Json& list, Definition& definition) {
   }
 }
 
-// The special token that opens a sequence, where the post-processor puts one.
+// Reads the BOS token, if the post-processor adds one.
 void read_post_processor(const Json& json, Definition& definition) {
   const std::string type = text_of(json, "type");
   if (type == "Sequence") {
@@ -293,7 +292,7 @@ void read_post_processor(const Json& json, Definition& definition) {
   }
 }
 
-// A token in the configuration is its text, or an object that has it.
+// A token in the configuration is a string, or an object with the text.
 std::string token_text(const Json& config, const char* key) {
   const Json& value = member(config, key);
   return value.is_string() ? value.get<std::string>() : text_of(value, "content");

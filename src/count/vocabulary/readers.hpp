@@ -1,5 +1,5 @@
-// Definitions from the files that tokenizers are published in. Each takes a whole file and says what
-// is wrong with it as bad_input, or what it has that we cannot do as unsupported.
+// Read definitions from published tokenizer files. Each takes a whole file. bad_input: an invalid
+// file; unsupported: a feature that we do not support.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace plimsoll::count {
 
-// OpenAI's `.tiktoken`: a line per token, base64 and rank. Says nothing of pre-tokeniser or specials.
+// OpenAI's `.tiktoken`: one line per token with base64 and rank, without pre-tokeniser and special tokens.
 Result<Definition> read_tiktoken(std::string_view file);
 
 // Hugging Face's `tokenizer.json`: BPE, unigram and WordPiece. `config` is the text of the
-// `tokenizer_config.json` beside it, or empty.
+// `tokenizer_config.json` next to it, or empty.
 Result<Definition> read_tokenizer_json(std::string_view file, std::string_view config = {});
 
 // Mistral's `tekken.json`.
@@ -26,10 +26,10 @@ Result<Definition> read_claude(std::string_view file);
 // SentencePiece's `.model`, BPE or unigram.
 Result<Definition> read_sentencepiece(std::string_view file);
 
-// The tokenizer inside a `.gguf`; the weights are not looked at.
+// The tokenizer inside a `.gguf`; does not read the weights.
 Result<Definition> read_gguf(std::string_view file);
 
-// Any of the above, told apart by content. `name` only helps messages.
+// Any of the above, detected by content. `name` is only for messages.
 Result<Definition> read_definition(std::string_view file, std::string_view config, std::string_view name);
 
 Result<std::string> decode_base64(std::string_view text);

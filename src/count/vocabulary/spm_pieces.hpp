@@ -1,4 +1,4 @@
-// The pieces of a SentencePiece vocabulary, as its own model file and a GGUF both list them.
+// The pieces of a SentencePiece vocabulary, from its model file or from a GGUF.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct SpmPiece {
   SpmType type = SpmType::normal;
 };
 
-// Tokens, byte tokens, unknown and added tokens; the caller sets what is done before cutting.
+// Sets tokens, byte tokens, unknown and added tokens; the caller sets the normalisation.
 Definition from_spm_pieces(const std::vector<SpmPiece>& pieces, bool unigram);
 
 }  // namespace plimsoll::count
