@@ -16,7 +16,7 @@ TEST(SourceSpan, IsMovedByTheOriginsThatHoldItsEnds) {
   EXPECT_EQ(source_span(document, {0, 12}), (Span{10, 45}));
   EXPECT_EQ(source_span(document, {5, 9}), (Span{40, 42}));   // starts between the two
   EXPECT_EQ(source_span(document, {2, 6}), (Span{12, 15}));   // ends between the two
-  EXPECT_EQ(source_span(document, {9, 99}), (Span{42, 45}));  // ends behind all
+  EXPECT_EQ(source_span(document, {9, 99}), (Span{42, 45}));  // ends after the last
 }
 
 TEST(SourceSpan, IsEmptyWhereNothingOfItComesFromTheFile) {
@@ -42,7 +42,7 @@ TEST(HeadingPath, NamesTheSectionsFromTheOutside) {
   EXPECT_EQ(heading_path(sections, 1), "Guide");
   EXPECT_EQ(heading_path(sections, 0), "");
   EXPECT_EQ(heading_path(sections, 9), "");
-  sections[2].parent = 3;  // no tree: ends all the same
+  sections[2].parent = 3;  // not a tree: must still terminate
   EXPECT_EQ(heading_path(sections, 3), "Install > Linux");
 }
 

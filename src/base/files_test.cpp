@@ -75,7 +75,7 @@ TEST_F(Files, ReadingStopsAtTheLimit) {
   ASSERT_FALSE(over);
   EXPECT_EQ(over.error().code, Errc::bad_input);
   EXPECT_EQ(over.error().what, "'" + file.string() + "' is larger than the limit of 9 bytes");
-  EXPECT_FALSE(read_file("/dev/zero", 1'000'000));  // has no end, and no size to ask for
+  EXPECT_FALSE(read_file("/dev/zero", 1'000'000));  // endless, without a size
 }
 
 TEST_F(Files, ReadsAFileOfManyBlocks) {

@@ -18,7 +18,7 @@ namespace {
 
 static_assert(!std::is_constructible_v<Value, base::Secret>, "a secret must not be loggable");
 
-// Every digit as 0.
+// Replaces every digit by 0.
 std::string shape_of(std::string text) {
   for (char& c : text)
     if (c >= '0' && c <= '9') c = '0';
@@ -34,7 +34,7 @@ class Log : public testing::Test {
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
     return nlohmann::json::parse(text);
   }
-  // What follows the time stamp.
+  // The text after the time stamp.
   std::string text_after_time() const {
     const std::string text = out_.str();
     return text.size() > 25 ? text.substr(25) : text;

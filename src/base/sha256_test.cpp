@@ -27,7 +27,7 @@ TEST(Sha256, DoesNotDependOnHowTheBytesArrive) {
       Sha256 hash;
       for (std::size_t at = 0; at < length; at += step) {
         hash.update(whole.substr(at, step));
-        (void)hash.hex();  // looking must not disturb
+        (void)hash.hex();  // reading must not change the state
       }
       ASSERT_EQ(hash.hex(), sha256_hex(whole)) << length << " by " << step;
     }

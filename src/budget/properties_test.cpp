@@ -1,5 +1,5 @@
-// The laws of sharing out, over random cases: 100,000 for each, a tenth of that under sanitizers. Every test
-// counts what it really exercised, so that none can hold for want of cases.
+// Properties of the negotiator on random cases: 100,000 each, a tenth of that with sanitizers. Every test
+// counts the cases that it exercised, so that none can pass vacuously.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -266,7 +266,7 @@ TEST(Properties, ShadowPricesAreWhatReallyHappens) {
       ++broke;
       return;
     }
-    // Whoever goes along now, without those that go, with those that come, goes along then.
+    // The pieces of now, without the dropped ones and with the added ones, are the pieces of then.
     const auto applied = [](const std::vector<Fate>& fates, const std::vector<std::size_t>& aboard,
                             const std::vector<std::size_t>& gone) {
       std::vector<bool> kept;

@@ -15,7 +15,7 @@
 namespace plimsoll::count {
 namespace {
 
-// A vocabulary trained the way real ones are: merge the most frequent pair of a sample, again and again.
+// A vocabulary trained like real ones: repeatedly merges the most frequent pair of a sample.
 Definition trained(std::mt19937& rng, std::size_t merges, unsigned letters, bool by_rank) {
   Definition definition;
   definition.info.name = "trained";

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-// Under sanitizers one text of 24 is taken, and none of the long ones: the whole takes minutes there.
+// With sanitizers one text of 24 is used, and no long ones: all texts would take minutes.
 constexpr bool thin = base::sanitized;
 constexpr std::size_t thin_step = 24;
 constexpr std::size_t thin_longest = 20'000;
@@ -153,7 +153,7 @@ class Conformance : public ::testing::TestWithParam<std::string> {
     }
   }
 
-  // Whether some of the text vanishes because the vocabulary has nothing for it.
+  // Whether a part of the text is dropped because it is not in the vocabulary.
   bool loses(std::string_view text) const { return text.find_first_of(lacking_) != std::string_view::npos; }
 
   // Begin and end of each literal in the text that counts as one token.
@@ -210,7 +210,7 @@ TEST_P(Conformance, CountsAndIdsAreTheReferences) {
 }
 
 TEST_P(Conformance, DecodingGivesTheTextBack) {
-  // These change a text before they cut it; what needs no change comes back even so.
+  // These normalise a text before splitting it; text that needs no change must still round-trip.
   const std::map<std::string, std::string, std::less<>> changing{
       {"qwen2.5", ""}, {"qwen3", ""},  {"command-r", ""},  {"claude-legacy", ""},
       {"gemma2", ""},  {"gemma3", ""}, {"mistral-v3", " "}};
@@ -288,7 +288,7 @@ TEST_P(Conformance, AnEndlessWordFromTheFrontCountsAsOneText) {
 TEST_P(Conformance, TheLargestPrefixWithinALimitIsFound) {
   std::mt19937 rng{3};
   constexpr int characters_further = 40;
-  // A prefix that ends inside a literal has other tokens than the text; such places are not looked for.
+  // A prefix that ends inside a literal has other tokens than the text; such positions are skipped.
   each(short_text, 2, [&](std::size_t, std::string_view text, Specials specials) -> std::string {
     if (loses(text)) return "";
     const Tokens count = tokenizer_->count(text, specials);
@@ -352,7 +352,7 @@ std::string as_test_name(const ::testing::TestParamInfo<std::string>& param) {
 }
 INSTANTIATE_TEST_SUITE_P(Of, Conformance, ::testing::ValuesIn(families()), as_test_name);
 
-// ---- What all tokenizers stand on ----
+// ---- Shared by all tokenizers ----
 
 TEST(Vectors, AreManyAndReachAMegabyte) {
   EXPECT_GE(all_texts().size(), 2'000U);

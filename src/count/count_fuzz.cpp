@@ -1,9 +1,8 @@
-// The fast path against the obvious one: PCRE2 with the published expression cuts, PlainMerger merges. On
-// small vocabularies that are made here, one pair per way of cutting, and on real ones where set-up brought
-// them.
+// Compares the fast path with the plain one: PCRE2 with the published expression splits, PlainMerger merges.
+// On small vocabularies built here, one pair per pre-tokeniser, and on installed real ones.
 //
-// Byte 0 chooses the tokenizer, byte 1 where the text is cut into parts; the rest is text. A byte that is no
-// UTF-8 stands for one of the snippets below, so that odd neighbours are common.
+// Byte 0 chooses the tokenizer, byte 1 where the text is divided into parts; the rest is text. A byte that is
+// not UTF-8 selects one of the snippets below, so that unusual neighbours are common.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -55,7 +54,7 @@ class SharedCharacters {
     const auto [entry, is_new] = known_.try_emplace(code_point, true);
     if (!is_new) return entry->second;
     const auto category = static_cast<std::uint8_t>(category_of(code_point) & ~cjk);
-    // A control in front is in none of the classes: a match behind it is a piece of its own.
+    // A control before it has no class: a match after it is a separate piece.
     const std::string text = "\x01" + std::string(bytes);
     for (const Class& one : classes_)
       entry->second = entry->second && (one.splitter->split(text).size() == 2) == one.ours(category);
@@ -123,7 +122,7 @@ struct Pair {
         at += definition.tokens[token].bytes.size();
         continue;
       }
-      // A character that the vocabulary lacks is said by its bytes.
+      // An unknown character is encoded as bytes.
       for (std::size_t left = decode(piece.substr(at)).length; left > 0; --left, ++at)
         ids.push_back(static_cast<TokenId>(definition.byte_tokens[static_cast<unsigned char>(piece[at])]));
     }
@@ -146,7 +145,7 @@ std::unique_ptr<Pair> make_pair(Definition definition, std::optional<std::vector
   return pair;
 }
 
-// All bytes, and what random merges make of them; first of snippets, so that they meet.
+// All bytes, and the results of random merges; first of snippets, so that they occur together.
 Definition synthetic(unsigned seed, bool by_rank) {
   std::mt19937 rng{seed};
   Definition definition;
@@ -174,7 +173,7 @@ Definition synthetic(unsigned seed, bool by_rank) {
       const std::size_t at = rng() % (parts.size() - 1);
       join(parts[at], parts[at + 1]);
     }
-    // And one that no text led to.
+    // And one that comes from no text.
     join(static_cast<std::uint32_t>(rng() % definition.tokens.size()),
          static_cast<std::uint32_t>('a' + rng() % 26));
   }
@@ -230,7 +229,7 @@ bool has_added(const Pair& pair, std::string_view text) {
 }  // namespace
 }  // namespace plimsoll::count
 
-// Making the tokenizers takes seconds, which no single input shall be blamed for.
+// Building the tokenizers takes seconds, which must not count for a single input.
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
   plimsoll::count::all_pairs();
   return 0;

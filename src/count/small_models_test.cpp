@@ -1,5 +1,5 @@
-// Kinds of model that no fetched tokenizer has, small ones trained for the purpose, against what Hugging
-// Face counts with them (tests/vectors/make_small_vectors.py).
+// Model types that no downloaded tokenizer has: compares small trained models with Hugging Face's
+// counts (tests/vectors/make_small_vectors.py).
 #include <filesystem>
 #include <fstream>
 

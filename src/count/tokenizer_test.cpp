@@ -1,4 +1,4 @@
-// The façade on a vocabulary of its own, which needs nothing that set-up fetches.
+// The façade with its own vocabulary, which needs no downloads.
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -20,7 +20,7 @@ void write(const fs::path& path, std::string_view text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-// Bytes, a few merges and one special token, cut as cl100k cuts.
+// Bytes, a few merges and one special token, with cl100k's pre-tokeniser.
 count::Definition small() {
   count::Definition definition;
   definition.info.name = "small";
@@ -226,7 +226,7 @@ TEST(PieceCache, FindsWhatWasPutAndNeverAnotherPiece) {
     kept += found != 0 ? 1 : 0;
   }
   EXPECT_GT(kept, 80'000);
-  // A NUL belongs to the text; a shorter piece is another one.
+  // A NUL is part of the text; a shorter piece is different.
   const auto with_nul = key_of(std::string("a\0", 2));
   const auto without = key_of("a");
   EXPECT_FALSE(with_nul.low == without.low && with_nul.high == without.high);

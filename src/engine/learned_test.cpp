@@ -16,7 +16,7 @@ constexpr std::int64_t minute_ms = 60'000;
 
 enum class Way : std::uint8_t { well, lying_usage, echo, lying_window, out_of_service, unreachable };
 
-// A server that does as it is told, and says the number that it is told.
+// A server whose behaviour and numbers the test sets.
 class Server final : public UpstreamLink {
  public:
   Awaitable<Result<std::unique_ptr<HttpStream>>> send(UpstreamRequest request,

@@ -1,4 +1,4 @@
-// A stream of any bytes, cut anywhere: what is not to be changed goes through as it is, and nothing crashes.
+// A stream of any bytes, divided anywhere: unchanged parts are passed on as they are, and nothing crashes.
 #include <cstdint>
 #include <cstdlib>
 

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Remembers what it was given. While it is shut, a keep waits at the door.
+// Records what it gets. While it is closed, keep() blocks.
 class FakeStore : public TraceStore {
  public:
   Result<void> keep(std::span<const Trace> traces, std::span<const DriftHistory> drift,

@@ -1,4 +1,4 @@
-// Any text, with blocks and sections anywhere in it: what a reader could ever say.
+// Any text, with blocks and sections anywhere in it, as a reader could return it.
 #include "ingest/builder.hpp"
 #include "ingest/read/fuzzing.hpp"
 

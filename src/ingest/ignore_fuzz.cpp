@@ -1,5 +1,5 @@
-// Any rules and any path, a NUL between them; held against a slow matcher that tries everything, where that
-// is possible.
+// Any rules and any path, with a NUL between them; compared with a slow exhaustive matcher where
+// possible.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -24,7 +24,7 @@ class EmptyStore final : public base::MemoryStore {
   std::vector<std::string> stored;
 };
 
-// A millisecond a text, as a slow machine has it.
+// A millisecond per text, like a slow machine.
 class SlowEmbedder final : public Embedder {
  public:
   const EmbedderInfo& info() const override { return info_; }

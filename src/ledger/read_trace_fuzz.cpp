@@ -1,4 +1,4 @@
-// Any bytes as a trace: an error that says something, or a trace that is written and read again alike.
+// Any bytes as a trace: an error with a message, or a trace that round-trips.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

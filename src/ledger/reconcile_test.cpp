@@ -51,11 +51,11 @@ TEST(Reconcile, ProvesNothingByAnEstimate) {
 
 TEST(Reconcile, AddsWhatWasCachedWhereItIsReportedBeside) {
   const Planned planned{.input = 10'000, .margin = 100};
-  // As Anthropic has it: 9,900 from the cache, 103 read anew.
+  // Anthropic's format: 9,900 from the cache, 103 read.
   EXPECT_EQ(reconcile(planned, read(103, 9'900)).drift, 3);
   EXPECT_EQ(reconcile(planned, read(103, 9'900)).cut, 0);
   EXPECT_EQ(reconcile(planned, read(6'000, 4'000)).drift, 0);
-  // As OpenAI has it: the cached ones are of the input.
+  // OpenAI's format: cached tokens are part of the input.
   EXPECT_EQ(reconcile(planned, read(10'000, 9'900)).drift, 0);
   EXPECT_EQ(reconcile(planned, read(10'020, 10'020)).drift, 20);
 }
@@ -63,7 +63,7 @@ TEST(Reconcile, AddsWhatWasCachedWhereItIsReportedBeside) {
 TEST(Reconcile, CatchesACutBehindACache) {
   const Planned planned{.input = 10'000, .margin = 100};
   EXPECT_EQ(reconcile(planned, read(4'000, 2'000)).cut, 6'000);  // of the input
-  EXPECT_EQ(reconcile(planned, read(500, 3'500)).cut, 6'000);    // beside it
+  EXPECT_EQ(reconcile(planned, read(500, 3'500)).cut, 6'000);    // in addition to it
 }
 
 }  // namespace

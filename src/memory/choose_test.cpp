@@ -55,7 +55,7 @@ TEST(Choose, TheFilterIsForThoseThatItIsMeantFor) {
   EXPECT_EQ(choose({odd}, rules, false).facts.size(), 0U);
 }
 
-// Whatever people say of a fact, and in whatever order.
+// For any ratings of a fact, in any order.
 TEST(Trust, StaysWithinItsBoundsAndMovesByItsSteps) {
   std::mt19937 random{1876};
   int at_top = 0, at_bottom = 0;

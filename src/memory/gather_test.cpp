@@ -93,7 +93,7 @@ TEST(Gather, OneThatFailsHangsThrowsOrFloodsStopsNoOther) {
   EXPECT_EQ(got.problems[0], "the memory provider 'broken': it is broken");
   EXPECT_EQ(got.problems[1], "the memory provider 'dead' did not answer within 100 ms");
   EXPECT_EQ(got.problems[2], "the memory provider 'bug': a bug");
-  EXPECT_EQ(good->last_limit, 0);  // it would not know what to do with them
+  EXPECT_EQ(good->last_limit, 0);  // it does not support limits
   EXPECT_EQ(good->last_trust, 0);
   EXPECT_EQ(mine->last_limit, 4);
   EXPECT_EQ(mine->last_trust, 0.3);

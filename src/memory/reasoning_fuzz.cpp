@@ -3,7 +3,7 @@
 
 #include "memory/reasoning.hpp"
 
-// A summary may hold no reasoning, whatever a model wrote; and what is clean stays as it is.
+// A summary must not contain reasoning, whatever a model wrote; clean text is not changed.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const std::string clean = plimsoll::memory::without_reasoning(text);

@@ -26,7 +26,7 @@ TEST(SearchFacts, RareWordsCountMoreAndEndingsNothing) {
   EXPECT_EQ(rank_by_words("hamburg", facts), Places{2});
   EXPECT_EQ(rank_by_words("nothing of it", facts), Places());
   EXPECT_EQ(rank_by_words("", facts), Places());
-  EXPECT_EQ(rank_by_words("the", facts).front(), 2U);  // nothing but a common word: then that
+  EXPECT_EQ(rank_by_words("the", facts).front(), 2U);  // only a stop word: then it counts
 }
 
 TEST(SearchFacts, NearVectorsOfTheSameEmbedderAlone) {

@@ -63,7 +63,7 @@ TEST(Breakers, AServerThatCannotBeReachedIsClosedForEverybody) {
   for (int i = 0; i < 5; ++i) breakers.failed(bad, "ann", Failure::connection, now);
   EXPECT_TRUE(breakers.is_closed(good, "bob", now));
   EXPECT_FALSE(breakers.is_closed(elsewhere, "ann", now));
-  breakers.failed(good, "bob", Failure::reply, now);  // somebody answered there
+  breakers.failed(good, "bob", Failure::reply, now);  // the server was reached
   EXPECT_FALSE(breakers.is_closed(bad, "ann", now));
 }
 
@@ -108,7 +108,7 @@ TEST(Upstreams, ARequestGoesToTheServerThatIsNamedOrThatListsTheModel) {
   EXPECT_FALSE(upstreams.has("unheard-of"));
 }
 
-// Two servers with lists of their own; OpenAI's own host among them.
+// Two servers with their own lists; one is OpenAI's host.
 class TwoLists final : public HttpClient {
  public:
   Result<HttpReply> send(const HttpRequest& request, Deadline /*deadline*/) override {

@@ -21,7 +21,7 @@ ModelReport report(Tokens tokens, bool failed = false) {
 
 const Deadline later = Deadline::after(1h);
 
-// A cache, and a clock that moves when told to.
+// A cache with a simulated clock.
 struct Timed {
   std::atomic<WindowCache::Clock::rep> moved = 0;
   WindowCache cache;
@@ -31,7 +31,7 @@ struct Timed {
   }
   void pass(WindowCache::Clock::duration time) { moved += time.count(); }
 
-  // What the cache gives, and whether it had to ask.
+  // The result of the cache, and whether it had to ask.
   std::pair<Tokens, bool> get(std::string_view model, const ModelReport& otherwise,
                               std::string_view upstream = "u") {
     bool asked = false;
@@ -275,7 +275,7 @@ TEST(WindowCache, AQuestionThatEndsInAnExceptionFreesThoseWhoWait) {
   while (!asking) std::this_thread::yield();
   std::thread waiting([&] {
     const auto found = cache.get("u", "m", later, [] { return report(9); });
-    EXPECT_TRUE(!found || found->window.tokens == 9);  // it asks itself where it came too late to wait
+    EXPECT_TRUE(!found || found->window.tokens == 9);  // it asks itself if it came too late to wait
   });
   std::this_thread::sleep_for(20ms);
   release = true;

@@ -1,4 +1,4 @@
-// Any bytes as the file of windows: an error, or windows that are written and read again alike.
+// Any bytes as the windows file: an error, or windows that round-trip.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -25,7 +25,7 @@ std::string recorded(const std::string& name) {
   return text.value_or("");
 }
 
-// Replies as the test says, by method and path; 404 to everything else. Keeps what it was asked.
+// Replies as set by the test, by method and path; 404 to everything else. Records the requests.
 class ScriptedClient final : public HttpClient {
  public:
   std::map<std::string, Result<HttpReply>> replies;
@@ -165,11 +165,11 @@ TEST(Finder, AnOllamaThatDoesNotKnowTheModelOrCannotBeReached) {
   Case away;
   away.http.fails("GET /api/version", Errc::unreachable, "nobody answers there (connection refused)");
   const ModelReport nobody = away.find("gpt-4o", "http://u:11434");
-  expect(nobody, 4096, WindowSource::assumed, Confidence::low);  // the port speaks for Ollama
+  expect(nobody, 4096, WindowSource::assumed, Confidence::low);  // the port suggests Ollama
   EXPECT_EQ(away.http.asked.size(), 1U);
 }
 
-// ---- D2: other servers, with the kind given and with it found out ----
+// ---- D2: other servers, with a given and a detected kind ----
 
 struct Server {
   ServerKind kind;
@@ -258,7 +258,7 @@ TEST(Finder, LmStudioWithTheModelNotLoadedDoesNotGiveItsMaximum) {
   EXPECT_EQ(report.served.maximum, 131072);
 }
 
-// ---- D3: when no server tells ----
+// ---- D3: no server reports the window ----
 
 TEST(Finder, TheUserStandsAboveTheServer) {
   Case c;

@@ -43,7 +43,7 @@ TEST(WindowSigns, WhatTheServerHasReadIsNoLargerThanItsWindow) {
   EXPECT_FALSE(signs.window_for(model, "ann", now));
   EXPECT_FALSE(signs.refused(model, "ann", "a", 1'000, now));
   EXPECT_TRUE(signs.refused(model, "ann", "a", 1'001, now));
-  EXPECT_TRUE(signs.refused(model, "ann", "a", 1'000, later));  // it may have been started anew since
+  EXPECT_TRUE(signs.refused(model, "ann", "a", 1'000, later));  // it may have been restarted since
 }
 
 TEST(WindowSigns, HoldNoMoreThanTheyMayAndForget) {

@@ -23,7 +23,7 @@ struct Said {
   float score;
 };
 
-// A stretch whose sentences stand in a row, one blank apart.
+// A stretch of consecutive sentences, one blank apart.
 Stretch stretch_of(DocumentId id, const std::string& key, const std::vector<Said>& sentences,
                    std::uint64_t start = 0) {
   Stretch out;
@@ -240,8 +240,8 @@ TEST(Select, NothingFitsIntoNothing) {
   EXPECT_TRUE(select_passages({}, tokenizer(), {.budget = 100}).text.empty());
 }
 
-// Whatever the evidence, the tokenizer and the budget: the text counts to what is said, and to no more than
-// allowed.
+// For any evidence, tokenizer and budget: the text has the reported count, within the
+// budget.
 TEST(Select, NeverExceedsTheBudget) {
   std::mt19937 random{5};
   const char* const bits[] = {"ship",   " hull", "...",        "\n",   "naïve",

@@ -64,7 +64,7 @@ TEST_F(Cached, KnowsTheWordsOfEachSentenceByTheirStems) {
   const std::vector<ChunkId> first{1};
   const auto chunks = cache.chunks(index, first);
   ASSERT_TRUE(chunks);
-  const auto words = chunks->at(0)->words.of(0);  // "the" and "of" say nothing
+  const auto words = chunks->at(0)->words.of(0);  // "the" and "of" are stop words
   ASSERT_EQ(words.size(), 3U);
   EXPECT_EQ(words[0], stem_hash("anchor"));
   EXPECT_EQ(words[1], stem_hash("ship"));

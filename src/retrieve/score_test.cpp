@@ -65,7 +65,7 @@ TEST(Score, TheSentenceWithTheWordsIsBestAndItsNeighboursGain) {
                    "More fog.", "Rain at last."});
   const auto got = scores(query_of({"anchor", "keel"}), text);
   EXPECT_EQ(std::max_element(got.begin(), got.end()) - got.begin(), 2);
-  EXPECT_GT(got[3], got[1]);  // what follows is more likely about it than what went before
+  EXPECT_GT(got[3], got[1]);  // text after it is more likely about it than text before
   EXPECT_GT(got[3], got[4]);
   EXPECT_GT(got[4], got[5]);
   for (const float score : got) {
@@ -118,7 +118,7 @@ TEST(Score, TwoEmbeddersAreAveraged) {
   EXPECT_NEAR(got[1].meaning, 0.0F, 1e-3);
 }
 
-// What is scored from products and lengths against the sum of vectors that they stand for.
+// Compares the scores from products and norms with those of the summed vectors.
 TEST(Score, TheMeaningOfSurroundingsIsTheCosineOfTheirSum) {
   Text text({"First.", "Second.", "Third.", "Fourth.", "Fifth."});
   std::minstd_rand random(1876);
@@ -172,7 +172,7 @@ TEST(Score, WhatStandsInAnotherStretchIsNotNearby) {
   EXPECT_EQ(got[1][1].score, 0.0F);
 }
 
-// The passes along the text against the sum that they stand for.
+// Compares the passes along the text with the direct sum.
 TEST(Score, SmoothingEqualsTheSumOverAllPairs) {
   const Text text({"keel keel", "fog", "anchor", "keel anchor", "fog", "keel"});
   Weights only;

@@ -81,7 +81,7 @@ std::string random_text(std::mt19937& rng, std::size_t words) {
   return text;
 }
 
-// The window must be crossed, blocks passed over, and many queries must find something.
+// Windows must be crossed, blocks skipped, and many queries must find something.
 TEST(Lexical, AgreesWithReadingAllOnRandomText) {
   std::mt19937 rng{23};
   std::vector<std::shared_ptr<const LivingPart>> parts;
@@ -91,8 +91,8 @@ TEST(Lexical, AgreesWithReadingAllOnRandomText) {
     std::vector<std::string> texts;
     std::vector<std::size_t> dead;
     for (std::size_t i = 0; i < size; ++i) {
-      // Later parts are of longer chunks, so that the average drifts from what their blocks were weighed
-      // with.
+      // Later parts have longer chunks, so that the average differs from the one of their block
+      // weights.
       texts.push_back(random_text(rng, size == 9000 ? 5 + rng() % 40 : 60 + rng() % 200));
       if (rng() % 5 == 0)
         dead.push_back(i);
@@ -117,7 +117,7 @@ TEST(Lexical, AgreesWithReadingAllOnRandomText) {
     const auto hits = lexical.search(query, k, filter);
     EXPECT_EQ(shown(hits), shown(lexical.search_all(query, k, filter))) << query;
     found += hits.size();
-    if (filter == nullptr) {  // the scores are those of an index that never knew the dead
+    if (filter == nullptr) {  // the scores equal those of an index without the deleted chunks
       const auto anew = fresh.search_all(query, k, nullptr);
       ASSERT_EQ(hits.size(), anew.size());
       for (std::size_t i = 0; i < hits.size(); ++i) EXPECT_EQ(hits[i].score, anew[i].score);

@@ -87,7 +87,7 @@ class OpenIndex : public testing::Test {
     for (int i = 0; i < count; ++i) put(fmt::format("d{}", i));
   }
 
-  // Every answer is that of an index which was built from the living alone, in one piece.
+  // Every answer equals that of an index built at once from the live chunks only.
   void expect_as_built_anew(const Index& index) {
     auto fresh = open_index(store_, info_, {});
     ASSERT_TRUE(fresh);
@@ -226,7 +226,7 @@ TEST_F(OpenIndex, IsBuiltAnewWhereASnapshotIsMissingDamagedOrOfAnother) {
   expect_as_built_anew(*open());
 }
 
-// Each file by itself may be of an older revision: a process may end between writing one and the next.
+// Each file may have an older revision: a process may end between writing two files.
 TEST_F(OpenIndex, CatchesUpWhereFilesAreOfDifferentRevisions) {
   put_many(100);
   ASSERT_TRUE(open()->snapshot());

@@ -115,7 +115,7 @@ TEST(Segment, FindsThePlacesOfDocuments) {
   }
 }
 
-// Every bit flipped and every length cut: damaged, never a crash and never taken for sound.
+// Every bit flipped and every truncation: damaged, never a crash and never accepted.
 TEST(Segment, IsDamagedWhereAnyBitIsWrong) {
   const Segment segment = small_segment();
   std::vector<std::uint64_t> words(segment.bytes().size() / 8);
@@ -133,7 +133,7 @@ TEST(Segment, IsDamagedWhereAnyBitIsWrong) {
     EXPECT_FALSE(Segment::open(bytes.first(size), nullptr));
 }
 
-// The same with a checksum that was made to fit: what passes must be readable to its last posting.
+// The same with a matching checksum: an accepted segment must be readable to its last posting.
 TEST(Segment, IsReadableWhereverItIsTakenForSound) {
   const Segment segment = small_segment();
   std::mt19937 rng{17};

@@ -1,5 +1,5 @@
-// Any bytes as a file of vectors, or as changes to one that was sound; with a header and a checksum that were
-// made to fit. Refused, or searched to the end and added to.
+// Any bytes as a vectors file, or as changes to a valid one, with a matching header and checksum: refused, or
+// searched to the end and extended.
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -34,7 +34,7 @@ std::vector<std::uint64_t> sound() {
   return words;
 }
 
-// Three bytes of input each: where, and what.
+// Three bytes of input each: position and value.
 std::vector<std::uint64_t> changed(const std::uint8_t* data, std::size_t size) {
   static const std::vector<std::uint64_t> original = sound();
   std::vector<std::uint64_t> words = original;

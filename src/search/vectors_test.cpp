@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint32_t dimensions = 24;
 
-// Around some centres, as texts lie around topics.
+// Clustered around centres, like texts around topics.
 std::vector<float> random_vector(std::mt19937& rng) {
   std::normal_distribution<float> normal, normal_of_centre;  // each keeps every other draw for the next call
   std::mt19937 centre(static_cast<unsigned>(rng() % 40));
@@ -128,8 +128,8 @@ TEST(Vectors, OverAGraphFindNearlyAllOfTheNearest) {
   EXPECT_GT(sum / 200, 0.97);
 }
 
-// A page's footer is in an index a hundred times. Which of the alike are found does not matter, but the way
-// to them must not be lost.
+// A page's footer is in an index a hundred times. Any of the equal ones may be found, but they must stay
+// reachable.
 TEST(Vectors, OverAGraphFindWhatStandsThereManyTimes) {
   std::mt19937 rng{12};
   auto vectors = std::make_shared<Vectors>(
@@ -253,7 +253,7 @@ TEST_F(VectorsFile, IsRefusedWhereItIsOfAnother) {
   EXPECT_EQ(Vectors::load(folder_ / "none", 4, dimensions, options_).error().code, Errc::not_found);
 }
 
-// With a checksum made to fit: refused, or searched without harm.
+// With a matching checksum: refused, or searched safely.
 TEST_F(VectorsFile, IsRefusedOrSearchableWhateverIsWrong) {
   std::mt19937 rng{9};
   const auto vectors = make_vectors(rng, 300, options_);

@@ -1,4 +1,4 @@
-// Rules S8 and S9, and S10's word on crises.
+// Rules S8 and S9, and S10 for crises.
 #include <algorithm>
 #include <limits>
 #include <random>

@@ -32,7 +32,7 @@ TEST(Catalogue, IsWellFormed) {
   EXPECT_GE(catalogue().models().size(), 150U);
   for (const ModelCard& card : catalogue().models()) {
     EXPECT_TRUE(tokenizers.contains(card.tokenizer)) << card.name << " has the tokenizer " << card.tokenizer;
-    // A number that was looked up has its day; one that was not says so.
+    // A verified number has a date; an unverified one is marked.
     EXPECT_EQ(card.date.empty(), card.source == "unverified" || card.source == "rule D6") << card.name;
     const bool table = card.source.starts_with("litellm ");
     EXPECT_TRUE(!table || card.source.find(": ") < card.source.size() - 2) << card.name << " names no key";
@@ -212,7 +212,7 @@ TEST(Find, NamesTheNearestTokenizerWhereTheTrueOneIsNotPublished) {
   }
 }
 
-// ---- Files of users ----
+// ---- User files ----
 
 constexpr std::string_view mine =
     "[[model]]\nname = \"%\"\nwindow = 5000\ntokenizer = \"qwen3\"\nspecials = \"parsed\"\nsource = \"me\"\n";

@@ -10,7 +10,7 @@ using Json = nlohmann::json;
 
 struct Case {
   std::string message;
-  Tokens window;  // 0: not said
+  Tokens window;  // 0: not reported
   Tokens wanted;
 };
 

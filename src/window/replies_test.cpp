@@ -1,4 +1,4 @@
-// What servers reply, as recorded in tests/detect/recorded, and as no server should.
+// Replies of servers, as recorded in tests/detect/recorded, and invalid ones.
 #include <map>
 
 #include <gtest/gtest.h>
@@ -162,7 +162,7 @@ TEST(Replies, AServerIsRecognisedByItsListAndByItsOwnRoute) {
   EXPECT_FALSE(answers_as(ServerKind::ollama, "{}"));
 }
 
-// ---- What is not to be believed ----
+// ---- Invalid values ----
 
 const std::pair<const char*, const char*> lies[] = {{"-1", "-1"},
                                                     {"0", "0"},

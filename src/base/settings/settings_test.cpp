@@ -35,10 +35,10 @@ std::string error_of(const Result<Settings>& settings) {
 }
 
 struct Known {
-  std::string_view name;  // as other programs call it
+  std::string_view name;  // name in other programs
   std::string_view key;
   std::string_view by_default;
-  std::string_view another;  // a value that is allowed and not the default
+  std::string_view another;  // an allowed value that is not the default
 };
 constexpr std::array known_names{
     Known{"DEFAULT_CONTEXT_WINDOW", "default_context_window", "4096", "8192"},
@@ -373,7 +373,7 @@ TEST_F(LoadSettings, AHugeFileIsRefused) {
             Errc::bad_input);
 }
 
-// docs/settings.md is the manual: its table must say what the program does, row by row.
+// The table in docs/settings.md must match the program, row by row.
 std::string row_of(const Setting& setting) {
   const auto settings = from_environment({{"XDG_CACHE_HOME", "/XDG"}, {"XDG_DATA_HOME", "/DATA"}});
   std::string value = shown_text(*settings, setting);

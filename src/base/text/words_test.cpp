@@ -135,7 +135,7 @@ TEST(Words, TakeAnyBytes) {
   EXPECT_GT(seen, 10'000U);
 }
 
-// The table of known stems must give what stemming anew gives, whatever was there before.
+// The cache of stems must give the same as stemming, whatever it contained before.
 TEST(Words, StemTheSameWhateverCameBefore) {
   std::mt19937 rng{11};
   std::vector<std::string> words;
@@ -146,7 +146,7 @@ TEST(Words, StemTheSameWhateverCameBefore) {
   }
   std::vector<std::string> first;
   for (const std::string& word : words) first.emplace_back(stem_word(word).stem);
-  std::thread([&] {  // a table of its own, filled in another order
+  std::thread([&] {  // its own table, filled in another order
     for (std::size_t i = words.size(); i-- > 0;) EXPECT_EQ(stem_word(words[i]).stem, first[i]);
   })
       .join();

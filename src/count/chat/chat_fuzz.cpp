@@ -1,5 +1,5 @@
 // Any bytes as a chat request: a count whose parts add up, or an error, never a crash. The tokenizer is a
-// tiny one made here, so that nothing has to be fetched.
+// tiny one built here, so that nothing has to be downloaded.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

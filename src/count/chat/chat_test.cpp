@@ -24,7 +24,7 @@ const TokenizerLibrary& library() {
   return made;
 }
 
-// Nothing where set-up did not bring the definition.
+// None if the definition is not installed.
 std::optional<Tokenizer> opened(std::string_view name) {
   for (const TokenizerSource& source : library().sources()) {
     if (source.name != name) continue;
@@ -211,7 +211,7 @@ TEST(CountChat, TakesLiteralsInMessagesAsThePolicySays) {
   EXPECT_EQ(plain->template_tokens, parsed->template_tokens);
 }
 
-// A literal may be cut out of two messages, or of a message and the template; only the policy "parsed" joins
+// A literal may span two messages, or a message and the template; only the policy "parsed" joins
 // it.
 TEST(CountChat, FindsNoTokenAcrossTheBorderUnderPlain) {
   OPEN_OR_SKIP(tokenizer, "qwen2.5");
@@ -332,7 +332,7 @@ TEST(CountChat, CountsImagesByTheirSizeOrTheMost) {
   EXPECT_NE(unseen->why.find("is not known"), std::string::npos);
 }
 
-// Its server may read it; the most that the rule allows would fill many a window.
+// The server may read it; the rule's maximum would fill many windows.
 TEST(CountChat, CountsAnImageThatItCannotDecodeAsAUsualOne) {
   OPEN_OR_SKIP(tokenizer, "qwen2.5");
   ChatOptions options;
@@ -350,7 +350,7 @@ TEST(CountChat, CountsAnImageThatItCannotDecodeAsAUsualOne) {
   EXPECT_NE(counted->why.find("cannot be decoded"), std::string::npos) << counted->why;
 }
 
-// ---- What goes wrong ----
+// ---- Errors ----
 
 TEST(CountChat, SaysWhatIsWrongWithARequest) {
   OPEN_OR_SKIP(tokenizer, "cl100k_base");

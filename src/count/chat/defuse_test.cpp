@@ -24,7 +24,7 @@ class DefuseU4 : public testing::Test {
   static Tokenizer open(const char* name) { return *library().open(name); }
 };
 
-// Every spelling in a template that has the shape of structure.
+// Every string in a template that looks like a structure mark.
 std::set<std::string> markers_in(const std::string& text) {
   static const std::regex shape(
       R"(<\|[A-Za-z_]+\|>|<｜[^ ｜<>]+｜>|\[/?[A-Z_]+\]|</?(start_of_turn|end_of_turn|tool_call|tool_response|tools|think)>)");
@@ -71,7 +71,7 @@ TEST_F(DefuseU4, NoSpecialTokenIsLeftInWhateverStandsAround) {
   }
 }
 
-// Whatever a tokenizer turns into one of its added tokens, but for white space and HTML.
+// Every string that a tokenizer parses as an added token, except white space and HTML.
 TEST_F(DefuseU4, EveryAddedTokenOfEveryTokenizerIsBrokenUp) {
   const TokenizerLibrary all = library();
   const std::regex html(

@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   bool changed = file.size() != whole_file().size();
   for (; size >= 3 && !file.empty(); data += 3, size -= 3) {
-    // The header and what follows it are small beside the arrays; they are met at least every other time.
+    // The header is small compared with the arrays, so it is changed at least every other time.
     std::size_t place = std::size_t{data[0]} << 8 | data[1];
     place = data[0] & 1 ? place % std::min<std::size_t>(file.size(), 4096) : place * 7 % file.size();
     changed = changed || file[place] != static_cast<char>(data[2]);

@@ -1,5 +1,5 @@
-// Any bytes as a tokenizer's definition: an error that says something, or a definition; and where it is
-// small, one that compiles and counts.
+// Any bytes as a tokenizer's definition: an error with a message, or a definition; a small one must
+// compile and count.
 #include <cstdlib>
 #include <string>
 
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto definition = read_definition(bytes, "", "fuzz");
   if (!definition) return expect(!definition.error().what.empty(), "an error without a word"), 0;
-  // Compiling tries merges at random, which is not for every input of a fuzzer.
+  // Compiling tries random merges, which is too slow for every input.
   if (definition->tokens.size() > 300 || definition->added.size() > 300) return 0;
   const auto file = compile(*definition);
   if (!file) return expect(!file.error().what.empty(), "an error without a word"), 0;

@@ -1,4 +1,4 @@
-// Any body: an error, or parts that hold every message exactly once and never part a tool's result from its
+// Any body: an error, or parts that have every message exactly once and never separate a tool result from its
 // call.
 #include <cstdlib>
 #include <vector>
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   see(parts->question);
   for (const auto& turn : parts->turns) {
     see(turn);
-    // What opens a turn is no tool's result, unless the conversation opens with it.
+    // A turn does not start with a tool result, unless the conversation does.
     if (!turn.empty() && messages[turn.front()]["role"] == "tool" &&
         turn.front() != parts->turns.front().front())
       std::abort();

@@ -25,7 +25,7 @@ const TokenizerLibrary& library() {
   return opened;
 }
 
-// The catalogue's models with windows of the test's choosing.
+// The catalogue's models with windows set by the test.
 class Models : public CatalogueModels {
  public:
   explicit Models(Tokens window = 0) : CatalogueModels(catalogue(), library()), window_(window) {}
@@ -71,7 +71,7 @@ Tokens used(const Plan& plan, SectionKind kind) {
   return plan.sections[static_cast<std::size_t>(kind)].used;
 }
 
-// Everything that holds for every plan that fits.
+// Invariants of every plan that fits.
 void expect_lawful(const Plan& plan, const PlanModels& models) {
   ASSERT_TRUE(plan.fits);
   EXPECT_EQ(plan.input + plan.thinking + plan.answer + plan.margin + plan.left, plan.window.tokens);
@@ -86,7 +86,7 @@ void expect_lawful(const Plan& plan, const PlanModels& models) {
   }
   EXPECT_EQ(input, plan.input);
   EXPECT_LE(grants, plan.window.tokens);
-  // What would be sent counts what the plan says.
+  // The request to send has the count of the plan.
   const auto model = models.open(plan.model);
   ASSERT_TRUE(model);
   const auto counted = count_chat(model->tokenizer, plan.request, model->chat);
@@ -110,7 +110,7 @@ TEST(PlanRequest, TakesASmallRequestAsItIs) {
   EXPECT_EQ(plan.window.source, WindowSource::catalogue);
   EXPECT_EQ(plan.message_count, 6);
   EXPECT_EQ(plan.margin, 100);
-  EXPECT_EQ(plan.answer, 16'384);  // the most that the model gives
+  EXPECT_EQ(plan.answer, 16'384);  // the model's maximum
   EXPECT_FALSE(plan.fallback.needed);
   for (const PlannedPiece& piece : plan.pieces) EXPECT_EQ(piece.fate, Fate::kept) << piece.id;
 }

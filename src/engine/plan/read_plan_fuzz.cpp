@@ -1,4 +1,4 @@
-// Any bytes as a plan: an error that says something, or a plan that is written and read again alike.
+// Any bytes as a plan: an error with a message, or a plan that round-trips.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -31,7 +31,7 @@ std::string words(std::size_t count) {
   return text;
 }
 
-// A request whose first messages are gone, with a summary that stands for them.
+// A request whose first messages are replaced by a summary.
 std::string random_body(std::mt19937& rng) {
   Json messages = Json::array();
   if (rng() % 2 == 0) messages.push_back({{"role", "system"}, {"content", "You are the mate."}});

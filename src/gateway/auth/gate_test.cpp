@@ -144,7 +144,7 @@ TEST_F(GateTest, CountsRequestsOfAMinute) {
   EXPECT_EQ(refused.error().code, "rate_limit_exceeded");
   EXPECT_EQ(refused.error().retry_after_seconds, 20);
   EXPECT_NE(refused.error().what.find("3 requests per minute"), std::string::npos);
-  EXPECT_TRUE(admit("bob", "/v1/models"));  // which is somebody else
+  EXPECT_TRUE(admit("bob", "/v1/models"));  // another key
   now_ += 19'000;
   EXPECT_FALSE(admit("ann"));
   now_ += 1'000;
@@ -240,7 +240,7 @@ TEST_F(GateTest, AGateThatFollowsCountsOn) {
   EXPECT_TRUE(next->refuses("key_ann"));  // a third request of this minute
   EXPECT_FALSE(next->reserve("key_ann", {300, 100}));
   gate_.charge("key_ann", 10);
-  share->held.reset();  // which the gate before had given out
+  share->held.reset();  // reserved by the previous gate
   EXPECT_TRUE(next->reserve("key_ann", {300, 100}));
 }
 
@@ -295,7 +295,7 @@ TEST_F(GateTest, KnowsWhatWasUsedBeforeItStarted) {
   EXPECT_EQ(keys_.asked.first_day, 20'000);
   EXPECT_EQ(keys_.asked.last_day, 20'000);
   EXPECT_FALSE(admit("ann"));
-  EXPECT_TRUE(alerts_.empty());  // whoever ran before has told
+  EXPECT_TRUE(alerts_.empty());  // the earlier process has sent it
 }
 
 TEST_F(GateTest, DoesNotCountWhatItKnowsTwice) {

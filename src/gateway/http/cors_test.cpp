@@ -75,7 +75,7 @@ TEST(Cors, APageThatNobodyListedMayNotWrite) {
   EXPECT_NE(why("POST", "http://192.168.1.6:8000", "192.168.1.5:8000"), "");
 }
 
-// Its owner may let a name lead to 127.0.0.1, and is then the page's own server to a browser.
+// DNS rebinding: a foreign name that resolves to 127.0.0.1 is the page's own server for a browser.
 TEST(Cors, WhoComesInByLoopbackMustCallUsByANameOfOurs) {
   const auto why = [](const char* host, bool from_here = true, bool needs_keys = false) {
     ClientRequest request;

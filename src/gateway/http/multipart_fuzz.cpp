@@ -1,4 +1,4 @@
-// Any form: taken apart in bounds; and what a form is made of comes out of it again.
+// Any form: parsed within bounds; and the parts of a generated form are read back.
 #include <cstdlib>
 
 #include "gateway/http/multipart.hpp"

@@ -1,4 +1,4 @@
-// Any target: taken apart without a slip, and a value that is found in its query stands in it.
+// Any target: parsed safely, and a value that is found in its query is really there.
 #include <cstdlib>
 
 #include "gateway/http/target.hpp"

@@ -27,7 +27,7 @@ void check_reply(const Json& reply) {
 
 const McpServer& server() {
   static const ModelCatalogue catalogue = *ModelCatalogue::built_in();
-  // No tokenizers: what can be reached without one is all that a client's bytes can break here.
+  // No tokenizers: the code that a client's bytes can reach does not need one.
   static const TokenizerLibrary tokenizers("/nonexistent", "/nonexistent");
   static const McpServer made = [] {
     log::start(log::Level::off, log::Format::text);

@@ -1,5 +1,5 @@
-// Requests to the Responses API and answers of chats, whatever they hold: they are translated or left out,
-// and a whole answer tells what its stream tells.
+// Any requests to the Responses API and answers of chats: they are translated or left out,
+// and a whole answer has the same content as its stream.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

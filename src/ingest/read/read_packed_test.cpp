@@ -95,7 +95,7 @@ TEST(Docx, AZipBombIsRefusedBeforeItUnpacks) {
   const auto read = read_document(bomb, "a.docx", options);
   ASSERT_FALSE(read.has_value());
   EXPECT_NE(read.error().what.find("unpacks to more than"), std::string::npos) << read.error().what;
-  // One that lies about its size, in the directory and before the data: what comes out is measured too.
+  // An archive with a wrong size in the directory and before the data: the actual size is checked too.
   std::string liar = bomb;
   for (std::size_t at = 0; (at = liar.find(std::string("\x00\x00\x20\x03", 4), at)) != std::string::npos;
        ++at)
@@ -224,7 +224,7 @@ TEST(Pdf, ColumnsOfProseAreNoTable) {
   page += "\n";
   for (int i = 0; i < 8; ++i) page += fmt::format("{} {}\n", right, i);
   EXPECT_EQ(outline(read_pages(page, layout)), outline(read_pages(page)));
-  // Nor is what the two readings do not agree on.
+  // Nor a table on which the two versions differ.
   EXPECT_EQ(outline(read_pages("a\n\nb\n\nc\n", "a   1\nb   2\nc   3\n")),
             outline(read_pages("a\n\nb\n\nc\n")));
 }
