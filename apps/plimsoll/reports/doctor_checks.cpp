@@ -141,7 +141,7 @@ Diagnosis door_by(const base::Settings& settings) {
     return {"listen", Health::good,
             fmt::format("{}: clients with one of {}", settings.listen, several(keys, "key")), ""};
   return {"listen", settings.open_to_all ? Health::doubtful : Health::bad,
-          settings.listen + ": beyond this machine, and there are no keys",
+          settings.listen + ": reachable from other machines without API keys",
           settings.open_to_all
               ? "add a key with `plimsoll keys add NAME`, unless the network is trusted"
               : "add a key with `plimsoll keys add NAME`; `plimsoll serve` does not start without one"};
