@@ -108,7 +108,7 @@ TEST_F(AnswerTest, SendsNoMoreThanThreeRequestsForOne) {
 
 TEST_F(AnswerTest, TellsTheLeastWindowWhereNothingFits) {
   first_.script = {{200, completion()}};
-  const auto outcome = ask(chat({}, 9'000));
+  const auto outcome = ask(chat(Json::object(), 9'000));
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, Errc::over_budget);
   EXPECT_NE(outcome.error().what.find("9,"), std::string::npos) << outcome.error().what;
@@ -137,7 +137,7 @@ TEST_F(AnswerTest, SaysWhyWhereNoServerAnswers) {
 
 TEST_F(AnswerTest, TellsThatTheServerCutThePrompt) {
   first_.script = {{200, completion(5)}};
-  ASSERT_TRUE(ask(chat({}, 400)));
+  ASSERT_TRUE(ask(chat(Json::object(), 400)));
   const Json told = answered()["plimsoll"];
   EXPECT_GT(told["upstream_cut_tokens"].get<Tokens>(), 300) << client_.text;
 }

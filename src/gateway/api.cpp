@@ -229,7 +229,7 @@ Awaitable<void> Api::model(Call call) const {
     co_return;
   }
   const Error error{Errc::unknown_model,
-                    fmt::format("no upstream has a model '{}'; GET /v1/models lists all", name)};
+                    fmt::format("no upstream has the model '{}'; GET /v1/models lists all", name)};
   co_await send_error(call.reply, error);
 }
 
