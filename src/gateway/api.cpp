@@ -12,6 +12,7 @@
 #include "base/json/parse_json.hpp"
 #include "base/private_words.hpp"
 #include "engine/annotate.hpp"
+#include "gateway/anthropic/messages_answer.hpp"
 #include "gateway/auth/gate.hpp"
 #include "gateway/kaito/kaito_read.hpp"
 #include "gateway/mcp/mcp_schema.hpp"
@@ -112,13 +113,15 @@ void Api::add_own_routes() {
 Awaitable<void> Api::refuse_route(Call call, const Router::Match& match) const {
   const bool found = !match.allowed.empty();
   const Error error{found ? Errc::bad_input : Errc::not_found, found ? "Method Not Allowed" : "Not Found"};
-  // Where clients of OpenAI's API look, in their form too, and in Ollama's where its do.
-  std::string body = call.request.path.starts_with("/v")      ? engine::error_body(error)
-                     : call.request.path.starts_with("/api/") ? ollama_error(error.what)
-                                                              : Json{{"detail", error.what}}.dump();
+  const int status = found ? 405 : 404;
+  const std::string_view path = call.request.path;
+  std::string body = path.starts_with("/v1/messages") ? messages_error(status, error.what)
+                     : path.starts_with("/v")         ? engine::error_body(error)
+                     : path.starts_with("/api/")      ? ollama_error(error.what)
+                                                      : Json{{"detail", error.what}}.dump();
   std::vector<HttpHeader> headers;
   if (found) headers.push_back({"Allow", match.allowed});
-  co_await send_json(call.reply, found ? 405 : 404, std::move(body), std::move(headers));
+  co_await send_json(call.reply, status, std::move(body), std::move(headers));
 }
 
 Awaitable<void> Api::ask_model(Call call) const {

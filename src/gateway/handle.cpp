@@ -1,4 +1,7 @@
 // Where every request comes in: browsers' questions, keys and limits, then its route.
+#include <functional>
+#include <utility>
+
 #include "base/json/json_text.hpp"
 #include "engine/annotate.hpp"
 #include "gateway/anthropic/messages_answer.hpp"
@@ -23,8 +26,11 @@ class WatchedReply final : public ClientReply {
     gate_ = &gate;
     owner_ = std::move(owner);
   }
+  // Called with the status of an answer in one piece before it is sent: who has it finds it counted.
+  void before_whole(std::function<void(int status)> call) { before_whole_ = std::move(call); }
   Awaitable<Result<void>> head(const engine::AnswerHead& head) override {
     status_ = head.status;
+    if (head.length && before_whole_) std::exchange(before_whole_, {})(status_);
     const std::vector<HttpHeader> limits =
         gate_ != nullptr ? gate_->limit_headers(owner_) : std::vector<HttpHeader>();
     if (headers_.empty() && limits.empty()) return to_.head(head);
@@ -47,11 +53,11 @@ class WatchedReply final : public ClientReply {
   std::vector<HttpHeader> headers_;
   Gate* gate_ = nullptr;  // null: nobody has limits
   std::string owner_;
+  std::function<void(int status)> before_whole_;
   int status_ = 500;  // nothing was said
 };
 
-// In the forms of OpenAI's and RAGEngine's clients at once, of Ollama's, to whom an error is a text, or of
-// Anthropic's.
+// Returns the error in the form of the path's API; OpenAI's form has RAGEngine's `detail` as well.
 std::string refusal_body(const Refusal& refusal, std::string_view path) {
   if (path.starts_with("/v1/messages")) return messages_error(refusal.status, refusal.what);
   if (path.starts_with("/api/"))
@@ -119,6 +125,14 @@ Awaitable<void> Api::handle(ServerThread& thread, ClientRequest& request, Client
     request.caller = std::move(pass->caller);
     watched.tell_limits(*context_.gate, request.caller.owner);
   }
+  const auto metric = match.route != nullptr ? match.route->metric : std::nullopt;
+  bool is_counted = false;
+  const auto count = [&](int status) {
+    if (std::exchange(is_counted, true) || !metric) return;
+    // As RAGEngine has it: what is no request is not counted.
+    if (status != 422) watched_->add(*metric, status < 400, RagMetrics::Clock::now() - begun);
+  };
+  watched.before_whole(count);
   ++watched_->running;
   OwnerThread mine(thread, lane_of(match, request), request.caller.owner);
   const Call call{mine, request, watched, Deadline::after(context_.request_timeout), match.name};
@@ -134,9 +148,7 @@ Awaitable<void> Api::handle(ServerThread& thread, ClientRequest& request, Client
   --watched_->running;
   const auto took = RagMetrics::Clock::now() - begun;
   watched_->add(RagRoute::any, true, took);
-  const auto metric = match.route != nullptr ? match.route->metric : std::nullopt;
-  // As RAGEngine has it: what is no request is not counted.
-  if (metric && watched.status() != 422) watched_->add(*metric, watched.status() < 400, took);
+  count(watched.status());
 }
 
 }  // namespace plimsoll::gateway

@@ -1,4 +1,5 @@
-// The one table of routes. The matcher, the key check, the metrics and /openapi.json read it.
+// The table of routes, filled by Api and by add_routes() of each API. Matcher, key check, metrics and
+// /openapi.json read it.
 #pragma once
 
 #include <functional>

@@ -108,7 +108,7 @@ class Inspect(unittest.TestCase):
                      "docs/log.md, lines 3 to 4, 20 tokens, similarity 0.79: nearest", "Nine hundred tons.",
                      "Warnings the answer was lowered",
                      f"messageCount {plan['messageCount']} memoryCount 0 inputTokenCount {plan['input_tokens']} "
-                     f"adjustedMaxTokens {plan['answer_tokens']}", "5.0 kB: --json shows it"):
+                     f"adjustedMaxTokens {plan['answer_tokens']}", "The prompt is stored (5.0 kB); --json shows it."):
             self.assertIn(part, shown)
         self.assertNotIn("CUT", shown)
         drawn = " ".join(self.run_it("plan", "request.json", "--window", 2000).split())

@@ -420,6 +420,14 @@ class Thresholds(unittest.TestCase):
                     gateway.chat("gpt-4o", user(TOWER), index_name="IDX")
                     self.assertTrue(upstream.last().json["messages"][-1]["content"].endswith("</passages>\n\n" + expected))
 
+    def test_passages_of_the_client_beside_an_index_are_told(self):
+        with Upstream({"gpt-4o": 8192}) as upstream, serving(upstream) as gateway:
+            gateway.ask("/index", {"index_name": "IDX", "documents": [{"text": TOWER}]})
+            reply = gateway.chat("gpt-4o", user(TOWER), index_name="IDX", plimsoll={"passages": [{"text": "My own words."}]})
+            self.assertNotIn("My own words", str(upstream.last().json))
+            self.assertEqual([one for one in reply.ours["warnings"] if "plimsoll.passages" in one],
+                             ["plimsoll.passages were left out: the index 'IDX' provides the passages"])
+
     def test_an_instruction_that_is_left_out_is_told(self):
         with Upstream({"gpt-4o": 8192}) as upstream, serving(upstream, passage_instruction="Answer in rhyme. " * 30) as gateway:
             gateway.ask("/index", {"index_name": "IDX", "documents": [{"text": TOWER}]})
@@ -454,7 +462,7 @@ class Planted(WithDocuments):
                 if model == "qwen2.5:7b":  # its server would read them as tokens
                     for special in ("<|im_end|>", "<|im_start|>", "<|endoftext|>"):
                         self.assertNotIn(special, text)
-                self.assertTrue(any("harmless" in warning for warning in reply.ours["warnings"]))
+                self.assertTrue(any("escaped" in warning for warning in reply.ours["warnings"]))
                 self.assertIn("77 fathoms", reply.json["source_nodes"][0]["text"])
 
 

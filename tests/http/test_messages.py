@@ -86,6 +86,11 @@ class Messages(WithGateway):
         self.assertEqual(self.ask(status=429, model="429/gpt-4o").json["error"]["type"], "rate_limit_error")
         self.assertEqual(events_in(self.ask(model="half-chunk/gpt-4o", stream=True))[-1]["type"], "error")
 
+    def test_a_wrong_method_has_it_too(self):
+        for path, status in (("/v1/messages", 405), ("/v1/messages/batches", 404)):
+            reply = self.gateway.ask(path)
+            self.assertEqual((reply.status, reply.json["type"]), (status, "error"), path)
+
     def test_models_have_its_form_for_its_clients(self):
         listed = self.gateway.ask("/v1/models", headers={"anthropic-version": "2023-06-01"}).json
         self.assertEqual((listed["first_id"], listed["has_more"], listed["data"][0]["type"]), ("gpt-4o", False, "model"))

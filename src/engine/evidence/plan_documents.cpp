@@ -137,6 +137,9 @@ std::string why_without(const RequestState& state, Tokens budget) {
 Result<Again> plan_with_documents(Engine& engine, RequestState& state, const PlanOptions& options,
                                   const PlanModels& models, Deadline deadline) {
   const auto begin = Deadline::Clock::now();
+  if (state.passages.empty() && !state.parts.passages.empty())  // the client's own
+    state.trace.warnings.push_back(fmt::format(
+        "plimsoll.passages were left out: the index '{}' provides the passages", state.parts.wishes.index));
   state.parts.passages.clear();
   state.parts.score.clear();
   state.passages.clear();

@@ -105,8 +105,8 @@ std::vector<McpTool> memory_tools(const Context& context) {
   std::vector<McpTool> tools;
   tools.push_back(
       tool(context, "add_memory", "Remember",
-           "Stores one fact, a self-contained sentence, for later conversations. The same "
-           "text again renews it.",
+           "Stores one fact, a self-contained sentence, for later conversations. Storing the same text again "
+           "renews it.",
            object_schema({{"text", text_schema("The fact, in one sentence.")},
                           {"importance", share_schema("0 to 1; above 0.6 it can be added to chats "
                                                       "automatically. Default 0.7.")},
