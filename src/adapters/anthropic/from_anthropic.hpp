@@ -14,15 +14,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/whole_reply.hpp"
 #include "plimsoll/result.hpp"
 
 namespace plimsoll::anthropic {
 
-struct Identity {
-  std::string id;            // "chatcmpl-..."; the server's own id takes its place
-  std::int64_t created = 0;  // seconds since 1970
-  std::string model;         // the name that the client is told
-};
+using Identity = base::ChatIdentity;  // the server's own id takes the place of ours
 
 // One streamed reply, event by event.
 class EventWriter {

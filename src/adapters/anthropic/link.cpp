@@ -1,12 +1,10 @@
 #include "adapters/anthropic/link.hpp"
 
-#include <random>
-
 #include "adapters/anthropic/event_reader.hpp"
 #include "adapters/anthropic/from_anthropic.hpp"
 #include "adapters/anthropic/to_anthropic.hpp"
-#include "base/text/text.hpp"
 #include "base/try.hpp"
+#include "base/whole_reply.hpp"
 
 namespace plimsoll::anthropic {
 namespace {
@@ -33,21 +31,6 @@ ReplyHead head_of(const ReplyHead& from, std::string type, const std::vector<std
     head.headers.push_back({"x-plimsoll-left-out", fmt::format("{}", fmt::join(left_out, ","))});
   return head;
 }
-
-// A body that has arrived already.
-class WholeReply final : public HttpStream {
- public:
-  WholeReply(ReplyHead head, std::string body) : head_(std::move(head)), body_(std::move(body)) {}
-  const ReplyHead& head() const override { return head_; }
-  Awaitable<Result<std::string_view>> read(Deadline) override {
-    co_return std::exchange(is_read_, true) ? std::string_view() : std::string_view(body_);
-  }
-
- private:
-  ReplyHead head_;
-  std::string body_;
-  bool is_read_ = false;
-};
 
 // Anthropic's events as OpenAI's; those that arrived together are handed out together.
 class Events final : public HttpStream {
@@ -94,25 +77,6 @@ class Events final : public HttpStream {
   bool is_over_ = false;
 };
 
-Awaitable<Result<std::string>> whole_body(HttpStream& stream, Deadline deadline) {
-  std::string body;
-  while (true) {
-    CO_TRY(const std::string_view bytes, co_await stream.read(deadline));
-    if (bytes.empty()) co_return body;
-    if (body.size() + bytes.size() > longest_event)
-      co_return fail(Errc::upstream_failed, "the reply of the server is longer than {}",
-                     base::human_bytes(longest_event));
-    body += bytes;
-  }
-}
-
-Identity new_identity(std::string model) {
-  thread_local std::mt19937_64 random{std::random_device{}()};
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return {fmt::format("chatcmpl-{:016x}", random()),
-          std::chrono::duration_cast<std::chrono::seconds>(now).count(), std::move(model)};
-}
-
 tl::unexpected<Error> no_such_route(std::string_view route) {
   if (route == "/v1/embeddings" || route == "/api/embed")
     return fail(Errc::bad_input,
@@ -141,16 +105,18 @@ class Link final : public UpstreamLink {
     const bool is_good = reply->head().status < 400;
     if (is_good && reply->head().header("content-type").starts_with("text/event-stream")) {
       ReplyHead head = head_of(reply->head(), "text/event-stream", translated.left_out);
-      co_return std::make_unique<Events>(std::move(reply), std::move(head), new_identity(request.model));
+      co_return std::make_unique<Events>(std::move(reply), std::move(head),
+                                         base::new_identity(request.model));
     }
     ReplyHead head = head_of(reply->head(), "application/json", translated.left_out);
-    CO_TRY(std::string body, co_await whole_body(*reply, deadline));
+    CO_TRY(std::string body,
+           co_await base::read_whole(*reply, longest_event, "the reply of the server", deadline));
     if (is_good) {
-      CO_TRY(body, to_completion(body, new_identity(request.model)));
+      CO_TRY(body, to_completion(body, base::new_identity(request.model)));
     } else {
       body = to_error(head.status, body);
     }
-    co_return std::make_unique<WholeReply>(std::move(head), std::move(body));
+    co_return std::make_unique<base::WholeReply>(std::move(head), std::move(body));
   }
 
  private:

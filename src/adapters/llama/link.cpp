@@ -8,6 +8,7 @@
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/try.hpp"
+#include "base/whole_reply.hpp"
 
 namespace plimsoll::llama {
 namespace {
@@ -106,7 +107,7 @@ std::pair<int, const char*> status_of(Errc code) {
   }
 }
 
-// Who goes away takes the wish for an answer with him.
+// Cancels the job when the client disconnects.
 class Wish {
  public:
   explicit Wish(std::shared_ptr<Job> job) : job_(std::move(job)) {}
@@ -121,20 +122,6 @@ class Wish {
   std::shared_ptr<Job> job_;
 };
 
-class WholeReply final : public HttpStream {
- public:
-  WholeReply(ReplyHead head, std::string body) : head_(std::move(head)), body_(std::move(body)) {}
-  const ReplyHead& head() const override { return head_; }
-  Awaitable<Result<std::string_view>> read(Deadline) override {
-    co_return std::exchange(is_read_, true) ? std::string_view() : std::string_view(body_);
-  }
-
- private:
-  ReplyHead head_;
-  std::string body_;
-  bool is_read_ = false;
-};
-
 std::unique_ptr<HttpStream> error_reply(int status, const char* code, std::string_view what) {
   const Json body{{"error",
                    {{"message", what},
@@ -142,7 +129,7 @@ std::unique_ptr<HttpStream> error_reply(int status, const char* code, std::strin
                     {"code", code}}}};
   ReplyHead head{status, {{"content-type", "application/json"}}};
   if (status == 429) head.headers.push_back({"retry-after", "10"});  // for the client: longer than we wait
-  return std::make_unique<WholeReply>(std::move(head), base::json_text(body));
+  return std::make_unique<base::WholeReply>(std::move(head), base::json_text(body));
 }
 
 std::unique_ptr<HttpStream> error_reply(const Error& error) {
@@ -208,7 +195,7 @@ class Link final : public UpstreamLink {
     if (!news && news.error().code == Errc::timed_out) co_return tl::unexpected(news.error());
     if (!news) co_return error_reply(news.error());
     if (!request.stream)
-      co_return std::make_unique<WholeReply>(std::move(head), whole_reply(identity, *news));
+      co_return std::make_unique<base::WholeReply>(std::move(head), whole_reply(identity, *news));
     co_return std::make_unique<Events>(std::move(head), std::move(identity), std::move(wish), *news);
   }
 

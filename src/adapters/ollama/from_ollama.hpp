@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/whole_reply.hpp"
 #include "plimsoll/result.hpp"
 
 namespace plimsoll::ollama {
@@ -29,11 +30,7 @@ class LineReader {
   std::size_t looked_ = 0;  // there is no line end before
 };
 
-struct Identity {
-  std::string id;            // "chatcmpl-..."
-  std::int64_t created = 0;  // seconds since 1970
-  std::string model;         // as the client is told
-};
+using Identity = base::ChatIdentity;
 
 // One reply, line after line.
 class EventWriter {

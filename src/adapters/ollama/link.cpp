@@ -1,11 +1,10 @@
 #include "adapters/ollama/link.hpp"
 
-#include <random>
-
 #include "adapters/ollama/from_ollama.hpp"
 #include "adapters/ollama/to_ollama.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
+#include "base/whole_reply.hpp"
 
 namespace plimsoll::ollama {
 namespace {
@@ -28,21 +27,6 @@ ReplyHead head_of(const ReplyHead& from, std::string type, const std::vector<std
     head.headers.push_back({"x-plimsoll-left-out", fmt::format("{}", fmt::join(left_out, ","))});
   return head;
 }
-
-// A body that is there already.
-class WholeReply final : public HttpStream {
- public:
-  WholeReply(ReplyHead head, std::string body) : head_(std::move(head)), body_(std::move(body)) {}
-  const ReplyHead& head() const override { return head_; }
-  Awaitable<Result<std::string_view>> read(Deadline) override {
-    co_return std::exchange(is_read_, true) ? std::string_view() : std::string_view(body_);
-  }
-
- private:
-  ReplyHead head_;
-  std::string body_;
-  bool is_read_ = false;
-};
 
 // Lines become events; those that arrived together are handed out together.
 class Events final : public HttpStream {
@@ -89,25 +73,6 @@ class Events final : public HttpStream {
   bool is_over_ = false;
 };
 
-Awaitable<Result<std::string>> whole_body(HttpStream& stream, Deadline deadline) {
-  std::string body;
-  while (true) {
-    CO_TRY(const std::string_view bytes, co_await stream.read(deadline));
-    if (bytes.empty()) co_return body;
-    if (body.size() + bytes.size() > longest_line)
-      co_return fail(Errc::upstream_failed, "Ollama's reply is longer than {}",
-                     base::human_bytes(longest_line));
-    body += bytes;
-  }
-}
-
-Identity new_identity(std::string model) {
-  thread_local std::mt19937_64 random{std::random_device{}()};
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return {fmt::format("chatcmpl-{:016x}", random()),
-          std::chrono::duration_cast<std::chrono::seconds>(now).count(), std::move(model)};
-}
-
 class Link final : public UpstreamLink {
  public:
   Link(HttpStreams& streams, OllamaConfig config)
@@ -125,23 +90,25 @@ class Link final : public UpstreamLink {
     const bool is_good = reply->head().status < 400;
     if (is_good && request.stream) {
       ReplyHead head = head_of(reply->head(), "text/event-stream", translated.left_out);
-      co_return std::make_unique<Events>(std::move(reply), std::move(head), new_identity(request.model));
+      co_return std::make_unique<Events>(std::move(reply), std::move(head),
+                                         base::new_identity(request.model));
     }
     ReplyHead head = head_of(reply->head(), "application/json", translated.left_out);
-    CO_TRY(std::string body, co_await whole_body(*reply, deadline));
+    CO_TRY(std::string body, co_await base::read_whole(*reply, longest_line, "Ollama's reply", deadline));
     if (is_good) {
-      CO_TRY(body, to_completion(body, new_identity(request.model)));
+      CO_TRY(body, to_completion(body, base::new_identity(request.model)));
     } else {
       body = to_error(head.status, body);
     }
-    co_return std::make_unique<WholeReply>(std::move(head), std::move(body));
+    co_return std::make_unique<base::WholeReply>(std::move(head), std::move(body));
   }
 
   Awaitable<Result<std::string>> rendered(UpstreamRequest request, Deadline deadline) override {
     CO_TRY(Translated translated, to_ollama(request, Purpose::render));
     CO_TRY(std::unique_ptr<HttpStream> reply,
            co_await ask("POST", "/api/chat", std::move(translated.body), deadline));
-    CO_TRY(const std::string body, co_await whole_body(*reply, deadline));
+    CO_TRY(const std::string body,
+           co_await base::read_whole(*reply, longest_line, "Ollama's reply", deadline));
     if (const int status = reply->head().status; status >= 400 && !rendered_in(body))
       co_return fail(Errc::upstream_failed, "Ollama answered with status {}: {}", status,
                      base::trim(body).substr(0, 200));
