@@ -29,6 +29,7 @@ Awaitable<Result<void>> read(Engine& engine, WorkerContext& worker, RequestState
 // Adds memories, and makes special tokens in data harmless.
 Awaitable<Result<void>> gather(Engine& engine, WorkerContext& worker, RequestState& state,
                                Deadline deadline) {
+  if (!has_additions(engine, state)) co_return Result<void>();
   if (is_small(engine, state) && is_quickly_planned(engine, state))
     co_return gather_additions(engine, state, deadline);
   Result<void> done;
@@ -81,14 +82,15 @@ Awaitable<Result<void>> plan(Engine& engine, WorkerContext& worker, RequestState
                  most_plans, state.trace.id);
 }
 
-// The error of a failed plan or request, unless another model takes over.
-Awaitable<Result<Again>> stand_in_or(Engine& engine, RequestState& state, Error error, bool was_sent) {
-  if (!was_sent) {
-    const bool small = state.stand_in && error.code == Errc::over_budget;
-    if (small && take_stand_in(engine, state, "its window is too small")) co_return Replan::server_down;
-    if (small) co_return fail(Errc::upstream_failed, "{}", state.stand_in->reason);
-    co_return tl::unexpected(std::move(error));
-  }
+// The error of a plan that failed, unless it was for a stand-in and another one takes over.
+Result<Again> after_failed_plan(Engine& engine, RequestState& state, Error error) {
+  if (!state.stand_in || error.code != Errc::over_budget) return tl::unexpected(std::move(error));
+  if (take_stand_in(engine, state, "its window is too small")) return Replan::server_down;
+  return fail(Errc::upstream_failed, "{}", state.stand_in->reason);
+}
+
+// The error of a server that did not answer, unless another one takes over.
+Awaitable<Result<Again>> after_failed_send(Engine& engine, RequestState& state, Error error) {
   const bool gone = co_await client_is_gone();
   if (!gone && is_unavailable(error) && take_stand_in(engine, state, kind_of_failure(error)))
     co_return Replan::server_down;
@@ -100,7 +102,7 @@ Awaitable<Result<Again>> stand_in_or(Engine& engine, RequestState& state, Error 
 Awaitable<Result<Again>> attempt(Engine& engine, WorkerContext& worker, RequestState& state,
                                  AnswerSink& client, Deadline deadline) {
   const auto planned = co_await plan(engine, worker, state, /*may_ask=*/true, deadline);
-  if (!planned) co_return co_await stand_in_or(engine, state, planned.error(), /*was_sent=*/false);
+  if (!planned) co_return after_failed_plan(engine, state, planned.error());
   if (const auto refusal = reserve(engine, state)) {
     CO_TRY_VOID(co_await turn_away(state, *refusal, client));
     co_return std::nullopt;
@@ -110,7 +112,7 @@ Awaitable<Result<Again>> attempt(Engine& engine, WorkerContext& worker, RequestS
     co_await worker.elsewhere(std::move(work));
   }
   const auto reply = co_await dispatch(engine, worker, state, deadline);
-  if (!reply) co_return co_await stand_in_or(engine, state, reply.error(), /*was_sent=*/true);
+  if (!reply) co_return co_await after_failed_send(engine, state, reply.error());
   co_return co_await relay(engine, state, **reply, client, deadline);
 }
 

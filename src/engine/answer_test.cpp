@@ -27,7 +27,7 @@ class ScriptedServer final : public UpstreamLink {
     got.push_back(request.body);
     const Reply reply = script.size() > 1 ? script[std::min(got.size(), script.size()) - 1] : script.front();
     if (reply.unreachable) co_return fail(Errc::unreachable, "connection refused");
-    co_return std::make_unique<ReadyReply>(reply.status, reply.body, reply.type);
+    co_return ready_reply(reply.status, reply.body, reply.type);
   }
 
   std::vector<Reply> script;

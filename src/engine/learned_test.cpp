@@ -24,7 +24,7 @@ class Server final : public UpstreamLink {
     ++asked;
     if (way == Way::unreachable) co_return fail(Errc::unreachable, "connection refused");
     auto [status, body] = reply_to(request);
-    co_return std::make_unique<ReadyReply>(status, std::move(body));
+    co_return ready_reply(status, std::move(body));
   }
 
   Way way = Way::well;

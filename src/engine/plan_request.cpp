@@ -176,13 +176,15 @@ bool is_quickly_planned(const Engine& engine, const RequestState& state) {
          !state.parts.wishes.fallback && engine.models.is_known(state.location);
 }
 
+bool has_additions(const Engine& engine, const RequestState& state) {
+  return is_chat(state) && (wants_memories(engine, state) || holds_data(state.parts));
+}
+
 Result<void> gather_additions(Engine& engine, RequestState& state, Deadline deadline) {
-  const auto has_data = [&] { return is_chat(state) && holds_data(state.parts); };
-  const bool remembers = wants_memories(engine, state);
-  if (!remembers && !has_data()) return {};
   TRY(const PlanModel model, models_for(engine, state, deadline).open(state.model));
-  if (remembers) recall_memories(engine, state, model, engine.rules.plan.compress_above_pct, deadline);
-  if (has_data()) defuse_request(model, state);  // memories are data
+  if (wants_memories(engine, state))
+    recall_memories(engine, state, model, engine.rules.plan.compress_above_pct, deadline);
+  if (holds_data(state.parts)) defuse_request(model, state);  // memories are data
   return {};
 }
 

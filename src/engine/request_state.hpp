@@ -94,6 +94,8 @@ struct RequestState {
 
 // What the request says, and which model answers it. To be called once, first.
 Result<void> read_request(Engine& engine, RequestState& state);
+// Whether memories are wanted, or the request has data in which special tokens are made harmless.
+bool has_additions(const Engine& engine, const RequestState& state);
 // Memories and harmless data for what was read. To be called once; blocks where memories are wanted.
 Result<void> gather_additions(Engine& engine, RequestState& state, Deadline deadline);
 // Count, window, strategy, retrieve, budget, render: the plan for the request, and what is sent by it.

@@ -1,7 +1,6 @@
 // An engine with servers of the test's own, on one thread and on the test's clock. For tests.
 #pragma once
 
-#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/settings/settings.hpp"
+#include "base/translated_reply.hpp"
 #include "engine/answer.hpp"
 
 namespace plimsoll::engine {
@@ -29,23 +29,11 @@ class ModelLists final : public HttpClient {
 };
 
 // A reply that is there at once.
-class ReadyReply final : public HttpStream {
- public:
-  ReadyReply(int status, std::string body, std::string type = "application/json") : body_(std::move(body)) {
-    head_.status = status;
-    head_.headers.push_back({"content-type", std::move(type)});
-  }
-  const ReplyHead& head() const override { return head_; }
-  Awaitable<Result<std::string_view>> read(Deadline /*deadline*/) override {
-    if (std::exchange(is_read_, true)) co_return std::string_view();
-    co_return std::string_view(body_);
-  }
-
- private:
-  ReplyHead head_;
-  std::string body_;
-  bool is_read_ = false;
-};
+inline std::unique_ptr<HttpStream> ready_reply(int status, std::string body,
+                                               std::string type = "application/json") {
+  ReplyHead head{status, {{"content-type", std::move(type)}}};
+  return std::make_unique<base::WholeReply>(std::move(head), std::move(body));
+}
 
 // Keeps what the client got.
 class TestClient final : public AnswerSink {

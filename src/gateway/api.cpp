@@ -282,7 +282,8 @@ std::vector<RouteAbout> Api::all_routes() const {
 }
 
 Awaitable<void> Api::describe(Call call) const {
-  co_await send_json(call.reply, 200, openapi(all_routes(), context_.version).dump());
+  std::call_once(described_, [&] { description_ = openapi(all_routes(), context_.version).dump(); });
+  co_await send_json(call.reply, 200, description_);
 }
 
 Awaitable<void> Api::root(Call call) const {

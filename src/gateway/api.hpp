@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -89,7 +90,9 @@ class Api {
   ChatRoutes chat_;
   MemoryRoutes memory_;
   ResponsesRoutes responses_;
-  Router router_;                                       // of all that stand above
+  Router router_;  // of all that stand above
+  mutable std::once_flag described_;
+  mutable std::string description_;                     // /openapi.json, made when it is first asked for
   mutable std::atomic<std::int64_t> refreshed_ms_ = 0;  // when the upstreams were asked for their models
 };
 

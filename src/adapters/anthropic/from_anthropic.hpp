@@ -14,7 +14,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/whole_reply.hpp"
+#include "base/translated_reply.hpp"
 #include "plimsoll/result.hpp"
 
 namespace plimsoll::anthropic {

@@ -3,8 +3,8 @@
 #include "adapters/anthropic/event_reader.hpp"
 #include "adapters/anthropic/from_anthropic.hpp"
 #include "adapters/anthropic/to_anthropic.hpp"
+#include "base/translated_reply.hpp"
 #include "base/try.hpp"
-#include "base/whole_reply.hpp"
 
 namespace plimsoll::anthropic {
 namespace {
@@ -32,50 +32,8 @@ ReplyHead head_of(const ReplyHead& from, std::string type, const std::vector<std
   return head;
 }
 
-// Anthropic's events as OpenAI's; those that arrived together are handed out together.
-class Events final : public HttpStream {
- public:
-  Events(std::unique_ptr<HttpStream> source, ReplyHead head, Identity identity)
-      : source_(std::move(source)), head_(std::move(head)), writer_(std::move(identity)) {}
-  const ReplyHead& head() const override { return head_; }
-
-  Awaitable<Result<std::string_view>> read(Deadline deadline) override {
-    events_.clear();
-    if (writer_.has_ended()) {
-      co_await read_to_end(deadline);
-      co_return std::string_view();
-    }
-    while (events_.empty() && !is_over_) {
-      CO_TRY(const std::string_view bytes, co_await source_->read(deadline));
-      if (bytes.empty()) {
-        is_over_ = true;
-        if (const auto data = reader_.last()) CO_TRY_VOID(writer_.take(*data, events_));
-        if (!writer_.has_ended())
-          co_return fail(Errc::upstream_failed, "the reply of the server broke off before its end");
-        break;
-      }
-      CO_TRY_VOID(reader_.add(bytes));
-      while (const auto data = reader_.next()) CO_TRY_VOID(writer_.take(*data, events_));
-    }
-    co_return std::string_view(events_);
-  }
-
- private:
-  // The connection can be kept once the end of the body has come, which is not waited for long.
-  Awaitable<void> read_to_end(Deadline deadline) {
-    while (!is_over_) {
-      const auto bytes = co_await source_->read(sooner(deadline, Deadline::after(std::chrono::seconds(1))));
-      is_over_ = !bytes || bytes->empty();
-    }
-  }
-
-  std::unique_ptr<HttpStream> source_;
-  ReplyHead head_;
-  EventReader reader_;
-  EventWriter writer_;
-  std::string events_;
-  bool is_over_ = false;
-};
+// Anthropic's events as OpenAI's.
+using Events = base::TranslatedStream<EventReader, EventWriter>;
 
 tl::unexpected<Error> no_such_route(std::string_view route) {
   if (route == "/v1/embeddings" || route == "/api/embed")
@@ -106,7 +64,8 @@ class Link final : public UpstreamLink {
     if (is_good && reply->head().header("content-type").starts_with("text/event-stream")) {
       ReplyHead head = head_of(reply->head(), "text/event-stream", translated.left_out);
       co_return std::make_unique<Events>(std::move(reply), std::move(head),
-                                         base::new_identity(request.model));
+                                         EventWriter(base::new_identity(request.model)),
+                                         "the reply of the server broke off before its end");
     }
     ReplyHead head = head_of(reply->head(), "application/json", translated.left_out);
     CO_TRY(std::string body,

@@ -1,66 +1,17 @@
 #include "adapters/anthropic/link.hpp"
 
-#include <deque>
-#include <optional>
-
 #include <gtest/gtest.h>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
 #include <nlohmann/json.hpp>
+
+#include "base/testing_streams.hpp"
 
 namespace plimsoll::anthropic {
 namespace {
 
 using Json = nlohmann::json;
-using Sent = Result<std::unique_ptr<HttpStream>>;
-
-class Reply final : public HttpStream {
- public:
-  Reply(ReplyHead head, std::deque<std::string> pieces)
-      : head_(std::move(head)), pieces_(std::move(pieces)) {}
-  const ReplyHead& head() const override { return head_; }
-  Awaitable<Result<std::string_view>> read(Deadline) override {
-    if (pieces_.empty()) co_return std::string_view();
-    last_ = std::move(pieces_.front());
-    pieces_.pop_front();
-    co_return std::string_view(last_);
-  }
-
- private:
-  ReplyHead head_;
-  std::deque<std::string> pieces_;
-  std::string last_;
-};
-
-class FakeStreams final : public HttpStreams {
- public:
-  FakeStreams(ReplyHead head, std::deque<std::string> pieces)
-      : head_(std::move(head)), pieces_(std::move(pieces)) {}
-  Awaitable<Sent> open(HttpRequest request, Deadline) override {
-    asked = std::move(request);
-    std::unique_ptr<HttpStream> reply = std::make_unique<Reply>(head_, pieces_);
-    co_return reply;
-  }
-  HttpRequest asked;
-
- private:
-  ReplyHead head_;
-  std::deque<std::string> pieces_;
-};
-
-template <typename T>
-T wait_for(Awaitable<T> awaitable) {
-  boost::asio::io_context io;
-  std::optional<T> value;
-  boost::asio::co_spawn(io, std::move(awaitable),
-                        [&](const std::exception_ptr&, T result) { value.emplace(std::move(result)); });
-  io.run();
-  return *std::move(value);
-}
-
-Deadline soon() {
-  return Deadline::after(std::chrono::seconds(5));
-}
+using base::FakeStreams;
+using base::soon;
+using base::wait_for;
 
 UpstreamRequest chat(bool stream) {
   UpstreamRequest request;

@@ -7,8 +7,8 @@
 #include "base/json/json_shape.hpp"
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
+#include "base/translated_reply.hpp"
 #include "base/try.hpp"
-#include "base/whole_reply.hpp"
 
 namespace plimsoll::llama {
 namespace {

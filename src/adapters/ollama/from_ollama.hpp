@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/whole_reply.hpp"
+#include "base/translated_reply.hpp"
 #include "plimsoll/result.hpp"
 
 namespace plimsoll::ollama {
@@ -23,6 +23,10 @@ class LineReader {
   std::optional<std::string_view> next();
   // What stands behind the last line end.
   std::string_view rest() const;
+  // The same, if there is any.
+  std::optional<std::string_view> last() const {
+    return rest().empty() ? std::nullopt : std::optional(rest());
+  }
 
  private:
   std::string bytes_;

@@ -3,8 +3,8 @@
 #include "adapters/ollama/from_ollama.hpp"
 #include "adapters/ollama/to_ollama.hpp"
 #include "base/text/text.hpp"
+#include "base/translated_reply.hpp"
 #include "base/try.hpp"
-#include "base/whole_reply.hpp"
 
 namespace plimsoll::ollama {
 namespace {
@@ -28,50 +28,8 @@ ReplyHead head_of(const ReplyHead& from, std::string type, const std::vector<std
   return head;
 }
 
-// Lines become events; those that arrived together are handed out together.
-class Events final : public HttpStream {
- public:
-  Events(std::unique_ptr<HttpStream> lines, ReplyHead head, Identity identity)
-      : source_(std::move(lines)), head_(std::move(head)), writer_(std::move(identity)) {}
-  const ReplyHead& head() const override { return head_; }
-
-  Awaitable<Result<std::string_view>> read(Deadline deadline) override {
-    events_.clear();
-    if (writer_.has_ended()) {
-      co_await read_to_end(deadline);
-      co_return std::string_view();
-    }
-    while (events_.empty() && !is_over_) {
-      CO_TRY(const std::string_view bytes, co_await source_->read(deadline));
-      if (bytes.empty()) {
-        is_over_ = true;
-        if (const std::string_view last = lines_.rest(); !last.empty())
-          CO_TRY_VOID(writer_.take(last, events_));
-        if (!writer_.has_ended()) co_return fail(Errc::upstream_failed, "Ollama's reply broke off");
-        break;
-      }
-      CO_TRY_VOID(lines_.add(bytes));
-      while (const auto line = lines_.next()) CO_TRY_VOID(writer_.take(*line, events_));
-    }
-    co_return std::string_view(events_);
-  }
-
- private:
-  // The connection can be kept once the end of the body has come, for which nobody should wait long.
-  Awaitable<void> read_to_end(Deadline deadline) {
-    while (!is_over_) {
-      const auto bytes = co_await source_->read(sooner(deadline, Deadline::after(std::chrono::seconds(1))));
-      is_over_ = !bytes || bytes->empty();
-    }
-  }
-
-  std::unique_ptr<HttpStream> source_;
-  ReplyHead head_;
-  LineReader lines_;
-  EventWriter writer_;
-  std::string events_;
-  bool is_over_ = false;
-};
+// Ollama's lines as OpenAI's events.
+using Events = base::TranslatedStream<LineReader, EventWriter>;
 
 class Link final : public UpstreamLink {
  public:
@@ -91,7 +49,8 @@ class Link final : public UpstreamLink {
     if (is_good && request.stream) {
       ReplyHead head = head_of(reply->head(), "text/event-stream", translated.left_out);
       co_return std::make_unique<Events>(std::move(reply), std::move(head),
-                                         base::new_identity(request.model));
+                                         EventWriter(base::new_identity(request.model)),
+                                         "Ollama's reply broke off");
     }
     ReplyHead head = head_of(reply->head(), "application/json", translated.left_out);
     CO_TRY(std::string body, co_await base::read_whole(*reply, longest_line, "Ollama's reply", deadline));

@@ -1,64 +1,17 @@
 #include "adapters/ollama/link.hpp"
 
-#include <deque>
-#include <optional>
-
 #include <gtest/gtest.h>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
 #include <nlohmann/json.hpp>
+
+#include "base/testing_streams.hpp"
 
 namespace plimsoll::ollama {
 namespace {
 
 using Json = nlohmann::json;
-using Sent = Result<std::unique_ptr<HttpStream>>;
-
-class Reply final : public HttpStream {
- public:
-  Reply(int status, std::deque<std::string> pieces) : head_{status, {}}, pieces_(std::move(pieces)) {}
-  const ReplyHead& head() const override { return head_; }
-  Awaitable<Result<std::string_view>> read(Deadline) override {
-    if (pieces_.empty()) co_return std::string_view();
-    last_ = std::move(pieces_.front());
-    pieces_.pop_front();
-    co_return std::string_view(last_);
-  }
-
- private:
-  ReplyHead head_;
-  std::deque<std::string> pieces_;
-  std::string last_;
-};
-
-class FakeStreams final : public HttpStreams {
- public:
-  FakeStreams(int status, std::deque<std::string> pieces) : status_(status), pieces_(std::move(pieces)) {}
-  Awaitable<Sent> open(HttpRequest request, Deadline) override {
-    asked = std::move(request);
-    std::unique_ptr<HttpStream> reply = std::make_unique<Reply>(status_, pieces_);
-    co_return reply;
-  }
-  HttpRequest asked;
-
- private:
-  int status_;
-  std::deque<std::string> pieces_;
-};
-
-template <typename T>
-T wait_for(Awaitable<T> awaitable) {
-  boost::asio::io_context io;
-  std::optional<T> value;
-  boost::asio::co_spawn(io, std::move(awaitable),
-                        [&](const std::exception_ptr&, T result) { value.emplace(std::move(result)); });
-  io.run();
-  return *std::move(value);
-}
-
-Deadline soon() {
-  return Deadline::after(std::chrono::seconds(5));
-}
+using base::FakeStreams;
+using base::soon;
+using base::wait_for;
 
 UpstreamRequest chat(bool stream) {
   UpstreamRequest request;
@@ -76,8 +29,8 @@ constexpr const char* last_line =
     R"({"message":{"content":""},"done":true,"prompt_eval_count":1,"eval_count":2})";
 
 TEST(OllamaLink, HandsOutTogetherWhatArrivedTogether) {
-  FakeStreams streams(200, {std::string(first_line) + "\n" + second_line + "\n{\"mess",
-                            std::string(last_line).substr(6) + "\n"});
+  FakeStreams streams({200, {}}, {std::string(first_line) + "\n" + second_line + "\n{\"mess",
+                                  std::string(last_line).substr(6) + "\n"});
   const auto link = make_ollama(streams, {"http://host:11434/v1/", {}});
   auto reply = wait_for(link->send(chat(true), soon()));
   ASSERT_TRUE(reply) << reply.error().what;
@@ -96,7 +49,7 @@ TEST(OllamaLink, HandsOutTogetherWhatArrivedTogether) {
 }
 
 TEST(OllamaLink, SaysThatAStreamBrokeOff) {
-  FakeStreams streams(200, {std::string(first_line) + "\n"});
+  FakeStreams streams({200, {}}, {std::string(first_line) + "\n"});
   const auto link = make_ollama(streams, {"http://host", {}});
   auto reply = wait_for(link->send(chat(true), soon()));
   ASSERT_TRUE(reply) << reply.error().what;
@@ -107,13 +60,13 @@ TEST(OllamaLink, SaysThatAStreamBrokeOff) {
 }
 
 TEST(OllamaLink, AnswersAndErrsInOneObject) {
-  FakeStreams good(200, {std::string(last_line)});
+  FakeStreams good({200, {}}, {std::string(last_line)});
   auto reply = wait_for(make_ollama(good, {"http://host", {}})->send(chat(false), soon()));
   ASSERT_TRUE(reply) << reply.error().what;
   EXPECT_EQ(Json::parse(*wait_for((*reply)->read(soon())))["object"], "chat.completion");
   EXPECT_EQ(wait_for((*reply)->read(soon())).value_or("?"), "");
   for (const bool stream : {false, true}) {
-    FakeStreams bad(400, {R"({"error":"the input length)", R"( exceeds the context length"})"});
+    FakeStreams bad({400, {}}, {R"({"error":"the input length)", R"( exceeds the context length"})"});
     reply = wait_for(make_ollama(bad, {"http://host", {}})->send(chat(stream), soon()));
     ASSERT_TRUE(reply) << reply.error().what;
     EXPECT_EQ((*reply)->head().status, 400);
@@ -124,7 +77,7 @@ TEST(OllamaLink, AnswersAndErrsInOneObject) {
 }
 
 TEST(OllamaLink, SendsOtherRoutesAsTheyAre) {
-  FakeStreams streams(200, {"{}"});
+  FakeStreams streams({200, {}}, {"{}"});
   const auto link = make_ollama(streams, {"http://host", {}});
   UpstreamRequest request;
   request.route = "/v1/embeddings";
@@ -136,11 +89,11 @@ TEST(OllamaLink, SendsOtherRoutesAsTheyAre) {
 }
 
 TEST(OllamaLink, ShowsThePrompt) {
-  FakeStreams streams(200, {R"({"_debug_info":{"rendered_template":"<s>hi"}})"});
+  FakeStreams streams({200, {}}, {R"({"_debug_info":{"rendered_template":"<s>hi"}})"});
   const auto link = make_ollama(streams, {"http://host", {}});
   EXPECT_EQ(wait_for(link->rendered(chat(true), soon())).value_or("?"), "<s>hi");
   EXPECT_EQ(Json::parse(streams.asked.body)["_debug_render_only"], true);
-  FakeStreams bad(404, {R"({"error":"model 'm' not found"})"});
+  FakeStreams bad({404, {}}, {R"({"error":"model 'm' not found"})"});
   const auto none = wait_for(make_ollama(bad, {"http://host", {}})->rendered(chat(true), soon()));
   ASSERT_FALSE(none);
   EXPECT_NE(none.error().what.find("not found"), std::string::npos) << none.error().what;
