@@ -19,6 +19,27 @@ function(plimsoll_test TARGET)
   add_dependencies(unit_tests ${TARGET})
 endfunction()
 
+# plimsoll_unity(TARGET SOURCES...): compiles the sources of each folder together, up to ten of them at once, where
+# PLIMSOLL_UNITY is on: the headers that they share are then read once, which takes a third of the time. Names in
+# unnamed namespaces must therefore be unique within a folder.
+function(plimsoll_unity TARGET)
+  if(NOT PLIMSOLL_UNITY)
+    return()
+  endif()
+  set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # It takes a file that is included by another for a header, where types without linkage would be a mistake.
+    target_compile_options(${TARGET} PRIVATE -Wno-subobject-linkage)
+  endif()
+  foreach(FILE ${ARGN})
+    get_filename_component(FOLDER ${FILE} DIRECTORY)
+    string(MAKE_C_IDENTIFIER "in_${FOLDER}" FOLDER)
+    math(EXPR COUNT_${FOLDER} "0${COUNT_${FOLDER}} + 1")
+    math(EXPR PART "${COUNT_${FOLDER}} / 10")
+    set_source_files_properties(${FILE} PROPERTIES UNITY_GROUP ${FOLDER}_${PART})
+  endforeach()
+endfunction()
+
 # plimsoll_room(NAME SOURCES ... [TESTS ...] [SLOW_TESTS ...] [BENCHES ...] [FUZZERS ...] DEPENDS ...)
 #
 # One library per room, `plimsoll::NAME`, from the sources of the folder it is called in. Its tests
@@ -29,6 +50,7 @@ function(plimsoll_room NAME)
 
   add_library(plimsoll_${NAME} STATIC ${ROOM_SOURCES})
   add_library(plimsoll::${NAME} ALIAS plimsoll_${NAME})
+  plimsoll_unity(plimsoll_${NAME} ${ROOM_SOURCES})
   target_include_directories(plimsoll_${NAME} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
   target_link_libraries(plimsoll_${NAME} PUBLIC plimsoll::api ${ROOM_DEPENDS}
     PRIVATE $<BUILD_INTERFACE:plimsoll_warnings> ${ROOM_PRIVATE})

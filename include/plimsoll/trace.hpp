@@ -75,7 +75,7 @@ struct Trace {
   std::string index;  // that was searched, or empty
   bool stream = false;
   bool changed = false;  // false: the request was forwarded byte for byte
-  int status = 0;        // sent to the client
+  int status = 0;        // of the answer, by HTTP's numbers, whatever the client's protocol
   std::string error;     // why there was no answer
   std::string finish_reason;
 
@@ -98,6 +98,13 @@ struct Trace {
   // trace must not contain the prompt.
   std::vector<std::string> facts;
 };
+
+// Returns the status that a request has in its trace if it fails with this error.
+int recorded_status(Errc code);
+inline constexpr int status_of_limits = 429;  // a limit of its owner did not allow it
+constexpr bool was_answered(const Trace& trace) {
+  return trace.status >= 200 && trace.status < 300;
+}
 
 // Returns one JSON object, schema 1, on one line. read_trace reads it back; damaged: anything else.
 std::string trace_json(const Trace& trace);

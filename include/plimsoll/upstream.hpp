@@ -1,13 +1,17 @@
-// The port to a model server. Requests and replies are in OpenAI's format, whatever the server's protocol.
+// The port to a model server. The common form of requests and answers is OpenAI's chat API, whatever the
+// server's protocol: an answer of a server that speaks it keeps its bytes.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "plimsoll/http_stream.hpp"
 #include "plimsoll/tokens.hpp"
+#include "plimsoll/trace.hpp"
 
 namespace plimsoll {
 
@@ -25,6 +29,76 @@ struct UpstreamRequest {
   Tokens answer = 0;
   // Fields that the server's API does not support: refuse the request, or drop and report them.
   bool refuse_inexpressible = true;
+  // The body may have fields that only Anthropic's API knows. Other servers do not get them.
+  bool has_anthropic_fields = false;
+  std::size_t longest_answer = std::size_t{64} << 20;  // bytes; of a stream: of one event
+};
+
+// How a server took a request.
+enum class Took : std::uint8_t {
+  answers,
+  limited,         // it has too many requests
+  out_of_service,  // the server itself cannot be reached behind its front
+  failed,          // on its side, perhaps only for this request
+  refused,         // the request is at fault
+};
+
+// How a reply begins.
+struct ReplyInfo {
+  Took took = Took::answers;
+  bool streams = false;                                    // events follow; else one body
+  std::optional<std::chrono::milliseconds> retry_after{};  // asked for by the server
+  std::string left_out{};  // fields that the server's API does not support, separated by commas
+  // The reply as the server described it. Only protocols of clients look into it, to pass it on.
+  ReplyHead head{};
+};
+
+// What an event or a body says besides its words; missing parts stay empty.
+struct ReplyFacts {
+  Usage usage;
+  std::string finish_reason;
+  bool is_error = false;    // an error instead of an answer
+  bool no_choices = false;  // it has no words, by its own account
+};
+
+struct AnswerEvent {
+  std::string_view bytes;  // with its framing, as a client of the same API gets it
+  std::string_view data;   // the JSON in it; empty: a comment
+  ReplyFacts facts{};
+  bool is_done = false;  // marks the end of the stream
+
+  bool has_usage_alone() const { return facts.usage.input && facts.no_choices; }
+};
+
+// Events that arrived together. Views are valid until the next call of the reply that gave them.
+struct AnswerEvents {
+  std::string_view bytes;  // of all events, in a row
+  std::span<const AnswerEvent> each;
+};
+
+struct ReplyBody {
+  std::string text;
+  ReplyFacts facts{};
+  std::string said{};  // the message of an error
+  // Judged by its ends alone: whether it can be a whole JSON object.
+  bool is_object = false;
+};
+
+// A reply that is being read. Destroying it before its end closes the connection, so the server can stop
+// generating.
+class UpstreamReply {
+ public:
+  UpstreamReply() = default;
+  UpstreamReply(const UpstreamReply&) = delete;
+  UpstreamReply& operator=(const UpstreamReply&) = delete;
+  virtual ~UpstreamReply() = default;
+
+  virtual const ReplyInfo& info() const = 0;
+  // Returns the next events of a stream, at least one; none at its end and afterwards. `patience`: the
+  // longest wait for a sign of the server. timed_out; upstream_failed: cut off, or too long.
+  virtual Awaitable<Result<AnswerEvents>> next(std::chrono::milliseconds patience, Deadline deadline) = 0;
+  // Returns the body of a reply that is not a stream. Errors as above.
+  virtual Awaitable<Result<ReplyBody>> body(std::chrono::milliseconds patience, Deadline deadline) = 0;
 };
 
 // One server, for one thread, like its HttpStreams.
@@ -35,11 +109,10 @@ class UpstreamLink {
   UpstreamLink& operator=(const UpstreamLink&) = delete;
   virtual ~UpstreamLink() = default;
 
-  // Returns a reply in OpenAI's format: one JSON object or, with `stream`, server-sent events that end in
-  // [DONE]; an error of status 400 and up in OpenAI's format or as the server wrote it. The header
-  // x-plimsoll-left-out lists, separated by commas, the fields that the server's API does not support.
-  // Does not retry. bad_input: the request cannot be converted to the server's format.
-  virtual Awaitable<Result<std::unique_ptr<HttpStream>>> send(UpstreamRequest request, Deadline deadline) = 0;
+  // Returns when the reply has begun. Refusals of the server are replies too. Does not retry. bad_input: the
+  // request cannot be converted to the server's format; unreachable, timed_out, io_failed: there is no reply.
+  virtual Awaitable<Result<std::unique_ptr<UpstreamReply>>> send(UpstreamRequest request,
+                                                                 Deadline deadline) = 0;
 
   // Returns the prompt that the server's template makes of a chat, without running the model. unsupported:
   // the server has no such function.

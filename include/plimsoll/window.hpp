@@ -68,7 +68,7 @@ std::span<const ServerKind> all_server_kinds();
 bool chooses_window_on_load(ServerKind kind);
 
 // What a server or a model file reports about one model. 0 and empty: not reported.
-struct ModelLocation {
+struct ReportedModel {
   std::string name;
   Tokens served = 0;      // window that the model runs with
   std::string served_by;  // the field with this value: "num_ctx"
@@ -97,18 +97,18 @@ ServerAsk ask_whether(ServerKind kind);
 
 // Read the replies to these requests. upstream_failed: not such a reply; the error says what it is
 // instead. Bad entries do not spoil a list; their `problem` says what is wrong.
-Result<std::vector<ModelLocation>> read_models(ServerKind kind, std::string_view reply);
-Result<ModelLocation> read_model(ServerKind kind, std::string_view reply);
-Result<std::vector<ModelLocation>> read_loaded(ServerKind kind, std::string_view reply);
+Result<std::vector<ReportedModel>> read_models(ServerKind kind, std::string_view reply);
+Result<ReportedModel> read_model(ServerKind kind, std::string_view reply);
+Result<std::vector<ReportedModel>> read_loaded(ServerKind kind, std::string_view reply);
 bool answers_as(ServerKind kind, std::string_view reply);
 // Detects the kind of server from its reply to OpenAI's GET /v1/models, if possible.
 std::optional<ServerKind> recognise_by_models(std::string_view reply);
 
 // Finds a model's entry by name, completed as the server does ("llama3.2" is
 // "llama3.2:latest").
-const ModelLocation* find_served(const std::vector<ModelLocation>& models, std::string_view name);
+const ReportedModel* find_served(const std::vector<ReportedModel>& models, std::string_view name);
 
 // Reads the start of a GGUF file, or all of it. Sets `maximum` to the model's trained window.
-Result<ModelLocation> read_gguf_model(std::string_view file);
+Result<ReportedModel> read_gguf_model(std::string_view file);
 
 }  // namespace plimsoll

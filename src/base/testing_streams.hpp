@@ -1,6 +1,7 @@
 // Servers of the test's own for tests of adapters.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -10,7 +11,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 
-#include "plimsoll/http_stream.hpp"
+#include "plimsoll/upstream.hpp"
 
 namespace plimsoll::base {
 
@@ -63,6 +64,16 @@ T wait_for(Awaitable<T> awaitable) {
 
 inline Deadline soon() {
   return Deadline::after(std::chrono::seconds(5));
+}
+
+// Returns the next events of a stream, or the body of another reply.
+inline Result<std::string> read(UpstreamReply& reply) {
+  constexpr std::chrono::seconds patience{5};
+  if (reply.info().streams)
+    return wait_for(reply.next(patience, soon())).map([](const AnswerEvents& events) {
+      return std::string(events.bytes);
+    });
+  return wait_for(reply.body(patience, soon())).map([](const ReplyBody& body) { return body.text; });
 }
 
 }  // namespace plimsoll::base

@@ -2,7 +2,6 @@
 
 #include "base/log.hpp"
 #include "base/try.hpp"
-#include "engine/annotate.hpp"
 #include "engine/history/compress.hpp"
 #include "engine/history/rewrite.hpp"
 #include "engine/request_state.hpp"
@@ -94,8 +93,7 @@ Awaitable<Result<Again>> after_failed_send(Engine& engine, RequestState& state, 
   const bool gone = co_await client_is_gone();
   if (!gone && is_unavailable(error) && take_stand_in(engine, state, kind_of_failure(error)))
     co_return Replan::server_down;
-  const bool ragengine = engine.rules.kaito_compat && !state.trace.index.empty() && !gone;
-  co_return tl::unexpected(ragengine ? ragengine_failure(error.what) : std::move(error));
+  co_return tl::unexpected(gone ? std::move(error) : failure_of(engine, state, std::move(error)));
 }
 
 // Plans, sends and relays once. `Again`: the request should be planned and sent once more.
@@ -104,7 +102,10 @@ Awaitable<Result<Again>> attempt(Engine& engine, WorkerContext& worker, RequestS
   const auto planned = co_await plan(engine, worker, state, /*may_ask=*/true, deadline);
   if (!planned) co_return after_failed_plan(engine, state, planned.error());
   if (const auto refusal = reserve(engine, state)) {
-    CO_TRY_VOID(co_await turn_away(state, *refusal, client));
+    state.is_turned_away = true;
+    state.trace.status = status_of_limits;
+    state.trace.error = refusal->what;
+    CO_TRY_VOID(co_await client.turned_away(state.trace, *refusal));
     co_return std::nullopt;
   }
   if (should_pack(state)) {

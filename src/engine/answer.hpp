@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "conversation/summaries.hpp"
+#include "engine/answer_sink.hpp"
 #include "engine/caller.hpp"
 #include "engine/counters.hpp"
 #include "engine/evidence/consult.hpp"
@@ -34,28 +35,7 @@ struct Ask {
   std::optional<DocumentChat> documents{};
   std::optional<bool> recall{};  // whether memories come along, where the request says nothing; none: by rule
   std::int64_t at_ms = 0;        // when it came, UTC; 0: now
-  // A chat made of a request to Anthropic's API, with fields that only its servers know: they are removed
-  // where another server answers.
-  bool from_messages = false;
-};
-
-struct AnswerHead {
-  int status = 200;
-  std::string content_type = "application/json";
-  std::vector<HttpHeader> headers;
-  std::optional<std::size_t> length;  // of the body; none: it comes in pieces
-};
-
-// Where an answer goes. An error of either call: nobody is there any more.
-class AnswerSink {
- public:
-  AnswerSink() = default;
-  AnswerSink(const AnswerSink&) = delete;
-  AnswerSink& operator=(const AnswerSink&) = delete;
-  virtual ~AnswerSink() = default;
-  virtual Awaitable<Result<void>> head(const AnswerHead& head) = 0;
-  // Comes back when the client has taken it, so that a slow one slows everything behind it down.
-  virtual Awaitable<Result<void>> body(std::string_view bytes) = 0;
+  bool has_anthropic_fields = false;  // the body may have fields that only Anthropic's API knows
 };
 
 struct EngineRules {
@@ -73,7 +53,8 @@ struct EngineRules {
   bool rewrite_follow_ups = false;
   std::string summary_model{};  // that writes summaries and questions; empty: the one that is asked
   std::chrono::milliseconds summary_timeout{20'000};
-  bool kaito_compat = false;  // every answer of a chat has source_nodes
+  // An error of a server, as a chat with documents fails by it; null: as it is.
+  std::function<Error(std::string_view said)> document_chat_failure{};
   std::size_t max_answer_bytes = std::size_t{64} << 20;
   std::chrono::milliseconds first_byte{300'000};
   std::chrono::milliseconds idle{60'000};
@@ -125,8 +106,5 @@ Awaitable<Result<Plan>> plan_only(Engine& engine, WorkerContext& worker, Ask ask
 // Counts what somebody has used without a plan: texts that were embedded here.
 void charge_texts(Engine& engine, const Caller& caller, const std::string& route, const std::string& model,
                   Tokens tokens);
-
-// The one place that knows what an error means to a client of HTTP.
-int status_of(Errc code);
 
 }  // namespace plimsoll::engine

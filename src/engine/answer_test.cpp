@@ -22,8 +22,8 @@ class ScriptedServer final : public UpstreamLink {
     bool unreachable = false;
   };
 
-  Awaitable<Result<std::unique_ptr<HttpStream>>> send(UpstreamRequest request,
-                                                      Deadline /*deadline*/) override {
+  Awaitable<Result<std::unique_ptr<UpstreamReply>>> send(UpstreamRequest request,
+                                                         Deadline /*deadline*/) override {
     got.push_back(request.body);
     const Reply reply = script.size() > 1 ? script[std::min(got.size(), script.size()) - 1] : script.front();
     if (reply.unreachable) co_return fail(Errc::unreachable, "connection refused");
@@ -122,8 +122,8 @@ TEST_F(AnswerTest, AsksAnotherServerWhereOneIsDown) {
   ASSERT_TRUE(ask(chat({{"model", "a/gpt-4o"}, {"plimsoll", {{"fallback", {"b/gpt-4o"}}}}})));
   EXPECT_EQ(second_.got.size(), 1U);
   EXPECT_EQ(client_.status, 200);
-  const Json told = answered()["plimsoll"];
-  EXPECT_EQ(told["upstream"], "b");
+  EXPECT_TRUE(client_.is_told);
+  EXPECT_EQ(client_.fallback.to, "b/gpt-4o");
   EXPECT_NE(said_.str().find("the server is down"), std::string::npos);
 }
 
@@ -138,8 +138,8 @@ TEST_F(AnswerTest, SaysWhyWhereNoServerAnswers) {
 TEST_F(AnswerTest, TellsThatTheServerCutThePrompt) {
   first_.script = {{200, completion(5)}};
   ASSERT_TRUE(ask(chat(Json::object(), 400)));
-  const Json told = answered()["plimsoll"];
-  EXPECT_GT(told["upstream_cut_tokens"].get<Tokens>(), 300) << client_.text;
+  EXPECT_TRUE(client_.is_told);
+  EXPECT_GT(client_.cut, 300) << client_.text;
 }
 
 TEST_F(AnswerTest, GivesTheServersErrorWithItsStatus) {
@@ -170,11 +170,12 @@ TEST_F(AnswerTest, RefusesWhatIsNoRequestBeforeAnythingIsSent) {
 TEST_F(AnswerTest, ExplainsThePlanWhereThatIsWanted) {
   first_.script = {{200, completion()}};
   ASSERT_TRUE(ask(chat({{"plimsoll", {{"explain", true}}}})));
-  const Json plan = answered()["plimsoll"]["plan"];
-  EXPECT_EQ(plan["window"]["tokens"], 8'192);
-  const Tokens sum = plan["input_tokens"].get<Tokens>() + plan["thinking_tokens"].get<Tokens>() +
-                     plan["answer_tokens"].get<Tokens>() + plan["margin"].get<Tokens>();
-  EXPECT_LE(sum, 8'192) << plan.dump();
+  EXPECT_TRUE(client_.is_told);
+  EXPECT_TRUE(client_.explains);
+  const Plan& plan = client_.plan;
+  EXPECT_EQ(plan.window.tokens, 8'192);
+  EXPECT_GT(plan.input, 0);
+  EXPECT_LE(plan.input + plan.thinking + plan.answer + plan.margin, 8'192);
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 
 #include "base/log.hpp"
 #include "base/try.hpp"
@@ -34,17 +33,12 @@ UpstreamRequest request_for(Engine& engine, const RequestState& state) {
   request.stream = state.stream;
   request.refuse_inexpressible = engine.rules.refuse_inexpressible;
   request.answer = reserved_answer(state);
+  request.has_anthropic_fields = state.ask.has_anthropic_fields;
+  request.longest_answer = engine.rules.max_answer_bytes;
   // A client that asks for a window gets one of that size, if the server can provide it.
   const Tokens needed = state.ask.window_wish ? std::max(state.needs(), state.trace.window) : state.needs();
   request.num_ctx = engine.models.num_ctx_for(state.location, needed);
   return request;
-}
-
-// Returns whether the status means that the server itself is not reachable. A plain 500 may be caused by one
-// request and must not block others.
-bool is_out_of_service(int status) {
-  constexpr int overloaded = 529;  // Anthropic's
-  return status == 502 || status == 503 || status == 504 || status == overloaded;
 }
 
 // Returns whether the connection was closed before the first byte. It can be retried and does not affect
@@ -54,42 +48,38 @@ bool is_dead(const Error& error) {
 }
 
 // None: it answered, or the request was not sent.
-std::optional<models::Breakers::Failure> failure_in(const Result<std::unique_ptr<HttpStream>>& reply) {
+std::optional<models::Breakers::Failure> failure_in(const Result<std::unique_ptr<UpstreamReply>>& reply) {
   if (reply)
-    return is_out_of_service((*reply)->head().status) ? std::optional(models::Breakers::Failure::reply)
-                                                      : std::nullopt;
+    return (*reply)->info().took == Took::out_of_service ? std::optional(models::Breakers::Failure::reply)
+                                                         : std::nullopt;
   if (reply.error().code == Errc::bad_input) return std::nullopt;
   return reply.error().code == Errc::unreachable ? models::Breakers::Failure::connection
                                                  : models::Breakers::Failure::reply;
 }
 
 // Returns how long to wait before a retry; none: do not retry.
-std::optional<milliseconds> pause_after(const Result<std::unique_ptr<HttpStream>>& reply, int tries) {
+std::optional<milliseconds> pause_after(const Result<std::unique_ptr<UpstreamReply>>& reply, int tries) {
   const milliseconds pause = first_pause * (1 << (2 * (tries - 1)));
-  // Do not retry once the server has started to answer: it would repeat the work.
+  // Does not retry once the server has started to answer: it would repeat the work.
   if (!reply) {
     const bool may_help = reply.error().code == Errc::unreachable || is_dead(reply.error());
     return may_help ? std::optional(pause) : std::nullopt;
   }
-  const ReplyHead& head = (*reply)->head();
-  const int status = head.status;
-  if (status != 429 && !is_out_of_service(status)) return std::nullopt;
-  const std::string_view asked = head.header("retry-after");
-  if (asked.empty()) return status == 429 ? std::nullopt : std::optional(pause);
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(asked.data(), asked.data() + asked.size(), seconds);
-  const bool is_short = seconds >= 0 && std::chrono::duration<double>(seconds) <= longest_asked_pause;
-  if (error != std::errc() || !is_short) return std::nullopt;
-  return std::max(milliseconds(static_cast<std::int64_t>(seconds * 1000)), first_pause);
+  const ReplyInfo& info = (*reply)->info();
+  if (info.took != Took::limited && info.took != Took::out_of_service) return std::nullopt;
+  if (!info.retry_after) return info.took == Took::limited ? std::nullopt : std::optional(pause);
+  if (*info.retry_after > longest_asked_pause) return std::nullopt;
+  return std::max(*info.retry_after, first_pause);
 }
 
-void note_attempt(RequestState& state, const Result<std::unique_ptr<HttpStream>>& reply, std::int64_t begin) {
-  TraceAttempt attempt{
-      state.trace.upstream, state.trace.model,           reply ? (*reply)->head().status : 0, {},
-      state.trace.window,   state.microseconds() - begin};
-  attempt.outcome = !reply                          ? reply.error().what
-                    : (*reply)->head().status < 400 ? "answered"
-                                                    : fmt::format("status {}", (*reply)->head().status);
+void note_attempt(RequestState& state, const Result<std::unique_ptr<UpstreamReply>>& reply,
+                  std::int64_t begin) {
+  const int status = reply ? (*reply)->info().head.status : 0;
+  TraceAttempt attempt{state.trace.upstream, state.trace.model,           status, {},
+                       state.trace.window,   state.microseconds() - begin};
+  attempt.outcome = !reply                                   ? reply.error().what
+                    : (*reply)->info().took == Took::answers ? "answered"
+                                                             : fmt::format("status {}", status);
   state.trace.attempts.push_back(std::move(attempt));
 }
 
@@ -119,8 +109,8 @@ Awaitable<bool> client_is_gone() {
   co_return state.cancelled() != boost::asio::cancellation_type::none;
 }
 
-Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, WorkerContext& worker,
-                                                        RequestState& state, Deadline deadline) {
+Awaitable<Result<std::unique_ptr<UpstreamReply>>> dispatch(Engine& engine, WorkerContext& worker,
+                                                           RequestState& state, Deadline deadline) {
   UpstreamLink& link = worker.link(state.location.member);
   const std::string& owner = state.ask.caller.owner;
   for (int tries = 1;; ++tries) {

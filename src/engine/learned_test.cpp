@@ -19,8 +19,8 @@ enum class Way : std::uint8_t { well, lying_usage, echo, lying_window, out_of_se
 // A server whose behaviour and numbers the test sets.
 class Server final : public UpstreamLink {
  public:
-  Awaitable<Result<std::unique_ptr<HttpStream>>> send(UpstreamRequest request,
-                                                      Deadline /*deadline*/) override {
+  Awaitable<Result<std::unique_ptr<UpstreamReply>>> send(UpstreamRequest request,
+                                                         Deadline /*deadline*/) override {
     ++asked;
     if (way == Way::unreachable) co_return fail(Errc::unreachable, "connection refused");
     auto [status, body] = reply_to(request);
@@ -76,7 +76,7 @@ struct World : TestEngine {
     ask.caller.owner = owner;
     TestClient client;
     const auto outcome = TestEngine::ask(std::move(ask), client);
-    return outcome ? client.status : status_of(outcome.error().code);
+    return outcome ? client.status : recorded_status(outcome.error().code);
   }
 
   Server server;

@@ -14,7 +14,7 @@ namespace plimsoll::engine {
 
 // Why a request is refused.
 struct Refusal {
-  int status = 401;
+  enum class Kind : std::uint8_t { no_key, forbidden, limit } kind = Kind::no_key;
   std::string code;
   std::string what;
   std::int64_t retry_after_seconds = 0;  // 0: do not retry

@@ -3,7 +3,6 @@
 #include "base/log.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
-#include "engine/anthropic_fields.hpp"
 #include "engine/evidence/harmless.hpp"
 #include "engine/evidence/protect.hpp"
 #include "engine/history/compress.hpp"
@@ -234,9 +233,6 @@ Result<Again> plan_request(Engine& engine, RequestState& state, Deadline deadlin
                                                       {"window", trace.window}});
   state.body = plan.untouched ? std::string() : plan.request;
   trace.changed = !plan.untouched;
-  const ServerKind kind = engine.models.upstreams().kind_of(state.location.member);
-  if (state.ask.from_messages && kind != ServerKind::anthropic)
-    state.body = without_anthropic_fields(state.outgoing());
   ask_for_usage(engine, state);
   return std::nullopt;
 }

@@ -1,11 +1,8 @@
-#include <nlohmann/json.hpp>
-
+#include "base/chat_reply.hpp"
 #include "base/log.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
-#include "engine/annotate.hpp"
 #include "engine/evidence/protect.hpp"
-#include "engine/reply.hpp"
 #include "engine/request_state.hpp"
 #include "engine/stand_in.hpp"
 #include "ledger/reconcile.hpp"
@@ -14,30 +11,10 @@
 namespace plimsoll::engine {
 namespace {
 
-Deadline soon(const Engine& engine, Deadline deadline) {
-  return sooner(deadline, Deadline::after(engine.rules.idle));
-}
-
-tl::unexpected<Error> too_long(const Engine& engine) {
-  return fail(Errc::upstream_failed, "the answer of the upstream is longer than {} (max_answer_bytes)",
-              base::human_bytes(engine.rules.max_answer_bytes));
-}
-
-// The rest of a reply, no more of it than the limit.
-Awaitable<Result<std::string>> read_all(const Engine& engine, HttpStream& reply, Deadline deadline) {
-  std::string body;
-  while (true) {
-    CO_TRY(const std::string_view bytes, co_await reply.read(soon(engine, deadline)));
-    if (bytes.empty()) co_return body;
-    if (body.size() + bytes.size() > engine.rules.max_answer_bytes) co_return too_long(engine);
-    body += bytes;
-  }
-}
-
 // Whether the upstream says that the prompt was too long; then its window is known better from now on, and
 // there is a plan worth making.
-bool teaches(Engine& engine, RequestState& state, int status, std::string_view body) {
-  const auto overflow = window::read_overflow(status, body);
+bool teaches(Engine& engine, RequestState& state, const ReplyInfo& info, std::string_view body) {
+  const auto overflow = window::read_overflow(info.head.status, body);
   if (!overflow) return false;
   const Tokens planned = state.trace.window;
   // Where it does not say how large it is: surely no larger than what it refused.
@@ -111,52 +88,49 @@ void reconcile(Engine& engine, RequestState& state, const ReplyFacts& facts) {
                                              {"cut_tokens", seen.cut}});
 }
 
-// By its ends alone: what is between them is the client's to read.
-bool is_whole_object(std::string_view body) {
-  body = base::trim(body);
-  return body.starts_with('{') && body.ends_with('}');
+AnswerStart start_of(const RequestState& state, const UpstreamReply& reply) {
+  AnswerStart start{.trace = state.trace, .from = reply.info()};
+  start.is_chat = is_chat(state);
+  if (state.names_index) start.passages = passages_in_plan(state).size();
+  start.tells = state.is_annotated();
+  start.hides_usage = state.hides_usage;
+  return start;
 }
 
-Awaitable<Result<Again>> hand_over(RequestState& state, const ReplyHead& from, std::string body,
-                                   AnswerSink& client) {
-  AnswerHead head = answer_head(state, from);
-  head.length = body.size();
-  state.trace.status = head.status;
-  CO_TRY_VOID(co_await client.head(head));
-  CO_TRY_VOID(co_await client.body(body));
+// Tells a client what the server refused.
+Awaitable<Result<Again>> relay_refusal(Engine& engine, RequestState& state, const UpstreamReply& reply,
+                                       const ReplyBody& body, AnswerSink& client) {
+  const ReplyInfo& info = reply.info();
+  if (teaches(engine, state, info, body.text)) co_return Replan::overflow;
+  if (is_unavailable(info.took) && take_stand_in(engine, state, fmt::format("status {}", info.head.status)))
+    co_return Replan::server_down;
+  state.trace.error = for_the_record(engine, state, body.said);
+  if (engine.rules.document_chat_failure && !state.trace.index.empty())
+    co_return tl::unexpected(engine.rules.document_chat_failure(body.said));
+  state.trace.status = info.head.status;
+  const AnswerStart start = start_of(state, reply);
+  CO_TRY_VOID(co_await client.refused(start, body));
   co_return std::nullopt;
 }
 
-Awaitable<Result<Again>> relay_plain(Engine& engine, RequestState& state, HttpStream& reply,
+Awaitable<Result<Again>> relay_whole(Engine& engine, RequestState& state, UpstreamReply& reply,
                                      AnswerSink& client, Deadline deadline) {
-  auto read = co_await read_all(engine, reply, deadline);
+  auto read = co_await reply.body(engine.rules.idle, deadline);
+  const bool answers = reply.info().took == Took::answers;
   if (!read) {
     const bool gone = co_await client_is_gone();
-    state.left = gone && reply.head().status < 400;  // what it had begun is used all the same
+    state.left = gone && answers;  // what it had begun is used all the same
     co_return tl::unexpected(explain_late(state, deadline, std::move(read).error(), "idle_timeout_seconds"));
   }
-  std::string body = *std::move(read);
-  if (reply.head().status >= 400) {
-    const int status = reply.head().status;
-    if (teaches(engine, state, status, body)) co_return Replan::overflow;
-    if (is_unavailable(status) && take_stand_in(engine, state, fmt::format("status {}", status)))
-      co_return Replan::server_down;
-    std::string said = said_in_error(body);
-    if (engine.rules.kaito_compat && !state.trace.index.empty()) {
-      state.trace.error = for_the_record(engine, state, said);
-      co_return tl::unexpected(ragengine_failure(said));
-    }
-    body = with_detail(std::move(body), said);
-    state.trace.error = for_the_record(engine, state, std::move(said));
-    co_return co_await hand_over(state, reply.head(), std::move(body), client);
-  }
-  if (is_chat(state) && !is_whole_object(body))
+  const ReplyBody body = *std::move(read);
+  if (!answers) co_return co_await relay_refusal(engine, state, reply, body, client);
+  if (is_chat(state) && !body.is_object)
     co_return fail(
         Errc::upstream_failed,
         "the upstream '{}' answered with {} bytes that are not a whole JSON object; ask again, or see "
         "its log",
-        state.trace.upstream, body.size());
-  reconcile(engine, state, read_reply(body));
+        state.trace.upstream, body.text.size());
+  reconcile(engine, state, body.facts);
   if (state.trace.cut > 0 && !state.raised && is_chat(state) && engine.models.raise_window(state.location)) {
     state.raised = true;
     state.trace.attempts.back().outcome =
@@ -164,87 +138,103 @@ Awaitable<Result<Again>> relay_plain(Engine& engine, RequestState& state, HttpSt
     state.trace.cut = 0;
     co_return Replan::prompt_cut;
   }
-  if (state.is_annotated())
-    body = with_fields(body, annotation(state));
-  else if (engine.rules.kaito_compat && is_chat(state))
-    body = with_fields(body, R"("source_nodes":null)");
-  co_return co_await hand_over(state, reply.head(), std::move(body), client);
+  state.trace.status = reply.info().head.status;
+  const AnswerStart start = start_of(state, reply);
+  const auto report = start.tells ? std::optional(report_of(state)) : std::nullopt;
+  CO_TRY_VOID(co_await client.whole(start, body, report ? &*report : nullptr));
+  co_return std::nullopt;
 }
 
-// Reads until one whole event is there: an error may hide in it.
-Awaitable<Result<std::string>> first_event(const Engine& engine, HttpStream& reply, Deadline deadline) {
-  constexpr std::size_t longest = std::size_t{1} << 20;
-  std::string begin;
-  while (first_event_end(begin) == 0) {
-    CO_TRY(const std::string_view bytes, co_await reply.read(soon(engine, deadline)));
-    if (bytes.empty()) break;
-    begin += bytes;
-    if (begin.size() > longest) break;
+// What the events of a stream have said so far.
+struct StreamFacts {
+  ReplyFacts facts;
+  Tokens chunks = 0;  // of the answer, which are about as many as its tokens
+
+  void add(const AnswerEvent& event) {
+    if (event.facts.usage.input) facts.usage = event.facts.usage;
+    if (!event.facts.finish_reason.empty()) facts.finish_reason = event.facts.finish_reason;
+    if (!event.data.empty() && !event.has_usage_alone()) ++chunks;
   }
-  co_return begin;
+};
+
+// Usage comes behind everything else. Only then it is known whether the prompt was cut.
+Awaitable<Result<void>> end_stream(Engine& engine, RequestState& state, const StreamFacts& seen,
+                                   std::string_view mark, AnswerSink& client) {
+  reconcile(engine, state, seen.facts);
+  const auto report = state.is_annotated() ? std::optional(report_of(state)) : std::nullopt;
+  const AnswerEnd end{.report = report ? &*report : nullptr, .mark = mark};
+  co_return co_await client.end(end);
 }
 
-Awaitable<Result<Again>> relay_stream(Engine& engine, RequestState& state, HttpStream& reply,
+// The events before the one that marks the end, and that one.
+std::pair<AnswerEvents, const AnswerEvent*> until_end(const AnswerEvents& events) {
+  for (std::size_t i = 0; i < events.each.size(); ++i) {
+    if (!events.each[i].is_done) continue;
+    const auto before = static_cast<std::size_t>(events.each[i].bytes.data() - events.bytes.data());
+    return {{events.bytes.substr(0, before), events.each.first(i)}, &events.each[i]};
+  }
+  return {events, nullptr};
+}
+
+Awaitable<Result<Again>> relay_stream(Engine& engine, RequestState& state, UpstreamReply& reply,
                                       AnswerSink& client, Deadline deadline) {
-  auto came = co_await first_event(engine, reply, deadline);
+  auto came = co_await reply.next(engine.rules.idle, deadline);
   if (!came) {
     state.left = co_await client_is_gone();  // the server has read the prompt all the same
     co_return tl::unexpected(explain_late(state, deadline, std::move(came).error(), "idle_timeout_seconds"));
   }
-  const std::string begin = *std::move(came);
   state.trace.first_byte_us = state.microseconds();
-  const std::string_view first = data_of(std::string_view(begin).substr(0, first_event_end(begin)));
-  if (first.find("\"error\"") != std::string_view::npos && read_reply(first).is_error) {
-    if (teaches(engine, state, 200, first)) co_return Replan::overflow;
-    const std::string said = said_in_error(first);
+  if (!came->each.empty() && came->each.front().facts.is_error) {
+    const std::string_view error = came->each.front().data;
+    if (teaches(engine, state, reply.info(), error)) co_return Replan::overflow;
+    const std::string said = base::said_in_error(error);
     state.trace.error = for_the_record(engine, state, said);
     co_return fail(Errc::upstream_failed, "the upstream answered with an error: {}", said);
   }
-  // A cut shows in the usage, behind everything else: then there is something to tell after all.
-  EventRelay events({state.is_annotated(), state.hides_usage, /*told_late=*/true});
-  const EventRelay::Fields fields = [&] {
-    reconcile(engine, state, events.facts());
-    return state.is_annotated() ? annotation(state) : std::string();
-  };
-  AnswerHead head = answer_head(state, reply.head());
-  head.headers.push_back({"Cache-Control", "no-cache"});
-  state.trace.status = head.status;
-  CO_TRY_VOID(co_await client.head(head));
-  Result<std::string_view> bytes = std::string_view(begin);
-  while (bytes && !bytes->empty()) {
-    const std::string_view out = events.pass(*bytes, fields);
-    state.streamed = events.chunks();
-    if (!out.empty()) CO_TRY_VOID(co_await client.body(out));
-    bytes = co_await reply.read(soon(engine, deadline));
-    if (events.waiting() > engine.rules.max_answer_bytes) bytes = too_long(engine);
+  state.trace.status = reply.info().head.status;
+  const AnswerStart start = start_of(state, reply);
+  CO_TRY_VOID(co_await client.begin(start));
+  StreamFacts seen;
+  bool has_ended = false;
+  while (came && !came->each.empty()) {
+    if (!has_ended) {  // what a server says after the end is not passed on
+      const auto [events, mark] = until_end(*came);
+      for (const AnswerEvent& event : events.each) seen.add(event);
+      state.streamed = seen.chunks;
+      if (!events.each.empty()) CO_TRY_VOID(co_await client.events(events));
+      has_ended = mark != nullptr;
+      if (has_ended) CO_TRY_VOID(co_await end_stream(engine, state, seen, mark->bytes, client));
+    }
+    came = co_await reply.next(engine.rules.idle, deadline);
   }
-  if (!bytes) {  // the head is out: all that can be said is said in the stream
-    const Error error = explain_late(state, deadline, bytes.error(), "idle_timeout_seconds");
-    state.trace.error = error.what;
-    const std::string event = error_event(error);
-    CO_TRY_VOID(co_await client.body(event));
+  if (has_ended) co_return std::nullopt;
+  if (came) {
+    CO_TRY_VOID(co_await end_stream(engine, state, seen, {}, client));
     co_return std::nullopt;
   }
-  const std::string_view rest = events.finish(fields);
-  if (!rest.empty()) CO_TRY_VOID(co_await client.body(rest));
-  if (!state.trace.drift) reconcile(engine, state, events.facts());
+  const Error error = explain_late(state, deadline, came.error(), "idle_timeout_seconds");
+  state.trace.error = error.what;
+  const AnswerEnd end{.broken = &error};
+  CO_TRY_VOID(co_await client.end(end));
   co_return std::nullopt;
 }
 
 }  // namespace
 
-Awaitable<Result<Again>> relay(Engine& engine, RequestState& state, HttpStream& reply, AnswerSink& client,
+Error failure_of(const Engine& engine, const RequestState& state, Error error) {
+  const bool reworded = engine.rules.document_chat_failure && !state.trace.index.empty();
+  return reworded ? engine.rules.document_chat_failure(error.what) : error;
+}
+
+Awaitable<Result<Again>> relay(Engine& engine, RequestState& state, UpstreamReply& reply, AnswerSink& client,
                                Deadline deadline) {
-  const std::string_view left_out = reply.head().header("x-plimsoll-left-out");
-  if (!left_out.empty()) {
+  if (const std::string& left_out = reply.info().left_out; !left_out.empty()) {
     state.trace.warnings.push_back(fmt::format("the upstream's API cannot express {}; left out", left_out));
     state.trace.changed = true;  // so that the client is told
   }
-  const bool streams =
-      reply.head().status < 400 && reply.head().header("content-type").starts_with("text/event-stream");
-  if (streams) return relay_stream(engine, state, reply, client, deadline);
+  if (reply.info().streams) return relay_stream(engine, state, reply, client, deadline);
   state.trace.first_byte_us = state.microseconds();
-  return relay_plain(engine, state, reply, client, deadline);
+  return relay_whole(engine, state, reply, client, deadline);
 }
 
 }  // namespace plimsoll::engine

@@ -13,7 +13,7 @@ namespace {
 
 // Nothing happened that anybody would look for.
 bool is_plain(const Trace& trace) {
-  return !trace.changed && trace.status == 200 && trace.error.empty() && trace.cut == 0 &&
+  return !trace.changed && was_answered(trace) && trace.error.empty() && trace.cut == 0 &&
          trace.session.empty() && trace.index.empty() && trace.warnings.empty() && trace.attempts.size() == 1;
 }
 
@@ -67,12 +67,11 @@ bool repeats_texts(std::string_view said, std::string_view request) {
 std::vector<SectionTokens> used_by(const RequestState& state) {
   const Trace& trace = state.trace;
   std::vector<SectionTokens> used;
-  const bool answered = trace.status >= 200 && trace.status < 300;
   const auto add = [&](std::string_view section, Tokens tokens) {
     if (tokens > 0) used.push_back({std::string(section), tokens});
   };
   add("summary", state.summary_used);  // which a model has written, whatever became of the rest
-  if (!answered && !state.left) return used;
+  if (!was_answered(trace) && !state.left) return used;
   for (const PlannedSection& planned : state.plan.sections)
     if (is_input(planned.section.kind)) add(name_of(planned.section.kind), planned.used);
   // A server may say what it likes. No request has more tokens than bytes, and no answer more than was
@@ -97,7 +96,7 @@ std::vector<SectionTokens> used_by(const RequestState& state) {
 void charge(Engine& engine, RequestState& state) {
   Trace& trace = state.trace;
   trace.used = used_by(state);
-  if (trace.status == 429 && trace.attempts.empty()) return;  // the limits refused it
+  if (state.is_turned_away) return;
   if (engine.traces != nullptr) engine.traces->count(trace);
   if (!engine.charge) return;
   Tokens tokens = 0;
@@ -191,7 +190,7 @@ void close_request(Engine& engine, RequestState& state, const Result<void>& outc
   trace.total_us = state.microseconds();
   if (!outcome) {
     if (trace.error.empty()) trace.error = outcome.error().what;
-    if (trace.status == 0) trace.status = status_of(outcome.error().code);
+    if (trace.status == 0) trace.status = recorded_status(outcome.error().code);
   }
   count_up(engine.counters, state, outcome);
   log::debug("request", {{"trace", trace.id},

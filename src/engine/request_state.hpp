@@ -77,6 +77,7 @@ struct RequestState {
   // What the server named when it refused this request; and whether plans follow what earlier replies taught.
   std::optional<std::pair<models::ModelLocation, Tokens>> told_window{};
   bool with_learned = true;
+  bool is_turned_away = false;             // by the owner's limits
   bool left = false;                       // the client went away while the upstream was at it
   std::shared_ptr<const void> reserved{};  // of the owner's limits, for the last plan
 
@@ -124,16 +125,17 @@ Error explain_late(const RequestState& state, Deadline deadline, Error error, st
 // Sets aside what the plan takes of the owner's limits, in the place of what the plan before it took. The
 // answer of a request that names no limit is limited to what was to be had.
 std::optional<Refusal> reserve(Engine& engine, RequestState& state);
-// Tells the client that it may not ask now.
-Awaitable<Result<void>> turn_away(RequestState& state, const Refusal& refusal, AnswerSink& client);
 
 // Sends it, again where nothing came back and that may help.
-Awaitable<Result<std::unique_ptr<HttpStream>>> dispatch(Engine& engine, WorkerContext& worker,
-                                                        RequestState& state, Deadline deadline);
+Awaitable<Result<std::unique_ptr<UpstreamReply>>> dispatch(Engine& engine, WorkerContext& worker,
+                                                           RequestState& state, Deadline deadline);
+
+// Returns a server's error as this client is to get it.
+Error failure_of(const Engine& engine, const RequestState& state, Error error);
 
 // Hands the reply on, and compares its usage with the plan. `Again`: nothing went out, and the request
 // should be planned once more.
-Awaitable<Result<Again>> relay(Engine& engine, RequestState& state, HttpStream& reply, AnswerSink& client,
+Awaitable<Result<Again>> relay(Engine& engine, RequestState& state, UpstreamReply& reply, AnswerSink& client,
                                Deadline deadline);
 
 // Which of the passages that were found went along, by place.

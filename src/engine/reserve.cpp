@@ -6,7 +6,6 @@
 #include "base/json/parse_json.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
-#include "engine/annotate.hpp"
 #include "engine/evidence/protect.hpp"
 #include "engine/request_state.hpp"
 
@@ -75,19 +74,6 @@ std::optional<Refusal> reserve(Engine& engine, RequestState& state) {
     limit_answer(state, std::max<Tokens>(1, each));
   }
   return std::nullopt;
-}
-
-Awaitable<Result<void>> turn_away(RequestState& state, const Refusal& refusal, AnswerSink& client) {
-  state.trace.status = refusal.status;
-  state.trace.error = refusal.what;
-  const std::string body = refusal_body(refusal);
-  AnswerHead head;
-  head.status = refusal.status;
-  head.headers = refusal_headers(refusal);
-  head.headers.push_back({"X-Plimsoll-Trace", state.trace.id});
-  head.length = body.size();
-  CO_TRY_VOID(co_await client.head(head));
-  co_return co_await client.body(body);
 }
 
 }  // namespace plimsoll::engine

@@ -28,8 +28,8 @@ bool was_tried(const RequestState& state, const models::UpstreamModels& models,
 
 }  // namespace
 
-bool is_unavailable(int status) {
-  return status == 429 || status >= 500;
+bool is_unavailable(Took took) {
+  return took == Took::limited || took == Took::out_of_service || took == Took::failed;
 }
 
 std::string_view kind_of_failure(const Error& error) {

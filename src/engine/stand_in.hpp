@@ -5,9 +5,8 @@
 
 namespace plimsoll::engine {
 
-// Returns whether this status, after all retries, means that the server is unavailable: too many requests, or
-// a server error.
-bool is_unavailable(int status);
+// Returns whether the server, after all retries, is unavailable: it has too many requests, or it fails.
+bool is_unavailable(Took took);
 bool is_unavailable(const Error& error);
 
 // Returns a description for clients, without the server's address.

@@ -10,6 +10,7 @@
 #include <boost/asio/io_context.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/chat_reply.hpp"
 #include "base/settings/settings.hpp"
 #include "base/translated_reply.hpp"
 #include "engine/answer.hpp"
@@ -29,25 +30,64 @@ class ModelLists final : public HttpClient {
 };
 
 // A reply that is there at once.
-inline std::unique_ptr<HttpStream> ready_reply(int status, std::string body,
-                                               std::string type = "application/json") {
+inline std::unique_ptr<UpstreamReply> ready_reply(int status, std::string body,
+                                                  std::string type = "application/json") {
   ReplyHead head{status, {{"content-type", std::move(type)}}};
-  return std::make_unique<base::WholeReply>(std::move(head), std::move(body));
+  auto stream = std::make_unique<base::WholeReply>(std::move(head), std::move(body));
+  return base::chat_reply(std::move(stream), std::size_t{1} << 20);
 }
 
 // Keeps what the client got.
 class TestClient final : public AnswerSink {
  public:
-  Awaitable<Result<void>> head(const AnswerHead& head) override {
-    status = head.status;
+  Awaitable<Result<void>> whole(const AnswerStart& start, const ReplyBody& body,
+                                const AnswerReport* report) override {
+    co_return take(start, body.text, report);
+  }
+  Awaitable<Result<void>> begin(const AnswerStart& start) override { co_return take(start, {}, nullptr); }
+  Awaitable<Result<void>> events(const AnswerEvents& events) override {
+    text += events.bytes;
     co_return Result<void>();
   }
-  Awaitable<Result<void>> body(std::string_view bytes) override {
-    text += bytes;
+  Awaitable<Result<void>> end(const AnswerEnd& end) override {
+    text += end.mark;
+    if (end.broken != nullptr) broken = end.broken->what;
+    tell(end.report);
     co_return Result<void>();
   }
+  Awaitable<Result<void>> refused(const AnswerStart& start, const ReplyBody& body) override {
+    co_return take(start, body.text, nullptr);
+  }
+  Awaitable<Result<void>> turned_away(const Trace& trace, const Refusal& refusal) override {
+    status = trace.status;
+    text = refusal.what;
+    co_return Result<void>();
+  }
+
   int status = 0;
   std::string text;
+  std::string broken;         // why a stream broke off
+  bool is_told = false;       // a report came with the answer
+  bool explains = false;      // with the whole plan
+  Plan plan;                  // of the report
+  Tokens cut = 0;             // that the server dropped, by the report
+  FallbackDecision fallback;  // of the report
+
+ private:
+  Result<void> take(const AnswerStart& start, const std::string& body, const AnswerReport* report) {
+    status = start.from.head.status;
+    text += body;
+    tell(report);
+    return {};
+  }
+  void tell(const AnswerReport* report) {
+    if (report == nullptr) return;
+    is_told = true;
+    explains = report->explain;
+    plan = report->plan;
+    cut = report->trace.cut;
+    fallback = report->plan.fallback;
+  }
 };
 
 struct TestEngine {

@@ -11,13 +11,14 @@
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/private_words.hpp"
-#include "engine/annotate.hpp"
 #include "gateway/anthropic/messages_answer.hpp"
 #include "gateway/auth/gate.hpp"
+#include "gateway/error_json.hpp"
 #include "gateway/kaito/kaito_read.hpp"
 #include "gateway/mcp/mcp_schema.hpp"
 #include "gateway/ollama/ollama_answer.hpp"
 #include "gateway/openai/models_json.hpp"
+#include "gateway/openai/openai_answer.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -116,7 +117,7 @@ Awaitable<void> Api::refuse_route(Call call, const Router::Match& match) const {
   const int status = found ? 405 : 404;
   const std::string_view path = call.request.path;
   std::string body = path.starts_with("/v1/messages") ? messages_error(status, error.what)
-                     : path.starts_with("/v")         ? engine::error_body(error)
+                     : path.starts_with("/v")         ? error_body(error)
                      : path.starts_with("/api/")      ? ollama_error(error.what)
                                                       : Json{{"detail", error.what}}.dump();
   std::vector<HttpHeader> headers;
@@ -138,8 +139,9 @@ Awaitable<void> Api::ask_model(Call call) const {
   ask.route = call.request.path;
   ask.body = std::move(call.request.body);
   std::string trace = new_trace_id();
+  OpenAiAnswer answer(call.reply, context_.kaito.compat);
   const auto outcome =
-      co_await engine::answer(context_.engine, call.thread, std::move(ask), call.reply, call.deadline, trace);
+      co_await engine::answer(context_.engine, call.thread, std::move(ask), answer, call.deadline, trace);
   if (outcome || call.reply.is_begun()) co_return;
   std::vector<HttpHeader> headers{{"X-Plimsoll-Trace", trace}};
   co_await send_error(call.reply, outcome.error(), std::move(headers));

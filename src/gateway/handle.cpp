@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "base/json/json_text.hpp"
-#include "engine/annotate.hpp"
 #include "gateway/anthropic/messages_answer.hpp"
 #include "gateway/api.hpp"
 #include "gateway/auth/gate.hpp"
+#include "gateway/error_json.hpp"
 #include "gateway/http/cors.hpp"
 #include "gateway/http/server_thread.hpp"
 
@@ -28,13 +28,13 @@ class WatchedReply final : public ClientReply {
   }
   // Called with the status of an answer in one piece before it is sent: who has it finds it counted.
   void before_whole(std::function<void(int status)> call) { before_whole_ = std::move(call); }
-  Awaitable<Result<void>> head(const engine::AnswerHead& head) override {
+  Awaitable<Result<void>> head(const AnswerHead& head) override {
     status_ = head.status;
     if (head.length && before_whole_) std::exchange(before_whole_, {})(status_);
     const std::vector<HttpHeader> limits =
         gate_ != nullptr ? gate_->limit_headers(owner_) : std::vector<HttpHeader>();
     if (headers_.empty() && limits.empty()) return to_.head(head);
-    engine::AnswerHead mine = head;
+    AnswerHead mine = head;
     // A key's limits are the ones that bind; those of an upstream are the gateway's own business then.
     if (!limits.empty())
       std::erase_if(mine.headers, [](const HttpHeader& one) { return one.name.starts_with("x-ratelimit-"); });
@@ -47,7 +47,7 @@ class WatchedReply final : public ClientReply {
   int status() const { return status_; }
 
  private:
-  Awaitable<Result<void>> send(engine::AnswerHead head) { co_return co_await to_.head(head); }
+  Awaitable<Result<void>> send(AnswerHead head) { co_return co_await to_.head(head); }
 
   ClientReply& to_;
   std::vector<HttpHeader> headers_;
@@ -59,14 +59,14 @@ class WatchedReply final : public ClientReply {
 
 // Returns the error in the form of the path's API; OpenAI's form has RAGEngine's `detail` as well.
 std::string refusal_body(const Refusal& refusal, std::string_view path) {
-  if (path.starts_with("/v1/messages")) return messages_error(refusal.status, refusal.what);
+  if (path.starts_with("/v1/messages")) return messages_error(status_of(refusal.kind), refusal.what);
   if (path.starts_with("/api/"))
     return base::json_text(Json{{"error", refusal.what}, {"detail", refusal.what}});
-  return engine::refusal_body(refusal);
+  return error_body(refusal);
 }
 
 Awaitable<void> refuse(ClientReply& reply, const Refusal& refusal, std::string_view path) {
-  co_await send_json(reply, refusal.status, refusal_body(refusal, path), engine::refusal_headers(refusal));
+  co_await send_json(reply, status_of(refusal.kind), refusal_body(refusal, path), refusal_headers(refusal));
 }
 
 // Where the work of a request is done.
@@ -78,7 +78,7 @@ Lane lane_of(const Router::Match& match, const ClientRequest& request) {
 }
 
 Awaitable<void> answer_preflight(ClientReply& reply, const ClientRequest& request) {
-  engine::AnswerHead head;
+  AnswerHead head;
   head.status = 204;
   head.headers = preflight_headers(request);
   head.length = 0;
@@ -106,7 +106,7 @@ Awaitable<void> Api::handle(ServerThread& thread, ClientRequest& request, Client
   }
   const bool needs_keys = context_.gate != nullptr && context_.gate->needs_keys();
   if (std::string why = why_unwelcome(context_.cors_origins, request, needs_keys); !why.empty()) {
-    const Refusal refusal{403, "forbidden", std::move(why)};
+    const Refusal refusal{Refusal::Kind::forbidden, "forbidden", std::move(why)};
     co_await refuse(watched, refusal, request.path);
     co_return;
   }
@@ -117,7 +117,7 @@ Awaitable<void> Api::handle(ServerThread& thread, ClientRequest& request, Client
       co_return;
     }
     if (request.body_unread && request.method != "GET") {  // its key has come to be known since
-      const Refusal again{401, "invalid_api_key",
+      const Refusal again{Refusal::Kind::no_key, "invalid_api_key",
                           "the key was not known when the request came; send it again"};
       co_await refuse(watched, again, request.path);
       co_return;

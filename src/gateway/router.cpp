@@ -2,7 +2,7 @@
 
 #include "base/json/json_text.hpp"
 #include "base/private_words.hpp"
-#include "engine/annotate.hpp"
+#include "gateway/error_json.hpp"
 #include "gateway/http/target.hpp"
 
 namespace plimsoll::gateway {
@@ -59,7 +59,7 @@ Route::Handler on_worker(Fallible work) {
 
 Awaitable<void> send_json(ClientReply& reply, int status, std::string body, std::vector<HttpHeader> headers) {
   if (status >= 400) body = base::for_clients(body);
-  engine::AnswerHead head;
+  AnswerHead head;
   head.status = status;
   head.headers = std::move(headers);
   head.length = body.size();
@@ -69,8 +69,8 @@ Awaitable<void> send_json(ClientReply& reply, int status, std::string body, std:
 
 Awaitable<void> send_error(ClientReply& reply, const Error& error, std::vector<HttpHeader> headers) {
   if (error.code == Errc::unreachable) headers.push_back({"Retry-After", "2"});
-  std::string body = engine::error_body(error);
-  co_await send_json(reply, engine::status_of(error.code), std::move(body), std::move(headers));
+  std::string body = error_body(error);
+  co_await send_json(reply, status_of(error.code), std::move(body), std::move(headers));
 }
 
 }  // namespace plimsoll::gateway

@@ -14,15 +14,9 @@ namespace {
 
 using namespace std::string_view_literals;
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_upper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
-bool is_letter(char c) {
-  return is_upper(c) || (c >= 'a' && c <= 'z');
-}
+using base::is_digit;
+using base::is_letter;
+using base::is_upper;
 
 // Abbreviations that are followed by a name.
 constexpr std::array titles{"mr"sv,  "mrs"sv, "ms"sv,  "dr"sv,   "prof"sv, "st"sv,  "mt"sv,    "rev"sv,

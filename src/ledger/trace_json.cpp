@@ -184,4 +184,22 @@ std::string trace_json(const Trace& trace) {
   return out;
 }
 
+int recorded_status(Errc code) {
+  switch (code) {
+    case Errc::bad_input:
+    case Errc::over_budget:
+    case Errc::unsupported: return 400;
+    case Errc::not_found:
+    case Errc::unknown_model: return 404;
+    case Errc::timed_out: return 504;
+    case Errc::upstream_failed: return 502;
+    case Errc::unreachable: return 503;
+    case Errc::unknown_setting:
+    case Errc::bad_setting:
+    case Errc::damaged:
+    case Errc::io_failed: return 500;
+  }
+  return 500;
+}
+
 }  // namespace plimsoll

@@ -68,14 +68,14 @@ std::string without_address(const Error& error) {
                                                                       : error.what;
 }
 
-std::string figure(const ModelLocation& model) {
+std::string figure(const ReportedModel& model) {
   return model.served_by.find(' ') == std::string::npos
              ? fmt::format("{} {}", model.served_by, base::with_thousands(model.served))
              : fmt::format("{}: {}", model.served_by, base::with_thousands(model.served));
 }
 
 // Describes what was found for one model, for WindowAttempt.
-std::string outcome(const ModelLocation& model, std::string_view otherwise) {
+std::string outcome(const ReportedModel& model, std::string_view otherwise) {
   if (model.served > 0) return figure(model);
   return model.problem.empty() ? std::string(otherwise) : model.problem;
 }
@@ -85,7 +85,7 @@ void fill(std::string& text, const std::string& from) {
 }
 
 // Fills in what only the second one knows.
-void complete(ModelLocation& model, const ModelLocation& other) {
+void complete(ReportedModel& model, const ReportedModel& other) {
   if (model.maximum == 0) model.maximum = other.maximum;
   if (model.max_output == 0) model.max_output = other.max_output;
   fill(model.parameters, other.parameters);
@@ -170,7 +170,7 @@ std::optional<ServerKind> ServerTalk::recognise() {
   return std::nullopt;
 }
 
-Result<std::vector<ModelLocation>> ServerTalk::models() {
+Result<std::vector<ReportedModel>> ServerTalk::models() {
   const auto known = kind();
   if (!known) return fail(Errc::upstream_failed, "the kind of server could not be detected");
   const ServerAsk question = ask_for_models(*known);
@@ -180,13 +180,13 @@ Result<std::vector<ModelLocation>> ServerTalk::models() {
   return models;
 }
 
-void ServerTalk::add_loaded(std::string_view name, ModelLocation& model) {
+void ServerTalk::add_loaded(std::string_view name, ReportedModel& model) {
   const auto question = ask_for_loaded(*kind_);
   if (!question) return;
   const auto reply = ask(*question);
   const auto loaded = reply ? read_loaded(*kind_, *reply) : tl::unexpected(reply.error());
   if (!loaded) return note(*question, loaded.error().what);
-  const ModelLocation* found = find_served(*loaded, name);
+  const ReportedModel* found = find_served(*loaded, name);
   if (found == nullptr) return note(*question, "the model is not loaded");
   note(*question, outcome(*found, "the model is loaded, but this version does not report its window"));
   if (found->served == 0) return;
@@ -196,7 +196,7 @@ void ServerTalk::add_loaded(std::string_view name, ModelLocation& model) {
   complete(model, *found);
 }
 
-ModelLocation ServerTalk::completed(const ModelLocation& listed) {
+ReportedModel ServerTalk::completed(const ReportedModel& listed) {
   const auto question = ask_for_model(*kind_, listed.name);
   if (!question) {
     note(ask_for_models(*kind_), outcome(listed, "the list does not have its window"));
@@ -205,25 +205,25 @@ ModelLocation ServerTalk::completed(const ModelLocation& listed) {
   const auto reply = ask(*question);
   auto model = reply ? read_model(*kind_, *reply) : tl::unexpected(reply.error());
   note(*question, model ? outcome(*model, "no num_ctx is set") : model.error().what);
-  ModelLocation whole = model ? *std::move(model) : ModelLocation{};
+  ReportedModel whole = model ? *std::move(model) : ReportedModel{};
   whole.name = listed.name;
   complete(whole, listed);
   if (whole.served == 0) add_loaded(listed.name, whole);
   return whole;
 }
 
-std::optional<ModelLocation> ServerTalk::model(std::string_view name) {
+std::optional<ReportedModel> ServerTalk::model(std::string_view name) {
   if (!kind()) return std::nullopt;
-  ModelLocation wanted;
+  ReportedModel wanted;
   wanted.name = name;
   if (const auto question = ask_for_model(*kind_, name)) {
-    ModelLocation found = completed(wanted);
+    ReportedModel found = completed(wanted);
     const bool told = found.served > 0 || found.maximum > 0 || !found.family.empty();
     return told ? std::optional(std::move(found)) : std::nullopt;
   }
   const auto listed = models();
   if (!listed) return std::nullopt;
-  const ModelLocation* found = find_served(*listed, name);
+  const ReportedModel* found = find_served(*listed, name);
   // TGI runs one model and ignores the name in a request.
   if (found == nullptr && *kind_ == ServerKind::tgi && !listed->empty()) found = listed->data();
   if (found != nullptr) return completed(*found);

@@ -27,13 +27,13 @@ class ServerTalk {
 
   // Asks for one model; none if the server does not know it or did not answer. The result may lack a
   // window.
-  std::optional<ModelLocation> model(std::string_view name);
+  std::optional<ReportedModel> model(std::string_view name);
 
   // Returns the server's list, without properties that need a request per model.
-  Result<std::vector<ModelLocation>> models();
+  Result<std::vector<ReportedModel>> models();
 
   // Completes a model from models() with further requests.
-  ModelLocation completed(const ModelLocation& listed);
+  ReportedModel completed(const ReportedModel& listed);
 
   // Returns all requests since the last call with their results, in order.
   std::vector<WindowAttempt> take_tried() { return std::exchange(tried_, {}); }
@@ -46,7 +46,7 @@ class ServerTalk {
   Result<std::string> send(const ServerAsk& ask);
   void note(const ServerAsk& ask, std::string result);
   std::optional<ServerKind> recognise();
-  void add_loaded(std::string_view name, ModelLocation& model);
+  void add_loaded(std::string_view name, ReportedModel& model);
 
   HttpClient& http_;
   const Upstream& upstream_;

@@ -25,7 +25,7 @@ namespace plimsoll::models {
 // The window and other properties of a served model.
 struct ModelReport {
   Window window;
-  ModelLocation served;  // from the server or the file; its name is empty if neither answered
+  ReportedModel served;  // from the server or the file; its name is empty if neither answered
   std::optional<ServerKind> kind;
   bool failed = false;  // a server was asked without result: ask again soon
   bool silent = false;  // it did not answer at all: ask again within seconds

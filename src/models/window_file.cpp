@@ -19,7 +19,7 @@ Json to_json(const KeptWindow& kept) {
   Json tried = Json::array();
   for (const WindowAttempt& attempt : report.window.tried)
     tried.push_back({{"way", attempt.way}, {"result", attempt.result}});
-  const ModelLocation& served = report.served;
+  const ReportedModel& served = report.served;
   return {{"upstream", kept.upstream},
           {"model", kept.model},
           {"found_at", kept.found_at},
@@ -108,7 +108,7 @@ Result<KeptWindow> from_json(const Json& json) {
     kept.report.kind = kind->is_string() ? server_kind_of(kind->get_ref<const std::string&>()) : std::nullopt;
     entry.good = entry.good && kept.report.kind.has_value();
   }
-  ModelLocation& served = kept.report.served;
+  ReportedModel& served = kept.report.served;
   served.name = kept.model;
   served.served = entry.number("served", 0, largest_served_window);
   served.served_by = entry.text("served_by");

@@ -37,7 +37,7 @@ bool is_gguf_path(std::string_view model) {
 }
 
 // None: the file is missing or cannot be read; `tried` says why.
-std::optional<ModelLocation> read_gguf_file(std::string_view path, std::vector<WindowAttempt>& tried) {
+std::optional<ReportedModel> read_gguf_file(std::string_view path, std::vector<WindowAttempt>& tried) {
   const auto file = base::MappedFile::open(std::filesystem::path(path));
   auto model = file ? read_gguf_model(file->text()) : tl::unexpected(file.error());
   if (!model) {
@@ -91,7 +91,7 @@ WindowCache::Found WindowFinder::find(std::string_view model, const Upstream* up
 
 ModelReport WindowFinder::look(std::string_view model, const Upstream* upstream, Deadline deadline) {
   std::vector<WindowAttempt> tried;
-  std::optional<ModelLocation> served;
+  std::optional<ReportedModel> served;
   std::optional<ServerKind> kind;
   bool answered = true;
   if (own_entry(model) != nullptr) {
@@ -124,7 +124,7 @@ bool WindowFinder::is_configured(std::string_view model) const {
 }
 
 ModelReport WindowFinder::conclude(std::string_view model, const Upstream* upstream,
-                                   std::optional<ServerKind> kind, std::optional<ModelLocation> served,
+                                   std::optional<ServerKind> kind, std::optional<ReportedModel> served,
                                    std::vector<WindowAttempt> tried) const {
   ModelReport report;
   report.kind = kind;
@@ -149,7 +149,7 @@ ModelReport WindowFinder::conclude(std::string_view model, const Upstream* upstr
   return report;
 }
 
-bool WindowFinder::from_server(const std::optional<ModelLocation>& served, ModelReport& report) const {
+bool WindowFinder::from_server(const std::optional<ReportedModel>& served, ModelReport& report) const {
   if (!served) return false;
   if (served->served > 0) {
     settle(report, served->served, WindowSource::served, served->confidence);
@@ -208,11 +208,11 @@ Result<std::vector<ListedModel>> WindowFinder::list(const Upstream& upstream, De
     return fail(models.error().code, "cannot list the models of {}. {}", upstream.shown,
                 so_far.empty() ? models.error().what : in_words(so_far));
   std::vector<ListedModel> all;
-  for (const ModelLocation& listed : *models) {
+  for (const ReportedModel& listed : *models) {
     if (progress) progress(all.size(), models->size(), listed.name);
     cache_.forget_failure(upstream.cache_key, listed.name);  // it answers now
     auto found = cache_.get(upstream.cache_key, listed.name, deadline, [&] {
-      ModelLocation whole = talk.completed(listed);
+      ReportedModel whole = talk.completed(listed);
       return conclude(listed.name, &upstream, kind, std::move(whole), talk.take_tried());
     });
     if (!found)

@@ -62,9 +62,9 @@ class WindowFinder {
  private:
   ModelReport look(std::string_view model, const Upstream* upstream, Deadline deadline);
   ModelReport conclude(std::string_view model, const Upstream* upstream, std::optional<ServerKind> kind,
-                       std::optional<ModelLocation> served, std::vector<WindowAttempt> tried) const;
+                       std::optional<ReportedModel> served, std::vector<WindowAttempt> tried) const;
   const ModelCard* own_entry(std::string_view model) const;
-  bool from_server(const std::optional<ModelLocation>& served, ModelReport& report) const;
+  bool from_server(const std::optional<ReportedModel>& served, ModelReport& report) const;
   bool from_catalogue(std::string_view model, ModelReport& report) const;
   void assume(ModelReport& report) const;
   void remember_kind(const Upstream& upstream, std::optional<ServerKind> kind);

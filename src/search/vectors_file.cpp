@@ -81,7 +81,7 @@ class Reader {
   std::span<const std::byte> rest_;
 };
 
-tl::unexpected<Error> broken(std::string_view what) {
+tl::unexpected<Error> broken_vectors(std::string_view what) {
   return fail(Errc::damaged, "the vectors file is inconsistent: {}", what);
 }
 
@@ -164,14 +164,16 @@ Result<Vectors::Loaded> Vectors::load(const std::filesystem::path& path, IndexId
 Result<Vectors::Loaded> Vectors::read(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                                       IndexId index, std::uint32_t dimensions, VectorOptions options) {
   VectorsHeader header;
-  if (bytes.size() < sizeof(header)) return broken("it has no header");
+  if (bytes.size() < sizeof(header)) return broken_vectors("it has no header");
   std::memcpy(&header, bytes.data(), sizeof(header));
-  if (header.magic != vectors_magic) return broken("it is not a vectors file");
-  if (header.schema != vectors_schema) return broken("it has another version");
-  if (header.index != index || header.dimensions != dimensions) return broken("it belongs to another index");
-  if (header.bytes != bytes.size() || header.bytes != bytes_for(header)) return broken("its size is wrong");
-  if (header.nodes > header.vectors) return broken("there are more nodes than vectors");
-  if (checksum_of_vectors(bytes) != header.checksum) return broken("it fails its checksum");
+  if (header.magic != vectors_magic) return broken_vectors("it is not a vectors file");
+  if (header.schema != vectors_schema) return broken_vectors("it has another version");
+  if (header.index != index || header.dimensions != dimensions)
+    return broken_vectors("it belongs to another index");
+  if (header.bytes != bytes.size() || header.bytes != bytes_for(header))
+    return broken_vectors("its size is wrong");
+  if (header.nodes > header.vectors) return broken_vectors("there are more nodes than vectors");
+  if (checksum_of_vectors(bytes) != header.checksum) return broken_vectors("it fails its checksum");
 
   Loaded loaded{std::make_shared<Vectors>(dimensions, options), {}};
   Vectors& all = *loaded.vectors;
@@ -180,7 +182,7 @@ Result<Vectors::Loaded> Vectors::read(std::span<const std::byte> bytes, std::sha
   const auto chunks = reader.take<ChunkId>(header.vectors);
   if (std::adjacent_find(chunks.begin(), chunks.end(), std::greater_equal<>()) != chunks.end() ||
       (!chunks.empty() && chunks.back() > header.highest))
-    return broken("chunk ids do not ascend");
+    return broken_vectors("chunk ids do not ascend");
   all.chunks_.begin_with(chunks);
   all.documents_.begin_with(reader.take<DocumentId>(header.vectors));
   all.vectors_.begin_with(reader.take<Bf16>(std::size_t{header.vectors} * dimensions));
@@ -191,7 +193,7 @@ Result<Vectors::Loaded> Vectors::read(std::span<const std::byte> bytes, std::sha
   reader.copy(rows.ground, header.nodes);
   reader.copy(rows.upper, header.upper_rows);
   if (!all.graph_.restore(std::move(rows), header.nodes, header.entry))
-    return broken("its links are invalid");
+    return broken_vectors("its links are invalid");
   all.highest_ = header.highest;
   all.revision_ = header.revision;
 

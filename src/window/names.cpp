@@ -9,12 +9,9 @@ namespace {
 
 constexpr std::size_t longest_name = 512;
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_letter(char c) {
-  return c >= 'a' && c <= 'z';
-}
+using base::is_digit;
+using base::is_lower;
+
 bool all_digits(std::string_view word) {
   return !word.empty() && std::ranges::all_of(word, is_digit);
 }
@@ -83,7 +80,7 @@ std::vector<std::string> words_of(std::string_view name) {
   char before = 0;
   for (const char c : base::to_lower_ascii(name.substr(0, longest_name))) {
     const bool separator = c == '-' || c == ':' || c == '@' || c == '/' || c == ' ' || c == '_';
-    if ((separator || (is_letter(before) && is_digit(c) && !is_digit(words.back().front()))) &&
+    if ((separator || (is_lower(before) && is_digit(c) && !is_digit(words.back().front()))) &&
         !words.back().empty())
       words.emplace_back();
     if (!separator) words.back() += c;

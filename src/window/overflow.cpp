@@ -12,6 +12,8 @@
 namespace plimsoll::window {
 namespace {
 
+using base::is_digit;
+
 constexpr std::size_t longest_body = 1'000'000;
 constexpr std::size_t longest_message = 20'000;  // that is searched
 constexpr std::size_t longest_said = 400;
@@ -77,10 +79,6 @@ constexpr auto answer_places = std::to_array<std::string_view>(
 
 bool has_any(std::string_view text, std::span<const std::string_view> words) {
   return std::ranges::any_of(words, [&](auto word) { return text.find(word) != std::string_view::npos; });
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 // Reads a whole number, possibly with thousands separators, and removes it from `text`.

@@ -20,9 +20,9 @@ constexpr std::array<std::string_view, 33> file_types{
 
 }  // namespace
 
-Result<ModelLocation> read_gguf_model(std::string_view file) {
+Result<ReportedModel> read_gguf_model(std::string_view file) {
   TRY(const count::GgufMetadata metadata, count::read_gguf_metadata(file));
-  ModelLocation model;
+  ReportedModel model;
   model.name = metadata.text("general.name");
   model.family = metadata.text("general.architecture");
   if (model.family.empty() || model.family.size() > longest_text)

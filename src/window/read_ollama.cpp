@@ -8,16 +8,14 @@
 namespace plimsoll::window {
 namespace {
 
-constexpr std::size_t most_models = 10'000;
-
-void read_details(const Json& details, ModelLocation& model) {
+void read_details(const Json& details, ReportedModel& model) {
   model.parameters = text_in(details, "parameter_size");
   model.quantization = text_in(details, "quantization_level");
   model.family = text_in(details, "family");
 }
 
 // "num_ctx                        8192"; the last one wins, as in a Modelfile.
-void read_parameter(std::string_view line, ModelLocation& model) {
+void read_parameter(std::string_view line, ReportedModel& model) {
   line = base::trim(line);
   const std::size_t end = line.find_first_of(" \t");
   if (line.substr(0, end) != "num_ctx") return;
@@ -29,7 +27,7 @@ void read_parameter(std::string_view line, ModelLocation& model) {
 }
 
 // One string with a line per parameter; older versions have a list of strings.
-void read_parameters(const Json& parameters, ModelLocation& model) {
+void read_parameters(const Json& parameters, ReportedModel& model) {
   if (parameters.is_null()) return;
   if (parameters.is_string()) {
     std::string_view rest = parameters.get_ref<const std::string&>();
@@ -50,7 +48,7 @@ void read_parameters(const Json& parameters, ModelLocation& model) {
 }
 
 // <architecture>.context_length: the model's maximum.
-void read_model_info(const Json& info, ModelLocation& model) {
+void read_model_info(const Json& info, ReportedModel& model) {
   const std::string architecture = text_in(info, "general.architecture");
   std::string problem;  // of the maximum only; the served window does not depend on it
   if (!architecture.empty()) model.maximum = tokens_in(info, architecture + ".context_length", problem);
@@ -60,11 +58,11 @@ void read_model_info(const Json& info, ModelLocation& model) {
 
 }  // namespace
 
-Result<ModelLocation> read_ollama_show(std::string_view reply) {
+Result<ReportedModel> read_ollama_show(std::string_view reply) {
   TRY(const Json json, parse_reply(reply));
   if (!json.contains("details") && !json.contains("model_info") && !json.contains("parameters"))
     return fail(Errc::upstream_failed, "the reply has no details, model_info or parameters");
-  ModelLocation model;
+  ReportedModel model;
   read_details(member(json, "details"), model);
   read_model_info(member(json, "model_info"), model);
   read_parameters(member(json, "parameters"), model);
@@ -77,14 +75,14 @@ Result<ModelLocation> read_ollama_show(std::string_view reply) {
   return model;
 }
 
-Result<std::vector<ModelLocation>> read_ollama_list(std::string_view reply) {
+Result<std::vector<ReportedModel>> read_ollama_list(std::string_view reply) {
   TRY(const Json json, parse_reply(reply));
   const Json& list = member(json, "models");
-  std::vector<ModelLocation> models;
+  std::vector<ReportedModel> models;
   if (json.contains("models") && list.is_null()) return models;  // an empty list, in Go
   if (!list.is_array()) return fail(Errc::upstream_failed, "the reply has no list of models");
   for (const Json& entry : list) {
-    ModelLocation model;
+    ReportedModel model;
     model.name = text_in(entry, "name");
     if (model.name.empty()) model.name = text_in(entry, "model");
     if (model.name.empty() || models.size() >= most_models) continue;

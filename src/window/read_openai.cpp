@@ -10,8 +10,6 @@ namespace plimsoll {
 namespace window {
 namespace {
 
-constexpr std::size_t most_models = 10'000;
-
 // A field with the served window. OpenRouter's top_provider overrides its context_length,
 // which is the maximum of all its providers.
 struct Field {
@@ -28,7 +26,7 @@ constexpr Field served_fields[] = {
     {"", "max_input_tokens", Confidence::high},            // Anthropic
 };
 
-void read_served(const Json& entry, ModelLocation& model) {
+void read_served(const Json& entry, ReportedModel& model) {
   for (const Field& field : served_fields) {
     const Json& holder = field.within.empty() ? entry : member(entry, field.within);
     const Tokens tokens = tokens_in(holder, field.key, model.problem);
@@ -45,8 +43,8 @@ void read_served(const Json& entry, ModelLocation& model) {
   if (model.served > 0) model.problem.clear();  // other problems do not matter
 }
 
-ModelLocation read_entry(const Json& entry) {
-  ModelLocation model;
+ReportedModel read_entry(const Json& entry) {
+  ReportedModel model;
   model.name = text_in(entry, "id");
   read_served(entry, model);
   std::string ignored;
@@ -61,15 +59,15 @@ ModelLocation read_entry(const Json& entry) {
 }
 
 // A LoRA adapter without a window has that of its base model. `parents`: by model, or empty.
-void inherit_from_parents(const std::vector<std::string>& parents, std::vector<ModelLocation>& models) {
-  std::map<std::string_view, const ModelLocation*> by_name;
-  for (const ModelLocation& model : models) by_name.emplace(model.name, &model);
+void inherit_from_parents(const std::vector<std::string>& parents, std::vector<ReportedModel>& models) {
+  std::map<std::string_view, const ReportedModel*> by_name;
+  for (const ReportedModel& model : models) by_name.emplace(model.name, &model);
   for (std::size_t i = 0; i < models.size(); ++i) {
-    ModelLocation& model = models[i];
+    ReportedModel& model = models[i];
     if (model.served > 0 || !model.problem.empty() || parents[i].empty()) continue;
     const auto found = by_name.find(parents[i]);
     if (found == by_name.end() || found->second->served == 0) continue;
-    const ModelLocation& parent = *found->second;
+    const ReportedModel& parent = *found->second;
     model.served = parent.served;
     model.served_by = parent.served_by + " of " + parent.name;
     model.maximum = parent.maximum;
@@ -91,16 +89,16 @@ bool any_is(const Json& data, std::string_view key, std::string_view value) {
 
 }  // namespace
 
-Result<std::vector<ModelLocation>> read_openai_models(std::string_view reply) {
+Result<std::vector<ReportedModel>> read_openai_models(std::string_view reply) {
   TRY(const Json json, parse_reply(reply));
   const Json& data = member(json, "data");
-  std::vector<ModelLocation> models;
+  std::vector<ReportedModel> models;
   if (json.contains("data") && data.is_null()) return models;
   if (!data.is_array()) return fail(Errc::upstream_failed, "the reply has no list under data");
   std::vector<std::string> parents;
   for (const Json& entry : data) {
     if (models.size() >= most_models) break;
-    ModelLocation model = read_entry(entry);
+    ReportedModel model = read_entry(entry);
     if (model.name.empty()) continue;
     models.push_back(std::move(model));
     parents.push_back(text_in(entry, "parent"));

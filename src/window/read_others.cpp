@@ -6,8 +6,6 @@
 namespace plimsoll::window {
 namespace {
 
-constexpr std::size_t most_models = 10'000;
-
 // "/models/qwen2.5-7b-q4_k_m.gguf" -> "qwen2.5-7b-q4_k_m.gguf"
 std::string file_name(const std::string& path) {
   return path.substr(path.find_last_of("/\\") + 1);
@@ -16,12 +14,12 @@ std::string file_name(const std::string& path) {
 }  // namespace
 
 // n_ctx is per slot: the server has already divided it.
-Result<ModelLocation> read_llama_props(std::string_view reply) {
+Result<ReportedModel> read_llama_props(std::string_view reply) {
   TRY(const Json json, parse_reply(reply));
   const Json& settings = member(json, "default_generation_settings");
   if (!settings.is_object())
     return fail(Errc::upstream_failed, "the reply has no default_generation_settings");
-  ModelLocation model;
+  ReportedModel model;
   model.name = text_in(json, "model_alias");
   if (model.name.empty()) model.name = file_name(text_in(json, "model_path"));
   model.served = tokens_in(settings, "n_ctx", model.problem);
@@ -32,13 +30,13 @@ Result<ModelLocation> read_llama_props(std::string_view reply) {
   return model;
 }
 
-Result<std::vector<ModelLocation>> read_lm_studio_models(std::string_view reply) {
+Result<std::vector<ReportedModel>> read_lm_studio_models(std::string_view reply) {
   TRY(const Json json, parse_reply(reply));
   const Json& data = member(json, "data");
   if (!data.is_array()) return fail(Errc::upstream_failed, "the reply has no list under data");
-  std::vector<ModelLocation> models;
+  std::vector<ReportedModel> models;
   for (const Json& entry : data) {
-    ModelLocation model;
+    ReportedModel model;
     model.name = text_in(entry, "id");
     if (model.name.empty() || models.size() >= most_models) continue;
     model.served = tokens_in(entry, "loaded_context_length", model.problem);
@@ -52,9 +50,9 @@ Result<std::vector<ModelLocation>> read_lm_studio_models(std::string_view reply)
   return models;
 }
 
-Result<ModelLocation> read_tgi_info(std::string_view reply) {
+Result<ReportedModel> read_tgi_info(std::string_view reply) {
   TRY(const Json json, parse_reply(reply));
-  ModelLocation model;
+  ReportedModel model;
   model.name = text_in(json, "model_id");
   if (model.name.empty()) return fail(Errc::upstream_failed, "the reply has no model_id");
   model.served = tokens_in(json, "max_total_tokens", model.problem);
@@ -64,13 +62,13 @@ Result<ModelLocation> read_tgi_info(std::string_view reply) {
 }
 
 // The limit of the input; answers have a separate one.
-Result<std::vector<ModelLocation>> read_gemini_models(std::string_view reply) {
+Result<std::vector<ReportedModel>> read_gemini_models(std::string_view reply) {
   TRY(const Json json, parse_reply(reply));
   const Json& list = member(json, "models");
   if (!list.is_array()) return fail(Errc::upstream_failed, "the reply has no list of models");
-  std::vector<ModelLocation> models;
+  std::vector<ReportedModel> models;
   for (const Json& entry : list) {
-    ModelLocation model;
+    ReportedModel model;
     model.name = text_in(entry, "name");
     if (model.name.starts_with("models/")) model.name.erase(0, 7);
     if (model.name.empty() || models.size() >= most_models) continue;

@@ -6,13 +6,13 @@
 
 namespace plimsoll {
 
-Result<std::vector<ModelLocation>> read_models(ServerKind kind, std::string_view reply) {
+Result<std::vector<ReportedModel>> read_models(ServerKind kind, std::string_view reply) {
   switch (kind) {
     case ServerKind::ollama: return window::read_ollama_list(reply);
     case ServerKind::lm_studio: return window::read_lm_studio_models(reply);
     case ServerKind::gemini: return window::read_gemini_models(reply);
     case ServerKind::tgi: {
-      TRY(ModelLocation model, window::read_tgi_info(reply));
+      TRY(ReportedModel model, window::read_tgi_info(reply));
       return std::vector{std::move(model)};
     }
     case ServerKind::llama_cpp:
@@ -21,20 +21,20 @@ Result<std::vector<ModelLocation>> read_models(ServerKind kind, std::string_view
     case ServerKind::anthropic:
     case ServerKind::openai: break;
   }
-  TRY(std::vector<ModelLocation> models, window::read_openai_models(reply));
+  TRY(std::vector<ReportedModel> models, window::read_openai_models(reply));
   // Its list has the trained window; the served one is in /props.
   if (kind == ServerKind::llama_cpp)
-    for (ModelLocation& model : models) model.served = 0;
+    for (ReportedModel& model : models) model.served = 0;
   return models;
 }
 
-Result<ModelLocation> read_model(ServerKind kind, std::string_view reply) {
+Result<ReportedModel> read_model(ServerKind kind, std::string_view reply) {
   if (kind == ServerKind::ollama) return window::read_ollama_show(reply);
   if (kind == ServerKind::llama_cpp) return window::read_llama_props(reply);
   return fail(Errc::bad_input, "{} has no request for one model", name_of(kind));
 }
 
-Result<std::vector<ModelLocation>> read_loaded(ServerKind kind, std::string_view reply) {
+Result<std::vector<ReportedModel>> read_loaded(ServerKind kind, std::string_view reply) {
   if (kind == ServerKind::ollama) return window::read_ollama_list(reply);
   return fail(Errc::bad_input, "{} has no request for loaded models", name_of(kind));
 }
@@ -56,18 +56,18 @@ bool answers_as(ServerKind kind, std::string_view reply) {
   return read_models(kind, reply).has_value();
 }
 
-const ModelLocation* find_served(const std::vector<ModelLocation>& models, std::string_view name) {
+const ReportedModel* find_served(const std::vector<ReportedModel>& models, std::string_view name) {
   if (name.empty()) return nullptr;
-  const auto same = [&](const std::string& wanted) -> const ModelLocation* {
-    for (const ModelLocation& model : models)
+  const auto same = [&](const std::string& wanted) -> const ReportedModel* {
+    for (const ReportedModel& model : models)
       if (base::to_lower_ascii(model.name) == wanted) return &model;
     return nullptr;
   };
   const std::string lower = base::to_lower_ascii(name);
-  for (const ModelLocation& model : models)
+  for (const ReportedModel& model : models)
     if (model.name == name) return &model;
-  if (const ModelLocation* found = same(lower)) return found;
-  if (const ModelLocation* found = same(lower + ":latest")) return found;
+  if (const ReportedModel* found = same(lower)) return found;
+  if (const ReportedModel* found = same(lower + ":latest")) return found;
   if (lower.starts_with("models/")) return same(lower.substr(7));
   return lower.ends_with(":latest") ? same(lower.substr(0, lower.size() - 7)) : nullptr;
 }

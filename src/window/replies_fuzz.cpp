@@ -7,17 +7,17 @@
 
 namespace {
 
-using plimsoll::ModelLocation;
+using plimsoll::ReportedModel;
 
-void check(const ModelLocation& model) {
+void check(const ReportedModel& model) {
   for (const plimsoll::Tokens figure : {model.served, model.maximum, model.max_output})
     if (figure < 0 || figure > plimsoll::largest_served_window) std::abort();
   if (model.served > 0 && model.served_by.empty()) std::abort();
   if (model.problem.size() > 2000) std::abort();
 }
 
-void check(const std::vector<ModelLocation>& models) {
-  for (const ModelLocation& model : models) {
+void check(const std::vector<ReportedModel>& models) {
+  for (const ReportedModel& model : models) {
     if (model.name.empty() || plimsoll::find_served(models, model.name) == nullptr) std::abort();
     check(model);
   }

@@ -17,22 +17,22 @@ std::string recorded(const std::string& name) {
   return text.value_or("");
 }
 
-ModelLocation model_of(ServerKind kind, const std::string& reply) {
+ReportedModel model_of(ServerKind kind, const std::string& reply) {
   const auto model = read_model(kind, reply);
   if (!model) ADD_FAILURE() << model.error().what;
-  return model.value_or(ModelLocation{});
+  return model.value_or(ReportedModel{});
 }
 
-ModelLocation listed(ServerKind kind, const std::string& reply, std::string_view name) {
+ReportedModel listed(ServerKind kind, const std::string& reply, std::string_view name) {
   const auto models = read_models(kind, reply);
   if (!models) ADD_FAILURE() << models.error().what;
-  const ModelLocation* found = models ? find_served(*models, name) : nullptr;
+  const ReportedModel* found = models ? find_served(*models, name) : nullptr;
   if (found == nullptr) ADD_FAILURE() << name << " is not listed";
-  return found == nullptr ? ModelLocation{} : *found;
+  return found == nullptr ? ReportedModel{} : *found;
 }
 
 TEST(Replies, OllamaSaysNumCtxAsTextOrAsAList) {
-  const ModelLocation text = model_of(ServerKind::ollama, recorded("ollama_show"));
+  const ReportedModel text = model_of(ServerKind::ollama, recorded("ollama_show"));
   EXPECT_EQ(text.served, 8192);
   EXPECT_EQ(text.served_by, "num_ctx");
   EXPECT_EQ(text.confidence, Confidence::high);
@@ -40,21 +40,21 @@ TEST(Replies, OllamaSaysNumCtxAsTextOrAsAList) {
   EXPECT_EQ(text.parameters, "3.2B");
   EXPECT_EQ(text.quantization, "Q4_K_M");
   EXPECT_EQ(text.family, "llama");
-  const ModelLocation list = model_of(ServerKind::ollama, recorded("ollama_show_list"));
+  const ReportedModel list = model_of(ServerKind::ollama, recorded("ollama_show_list"));
   EXPECT_EQ(list.served, 8192);
   EXPECT_EQ(list.maximum, 32768);
   EXPECT_EQ(list.family, "gemma3");
 }
 
 TEST(Replies, OllamasMaximumIsNeverWhatItServes) {
-  const ModelLocation model = model_of(ServerKind::ollama, recorded("ollama_show_unset"));
+  const ReportedModel model = model_of(ServerKind::ollama, recorded("ollama_show_unset"));
   EXPECT_EQ(model.served, 0);
   EXPECT_EQ(model.problem, "");
   EXPECT_EQ(model.maximum, 131072);
 }
 
 TEST(Replies, OllamaLowersNumCtxToTheMaximum) {
-  const ModelLocation model = model_of(
+  const ReportedModel model = model_of(
       ServerKind::ollama,
       R"({"parameters": "num_ctx 99999", "model_info": {"general.architecture": "x", "x.context_length": 2048}})");
   EXPECT_EQ(model.served, 2048);
@@ -64,7 +64,7 @@ TEST(Replies, OllamaLowersNumCtxToTheMaximum) {
 TEST(Replies, OllamaSaysWhatALoadedModelHas) {
   const auto loaded = read_loaded(ServerKind::ollama, recorded("ollama_ps"));
   ASSERT_TRUE(loaded);
-  const ModelLocation* model = find_served(*loaded, "llama3.2:3b");
+  const ReportedModel* model = find_served(*loaded, "llama3.2:3b");
   ASSERT_NE(model, nullptr);
   EXPECT_EQ(model->served, 16384);
   EXPECT_EQ(model->confidence, Confidence::medium);
@@ -74,11 +74,11 @@ TEST(Replies, OllamaSaysWhatALoadedModelHas) {
 }
 
 TEST(Replies, LlamaCppSaysWhatASlotHas) {
-  const ModelLocation props = model_of(ServerKind::llama_cpp, recorded("llama_props"));
+  const ReportedModel props = model_of(ServerKind::llama_cpp, recorded("llama_props"));
   EXPECT_EQ(props.served, 4096);
   EXPECT_EQ(props.served_by, "n_ctx of each of 4 slots");
   EXPECT_EQ(props.name, "qwen2.5-7b-instruct-q4_k_m.gguf");
-  const ModelLocation entry =
+  const ReportedModel entry =
       listed(ServerKind::llama_cpp, recorded("llama_models"), "/models/qwen2.5-7b-instruct-q4_k_m.gguf");
   EXPECT_EQ(entry.served, 0);
   EXPECT_EQ(entry.maximum, 32768);
@@ -86,41 +86,41 @@ TEST(Replies, LlamaCppSaysWhatASlotHas) {
 }
 
 TEST(Replies, VllmAndKaitoSayMaxModelLen) {
-  const ModelLocation model = listed(ServerKind::vllm, recorded("vllm_models"), "Qwen/Qwen2.5-7B-Instruct");
+  const ReportedModel model = listed(ServerKind::vllm, recorded("vllm_models"), "Qwen/Qwen2.5-7B-Instruct");
   EXPECT_EQ(model.served, 24576);
   EXPECT_EQ(model.served_by, "max_model_len");
   EXPECT_EQ(model.confidence, Confidence::high);
-  const ModelLocation adapter = listed(ServerKind::vllm, recorded("vllm_models"), "sql-adapter");
+  const ReportedModel adapter = listed(ServerKind::vllm, recorded("vllm_models"), "sql-adapter");
   EXPECT_EQ(adapter.served, 24576);
   EXPECT_EQ(adapter.served_by, "max_model_len of Qwen/Qwen2.5-7B-Instruct");
   EXPECT_EQ(listed(ServerKind::vllm, recorded("kaito_models"), "phi-4-mini-instruct").served, 65536);
 }
 
 TEST(Replies, OpenRouterLikeServersSayContextLength) {
-  const ModelLocation two =
+  const ReportedModel two =
       listed(ServerKind::openrouter, recorded("openrouter_models"), "qwen/qwen3-235b-a22b");
   EXPECT_EQ(two.served, 40960);
   EXPECT_EQ(two.served_by, "top_provider.context_length");
   EXPECT_EQ(two.maximum, 131072);
   EXPECT_EQ(two.max_output, 40960);
-  const ModelLocation one =
+  const ReportedModel one =
       listed(ServerKind::openrouter, recorded("openrouter_models"), "mistralai/mistral-nemo");
   EXPECT_EQ(one.served, 131072);
   EXPECT_EQ(one.confidence, Confidence::medium);
-  const ModelLocation groq = listed(ServerKind::openai, recorded("groq_models"), "llama-3.3-70b-versatile");
+  const ReportedModel groq = listed(ServerKind::openai, recorded("groq_models"), "llama-3.3-70b-versatile");
   EXPECT_EQ(groq.served, 131072);
   EXPECT_EQ(groq.served_by, "context_window");
   EXPECT_EQ(groq.max_output, 32768);
 }
 
 TEST(Replies, LmStudioSaysWhatIsLoaded) {
-  const ModelLocation loaded =
+  const ReportedModel loaded =
       listed(ServerKind::lm_studio, recorded("lmstudio_models"), "qwen2.5-7b-instruct");
   EXPECT_EQ(loaded.served, 12288);
   EXPECT_EQ(loaded.maximum, 32768);
   EXPECT_EQ(loaded.quantization, "Q4_K_M");
   EXPECT_EQ(loaded.family, "qwen2");
-  const ModelLocation idle =
+  const ReportedModel idle =
       listed(ServerKind::lm_studio, recorded("lmstudio_models"), "meta-llama-3.1-8b-instruct");
   EXPECT_EQ(idle.served, 0);
   EXPECT_EQ(idle.maximum, 131072);
@@ -128,11 +128,11 @@ TEST(Replies, LmStudioSaysWhatIsLoaded) {
 
 TEST(Replies, TgiGeminiAndAnthropicSayTheirs) {
   EXPECT_EQ(listed(ServerKind::tgi, recorded("tgi_info"), "mistralai/Mistral-7B-Instruct-v0.3").served, 8192);
-  const ModelLocation gemini =
+  const ReportedModel gemini =
       listed(ServerKind::gemini, recorded("gemini_models"), "models/gemini-2.5-flash");
   EXPECT_EQ(gemini.served, 1048576);
   EXPECT_EQ(gemini.max_output, 65536);
-  const ModelLocation claude =
+  const ReportedModel claude =
       listed(ServerKind::anthropic, recorded("anthropic_models"), "claude-sonnet-4-5-20250929");
   EXPECT_EQ(claude.served, 200000);
   EXPECT_EQ(claude.max_output, 64000);
@@ -206,7 +206,7 @@ TEST(Replies, FiguresThatCannotBeAreNotBelievedAndSaidWithWhatStoodThere) {
   for (const Form& form : forms) {
     for (const auto& [value, shown] : lies) {
       const std::string reply = lie(form.text, value);
-      const ModelLocation model = form.list ? listed(form.kind, reply, "m") : model_of(form.kind, reply);
+      const ReportedModel model = form.list ? listed(form.kind, reply, "m") : model_of(form.kind, reply);
       EXPECT_EQ(model.served, 0) << reply;
       EXPECT_EQ(model.problem,
                 std::string(form.key) + " is " + shown + ", not a whole number from 1 to 100,000,000")
@@ -214,7 +214,7 @@ TEST(Replies, FiguresThatCannotBeAreNotBelievedAndSaidWithWhatStoodThere) {
       ++checked;
     }
     const std::string none = lie(form.text, "null");
-    const ModelLocation silent = form.list ? listed(form.kind, none, "m") : model_of(form.kind, none);
+    const ReportedModel silent = form.list ? listed(form.kind, none, "m") : model_of(form.kind, none);
     EXPECT_EQ(silent.served, 0);
     EXPECT_EQ(silent.problem, "");
   }
@@ -223,7 +223,7 @@ TEST(Replies, FiguresThatCannotBeAreNotBelievedAndSaidWithWhatStoodThere) {
 
 TEST(Replies, OllamasParametersAreReadStrictly) {
   const auto problem = [](const std::string& parameters) {
-    const ModelLocation model = model_of(ServerKind::ollama, R"({"parameters": )" + parameters + "}");
+    const ReportedModel model = model_of(ServerKind::ollama, R"({"parameters": )" + parameters + "}");
     EXPECT_EQ(model.served, 0) << parameters;
     return model.problem;
   };
@@ -284,7 +284,7 @@ TEST(Replies, DepthAndLengthDoNotHurt) {
 }
 
 TEST(Served, NamesAreCompletedAsServersDo) {
-  std::vector<ModelLocation> models(3);
+  std::vector<ReportedModel> models(3);
   models[0].name = "llama3.2:latest";
   models[1].name = "Qwen3";
   models[2].name = "qwen3";

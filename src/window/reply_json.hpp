@@ -14,6 +14,8 @@ namespace plimsoll::window {
 
 using Json = nlohmann::json;
 
+constexpr std::size_t most_models = 10'000;  // of one list; the rest is ignored
+
 // Parses an object; upstream_failed: the error says what it is instead: "HTML", "nothing", "JSON cut off or
 // malformed".
 Result<Json> parse_reply(std::string_view reply);

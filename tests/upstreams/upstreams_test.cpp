@@ -40,10 +40,10 @@ std::vector<std::string> answers_of(boost::asio::io_context& io, UpstreamLink& l
     if (!reply) return {reply.error().what};
     std::string whole;
     while (true) {
-      const auto bytes = adapters::wait_for(io, (*reply)->read(soon()));
-      if (!bytes) return {bytes.error().what};
-      if (bytes->empty()) break;
-      whole += *bytes;
+      const auto events = adapters::wait_for(io, (*reply)->next(std::chrono::seconds(10), soon()));
+      if (!events) return {events.error().what};
+      if (events->each.empty()) break;
+      whole += events->bytes;
     }
     answers.push_back(std::move(whole));
   }

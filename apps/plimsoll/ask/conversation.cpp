@@ -6,8 +6,8 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 
+#include "base/chat_reply.hpp"
 #include "base/json/json_text.hpp"
-#include "base/json/parse_json.hpp"
 #include "base/log.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
@@ -24,69 +24,66 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::chrono::minutes patience{30};  // small machines are slow; the user can press Ctrl-C
 
-// Receives the engine's answer as events or as one error.
+// Keeps the engine's answer; its words go on as they come.
 class WordSink final : public engine::AnswerSink {
  public:
   explicit WordSink(const std::function<void(std::string_view)>& words) : words_(words) {}
 
-  Awaitable<Result<void>> head(const engine::AnswerHead& head) override {
-    status_ = head.status;
+  Awaitable<Result<void>> whole(const engine::AnswerStart&, const ReplyBody& body,
+                                const engine::AnswerReport* report) override {
+    add(base::words_in(body.text));
+    spoken_.finish_reason = body.facts.finish_reason;
+    if (report != nullptr) tell(*report);
     co_return Result<void>();
   }
-
-  Awaitable<Result<void>> body(std::string_view bytes) override {
-    held_ += bytes;
-    if (status_ >= 400) co_return Result<void>();
-    for (std::size_t end; (end = held_.find("\n\n")) != std::string::npos; held_.erase(0, end + 2))
-      take_event(std::string_view(held_).substr(0, end));
+  Awaitable<Result<void>> begin(const engine::AnswerStart&) override { co_return Result<void>(); }
+  Awaitable<Result<void>> events(const AnswerEvents& events) override {
+    for (const AnswerEvent& event : events.each) {
+      if (event.facts.is_error) problem_ = base::said_in_error(event.data);
+      if (!event.facts.finish_reason.empty()) spoken_.finish_reason = event.facts.finish_reason;
+      add(base::words_in(event.data));
+    }
+    co_return Result<void>();
+  }
+  Awaitable<Result<void>> end(const engine::AnswerEnd& end) override {
+    if (end.broken != nullptr) problem_ = end.broken->what;
+    if (end.report != nullptr) tell(*end.report);
+    co_return Result<void>();
+  }
+  Awaitable<Result<void>> refused(const engine::AnswerStart&, const ReplyBody& body) override {
+    problem_ = body.said.empty() ? "the model did not answer" : body.said;
+    co_return Result<void>();
+  }
+  Awaitable<Result<void>> turned_away(const Trace&, const engine::Refusal& refusal) override {
+    problem_ = refusal.what;
     co_return Result<void>();
   }
 
   Result<Spoken> take() {
-    if (status_ >= 400) problem_ = message_in(held_);
     if (!problem_.empty()) return fail(Errc::upstream_failed, "{}", problem_);
     return std::move(spoken_);
   }
 
  private:
-  static std::string message_in(const std::string& body) {
-    const Json json = base::parse_json(body);
-    const Json error = json.is_object() ? json.value("error", Json()) : Json();
-    const Json message = error.is_object() ? error.value("message", Json()) : error;
-    return message.is_string() ? message.get<std::string>() : "the model did not answer";
-  }
-
-  void take_event(std::string_view event) {
-    constexpr std::string_view mark = "data: ";
-    if (!event.starts_with(mark)) return;
-    const std::string data(event.substr(mark.size()));
-    const Json chunk = base::parse_json(data);
-    if (!chunk.is_object()) return;  // [DONE]
-    if (chunk.contains("error")) problem_ = message_in(data);
-    for (const Json& choice : chunk.value("choices", Json::array())) {
-      const Json content = choice.value("delta", Json::object()).value("content", Json());
-      if (content.is_string()) add(content.get_ref<const std::string&>());
-      const Json reason = choice.value("finish_reason", Json());
-      if (reason.is_string()) spoken_.finish_reason = reason.get<std::string>();
+  void tell(const engine::AnswerReport& report) {
+    spoken_.without_documents = report.without_documents;
+    spoken_.nothing_near = report.nothing_near;
+    spoken_.is_compressed = report.plan.summary.has_value();
+    for (const auto& [number, found] : report.passages) {
+      const SelectedPassage& passage = found->passage;
+      spoken_.sources.push_back({number, passage.key, passage.path, passage.text, passage.page,
+                                 passage.first_line, passage.last_line});
     }
-    const Json told = chunk.value("plimsoll", Json::object());
-    spoken_.without_documents = told.value("without_documents", spoken_.without_documents);
-    spoken_.nothing_near = told.value("nothing_near", spoken_.nothing_near);
-    for (const Json& passage : told.value("passages", Json::array()))
-      spoken_.sources.push_back(
-          {passage.value("number", std::size_t{0}), passage.value("document", ""), passage.value("path", ""),
-           passage.value("text", ""), passage.value("page", std::uint64_t{0}),
-           passage.value("first_line", std::uint64_t{0}), passage.value("last_line", std::uint64_t{0})});
   }
 
   void add(const std::string& text) {
+    if (text.empty()) return;
     spoken_.text += text;
     words_(text);
   }
 
   const std::function<void(std::string_view)>& words_;
-  int status_ = 200;
-  std::string held_, problem_;
+  std::string problem_;
   Spoken spoken_;
 };
 

@@ -31,6 +31,7 @@ struct Spoken {
   std::vector<Source> sources;    // of the passages in the prompt, in their order
   std::string without_documents;  // reason, if an index was named but no passage of it was sent
   std::string nothing_near;       // warning, if the passages are not near the question
+  bool is_compressed = false;     // a summary replaced older turns
   Trace trace;
 };
 

@@ -145,7 +145,7 @@ Result<void> run(const Globals& globals, AskCommand& command) {
   return print_out(rest);
 }
 
-constexpr const char* examples =
+constexpr const char* ask_examples =
     "Prints the answer as the model generates it, then its sources. --explain also draws the window.\n"
     "Without a model server, the embedded model answers. QUESTION may be several words. - reads standard\n"
     "input, as text in addition to the question or as the question itself.\n"
@@ -166,7 +166,7 @@ constexpr const char* examples =
 void add_ask_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto command = std::make_shared<AskCommand>();
   CLI::App* sub = app.add_subcommand("ask", "Answer a question, from your documents if an index is named");
-  sub->footer(examples);
+  sub->footer(ask_examples);
   sub->add_option("NAME QUESTION", command->words,
                   "The index to search (optional), the question, and - for standard input")
       ->required();

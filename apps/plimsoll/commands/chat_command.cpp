@@ -5,7 +5,6 @@
 #include "adapters/sqlite/sessions.hpp"
 #include "ask/ask_options.hpp"
 #include "base/clock.hpp"
-#include "base/json/parse_json.hpp"
 #include "base/random.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
@@ -134,13 +133,9 @@ class Chat {
     return print_out(
         fmt::format("\n{}{}[{} of {} tokens{}]\n\n", cut ? cut_off_note : "", documents_note(*last_),
                     base::with_thousands(trace.input + last_answer()), base::with_thousands(trace.window),
-                    is_compressed(trace) ? "; older turns are sent as a summary, see /why" : ""));
+                    last_->is_compressed ? "; older turns are sent as a summary, see /why" : ""));
   }
 
-  static bool is_compressed(const Trace& trace) {
-    const Json plan = base::parse_json(trace.plan);
-    return plan.is_object() && plan.contains("summary");
-  }
   Tokens last_answer() const { return last_->trace.usage.answer.value_or(0); }
 
   ChatCommand& command_;
@@ -183,7 +178,7 @@ Result<int> run(const Globals& globals, ChatCommand& command) {
   return chat.exit_code();
 }
 
-constexpr const char* examples =
+constexpr const char* chat_examples =
     "The conversation is stored under the name of its session and can be continued later. Old turns are\n"
     "compressed before the window is full, so a conversation can go on indefinitely.\n"
     "\n"
@@ -200,7 +195,7 @@ constexpr const char* examples =
 void add_chat_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto command = std::make_shared<ChatCommand>();
   CLI::App* sub = app.add_subcommand("chat", "Chat with a model, about your documents if an index is named");
-  sub->footer(std::string(examples) + commands);
+  sub->footer(std::string(chat_examples) + commands);
   sub->add_option("NAME", command->options.index, "The index to search");
   sub->add_option("--session", command->session, "Continue this session, or start it (default: a new one)")
       ->type_name("S");

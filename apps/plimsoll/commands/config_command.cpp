@@ -9,12 +9,12 @@
 namespace plimsoll {
 namespace {
 
-struct Options {
+struct ConfigOptions {
   bool json = false;
   std::vector<std::string> keys;
 };
 
-Result<void> print_settings(const Globals& globals, const Options& options) {
+Result<void> print_settings(const Globals& globals, const ConfigOptions& options) {
   TRY(const auto which, base::select_settings(options.keys));
   TRY(const base::Settings settings, load_settings(globals));
   const Terminal terminal = terminal_of_stdout();
@@ -28,7 +28,7 @@ Result<void> print_settings(const Globals& globals, const Options& options) {
 }  // namespace
 
 void add_config_command(CLI::App& app, const Globals& globals, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ConfigOptions>();
   CLI::App* command = app.add_subcommand("config", "Show settings with value, origin and meaning");
   command->footer(
       "Examples:\n"

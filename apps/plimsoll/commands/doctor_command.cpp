@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct DoctorOptions {
   std::vector<std::string> upstreams;
   bool json = false;
 };
@@ -48,7 +48,7 @@ std::string as_text(const Diagnoses& all, const Terminal& terminal) {
   return out;
 }
 
-Result<void> run(const Globals& globals, const Options& options) {
+Result<void> run(const Globals& globals, const DoctorOptions& options) {
   TRY(const base::Settings settings, load_settings(globals));
   Diagnoses all;
   const auto add = [&](Diagnoses some) { std::ranges::move(some, std::back_inserter(all)); };
@@ -63,7 +63,7 @@ Result<void> run(const Globals& globals, const Options& options) {
   return fail(Errc::damaged, "{} of {} checks failed", bad, all.size());
 }
 
-constexpr const char* examples =
+constexpr const char* doctor_examples =
     "Checks the folders, the clock, the store and its indexes, the embedders, the upstreams with the\n"
     "windows of their models, and the limits of this machine. Changes nothing except the cached\n"
     "windows. The exit status is 1 if a check fails.\n"
@@ -76,10 +76,10 @@ constexpr const char* examples =
 }  // namespace
 
 void add_doctor_command(CLI::App& app, const Globals& globals, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DoctorOptions>();
   CLI::App* command =
       app.add_subcommand("doctor", "Check everything the gateway needs, and say how to fix problems");
-  command->footer(examples);
+  command->footer(doctor_examples);
   command->add_option("--upstream", options->upstreams, "Model server; may be repeated")
       ->type_name("[NAME=]URL")
       ->allow_extra_args(false);

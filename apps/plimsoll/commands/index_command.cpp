@@ -228,7 +228,7 @@ Result<void> rebuild(const base::Settings& settings, const IndexOptions& options
   return print_out(fmt::format("rebuilt {} from its {} documents\n", printable(info.name), info.documents));
 }
 
-constexpr const char* examples =
+constexpr const char* index_examples =
     "Examples:\n"
     "  plimsoll index add manual docs README.md        create or update an index\n"
     "  plimsoll index add manual docs --prune          and remove documents of deleted files\n"
@@ -318,7 +318,7 @@ CLI::App* add_simple(CLI::App& index, const Globals& globals, int& exit_code, co
 void add_index_command(CLI::App& app, const Globals& globals, int& exit_code) {
   CLI::App* index = app.add_subcommand("index", "Manage indexes of documents");
   index->require_subcommand(1);
-  index->footer(examples);
+  index->footer(index_examples);
   add_add(*index, globals, exit_code);
   const auto simple = [&](const char* name, const char* about, Action action, bool needs_name = true) {
     auto options = std::make_shared<IndexOptions>();

@@ -141,7 +141,7 @@ constexpr const char* about =
     "Show traces of requests: the plan, the usage that the upstream reports, and the difference.\n"
     "`plimsoll serve` stores a trace of every request.";
 
-constexpr const char* examples =
+constexpr const char* inspect_examples =
     "Examples:\n"
     "  plimsoll inspect                      list the latest traces\n"
     "  plimsoll inspect --last               the latest in full: plan, usage, drift, time, passages\n"
@@ -163,7 +163,7 @@ constexpr const char* examples =
 void add_inspect_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto command = std::make_shared<InspectCommand>();
   CLI::App* sub = app.add_subcommand("inspect", about);
-  sub->footer(examples);
+  sub->footer(inspect_examples);
   CLI::Option* id = sub->add_option("ID", command->id, "One trace: its id, or the start or end of it");
   CLI::Option* last = sub->add_flag("--last", command->last, "The latest trace")->excludes(id);
   CLI::Option* session = sub->add_option("--session", command->session, "Only traces of this session")

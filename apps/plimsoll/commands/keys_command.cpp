@@ -167,7 +167,7 @@ Result<void> revoke(const Globals& globals, const KeysOptions& options) {
   return print_out(fmt::format("'{}' is revoked; a running gateway refuses it within a second\n", key.name));
 }
 
-constexpr const char* examples =
+constexpr const char* keys_examples =
     "Examples:\n"
     "  plimsoll keys add ann --tokens-per-day 200000   prints the secret, once\n"
     "  plimsoll keys add team-b --private-indexes      sees only its own indexes\n"
@@ -184,7 +184,7 @@ using Work = Result<void> (*)(const Globals&, const KeysOptions&);
 void add_keys_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<KeysOptions>();
   CLI::App* keys = app.add_subcommand("keys", "Manage API keys and their limits");
-  keys->footer(examples);
+  keys->footer(keys_examples);
   keys->require_subcommand(1);
   const auto sub = [&](const char* name, const char* about, Work work) {
     CLI::App* command = keys->add_subcommand(name, about);

@@ -25,7 +25,7 @@
 namespace plimsoll {
 namespace {
 
-constexpr const char* examples =
+constexpr const char* mcp_examples =
     "Serves the Model Context Protocol, one JSON-RPC message per line, until standard input ends. In an "
     "agent's\n"
     "settings:\n"
@@ -38,7 +38,7 @@ constexpr const char* examples =
 
 constexpr std::size_t line_limit_bytes = std::size_t{64} << 20;
 
-struct Options {
+struct McpOptions {
   std::string root = ".";
 };
 
@@ -53,7 +53,7 @@ Result<void> serve(const gateway::McpServer& server) {
       line_limit_bytes,
       [&](std::string_view line) {
         if (unheard) return;
-        if (const auto answer = gateway::answer_mcp(server, session, line)) say(*answer);
+        if (const auto answer = gateway::answer_mcp(server, session, line)) say(answer->text);
       },
       [&] { say(gateway::answer_mcp_too_long(line_limit_bytes)); });
   std::array<char, std::size_t{1} << 16> buffer;
@@ -137,7 +137,7 @@ class LateServers {
   std::unique_ptr<ConfiguredServers> servers_;
 };
 
-Result<void> run(const Globals& globals, const Options& options) {
+Result<void> run(const Globals& globals, const McpOptions& options) {
   TRY(const base::Settings settings, load_settings(globals));
   TRY(const ModelCatalogue catalogue, known_models(settings));
   const TokenizerLibrary tokenizers = library_of(settings);
@@ -159,10 +159,10 @@ Result<void> run(const Globals& globals, const Options& options) {
 }  // namespace
 
 void add_mcp_command(CLI::App& app, const Globals& globals, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<McpOptions>();
   CLI::App* command =
       app.add_subcommand("mcp", "Serve tools to agents over MCP on standard input and output");
-  command->footer(examples);
+  command->footer(mcp_examples);
   command
       ->add_option("--root", options->root,
                    "Folder whose files agents may read (default: the current folder)")

@@ -155,7 +155,7 @@ Result<void> forget(const Globals& globals, const MemoryOptions& options) {
                                several(static_cast<std::uint64_t>(gone.traces), "trace")));
 }
 
-constexpr const char* examples =
+constexpr const char* memory_examples =
     "Examples:\n"
     "  plimsoll memory add \"Ann is allergic to nuts\" --importance 0.9\n"
     "  plimsoll memory add \"This ticket is about the pump\" --session ticket-7   for that conversation "
@@ -181,7 +181,7 @@ Result<void> tell_added(const engine::AddedFact& added) {
 void add_memory_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<MemoryOptions>();
   CLI::App* memory = app.add_subcommand("memory", "Store, search, rate and delete facts");
-  memory->footer(examples);
+  memory->footer(memory_examples);
   memory->require_subcommand(1);
   const auto sub = [&](const char* name, const char* about, Work work) {
     CLI::App* command = memory->add_subcommand(name, about);

@@ -191,7 +191,7 @@ Result<void> run(const Globals& globals, const ModelsOptions& options) {
   return show_catalogue(catalogue, options);
 }
 
-constexpr const char* examples =
+constexpr const char* models_examples =
     "Examples:\n"
     "  plimsoll models                                 models of the configured servers; without any, the\n"
     "                                                  catalogue\n"
@@ -209,7 +209,7 @@ void add_models_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<ModelsOptions>();
   CLI::App* command =
       app.add_subcommand("models", "List models and their windows, from servers or from the catalogue");
-  command->footer(examples);
+  command->footer(models_examples);
   command->add_option(
       "NAME", options->names,
       "Parts of model names; with --upstream or --kind, models of that server; or .gguf files");

@@ -109,7 +109,7 @@ constexpr const char* about =
     "Plan a chat request: how the window is divided, what is left out, and why.\n"
     "Nothing is sent. Exit status: 0 it fits, 3 it does not fit, 2 wrong usage.";
 
-constexpr const char* examples =
+constexpr const char* plan_examples =
     "Examples:\n"
     "  plimsoll plan request.json --model llama3.2:3b --window 4096\n"
     "  plimsoll plan request.json --model llama3.2:3b --upstream http://localhost:11434\n"
@@ -133,7 +133,7 @@ constexpr const char* examples =
 void add_plan_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto command = std::make_shared<PlanCommand>();
   CLI::App* sub = app.add_subcommand("plan", about);
-  sub->footer(examples);
+  sub->footer(plan_examples);
   sub->add_option("REQUEST", command->request, "File with the request; -: standard input")->required();
   sub->add_option("--model", command->model, "The model (default: the model of the request)");
   sub->add_option("--window", command->window, "The model's window in tokens; overrides all other sources")

@@ -17,7 +17,7 @@
 namespace plimsoll {
 namespace {
 
-constexpr std::chrono::seconds patience{60};
+constexpr std::chrono::seconds search_patience{60};
 
 struct SearchCommandOptions {
   std::string index;
@@ -73,7 +73,7 @@ Result<void> run(const Globals& globals, const SearchCommandOptions& options) {
 
   const auto started = std::chrono::steady_clock::now();
   TRY(const Evidence evidence,
-      library::find_evidence(searchable.open, query, gather, Deadline::after(patience)));
+      library::find_evidence(searchable.open, query, gather, Deadline::after(search_patience)));
   report.selection =
       select_passages(evidence, tokenizer,
                       {.budget = options.budget,
@@ -91,7 +91,7 @@ Result<void> run(const Globals& globals, const SearchCommandOptions& options) {
   return print_out(passages_text(report, terminal_of_stdout()));
 }
 
-constexpr const char* examples =
+constexpr const char* search_examples =
     "Examples:\n"
     "  plimsoll search manual \"how is the margin chosen?\" --budget 500\n"
     "  plimsoll search manual \"margin\" --budget 500 --model llama3.1:8b   counted with the model's "
@@ -105,7 +105,7 @@ void add_search_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<SearchCommandOptions>();
   CLI::App* command =
       app.add_subcommand("search", "Find the best passages for a query, within a token budget");
-  command->footer(examples);
+  command->footer(search_examples);
   command->add_option("NAME", options->index, "The index")->required();
   command->add_option("QUERY", options->words, "The query, one or more words")->required();
   command

@@ -23,7 +23,7 @@
 namespace plimsoll {
 namespace {
 
-constexpr const char* examples =
+constexpr const char* serve_examples =
     "Any client of OpenAI's API works with the base URL http://127.0.0.1:8000/v1. Each request is\n"
     "counted and planned before it is sent to its model; nothing is cut silently.\n"
     "\n"
@@ -39,7 +39,7 @@ constexpr const char* examples =
     "  curl http://127.0.0.1:8000/v1/models            all models with their windows\n"
     "  plimsoll inspect --last                         plan and usage of the last request\n";
 
-struct Options {
+struct ServeOptions {
   std::string listen;
   std::vector<std::string> upstreams;
   std::string model_file;
@@ -156,7 +156,7 @@ Result<void> take_store(const base::Settings& settings, ServedGateway& gateway,
 
 // Starts a gateway with the current settings. `before`: the gateway to replace, or null; a replacement lists
 // all models before it accepts requests.
-Result<Watch> begin(const Globals& globals, const Options& options, const ListenAddress& listen,
+Result<Watch> begin(const Globals& globals, const ServeOptions& options, const ListenAddress& listen,
                     ServedGateway* before, std::optional<ServeLock>& lock) {
   Watch watch;
   TRY(base::Settings settings, load_settings(globals));
@@ -216,7 +216,7 @@ class Retired {
 // Starts a second gateway on the same port with the current settings; the first finishes its open requests.
 // If the new settings are invalid, the first one stays.
 void take_over(Watch& watch, Retired& retired, std::optional<ServeLock>& lock, const Globals& globals,
-               const Options& options, const ListenAddress& listen) {
+               const ServeOptions& options, const ListenAddress& listen) {
   auto next = begin(globals, options, listen, watch.gateway.get(), lock);
   if (!next) {
     log::error("settings not reloaded; the old ones stay in use", {{"why", next.error().what}});
@@ -237,7 +237,7 @@ void end_within(std::chrono::seconds time) {
   }).detach();
 }
 
-Result<void> run(const Globals& globals, const Options& options) {
+Result<void> run(const Globals& globals, const ServeOptions& options) {
   Globals with_store = globals;
   if (!options.config.empty()) with_store.config_file = options.config;
   if (!options.store.empty()) with_store.set.push_back("store_file=" + options.store);
@@ -277,9 +277,9 @@ Result<void> run(const Globals& globals, const Options& options) {
 }  // namespace
 
 void add_serve_command(CLI::App& app, const Globals& globals, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ServeOptions>();
   CLI::App* command = app.add_subcommand("serve", "Run the gateway between clients and model servers");
-  command->footer(examples);
+  command->footer(serve_examples);
   command->add_option("--listen", options->listen, "Address and port to listen on (default: 127.0.0.1:8000)")
       ->type_name("HOST:PORT");
   command

@@ -21,7 +21,7 @@
 namespace plimsoll {
 namespace {
 
-constexpr const char* examples =
+constexpr const char* strategy_examples =
     "Examples:\n"
     "  plimsoll strategy \"Which requests failed on Monday?\" --files logs/*.txt\n"
     "  plimsoll strategy \"Summarize this\" --files report.md --model llama3.2:3b --used 1500\n"
@@ -35,7 +35,7 @@ constexpr const char* examples =
 
 constexpr const char* default_tokenizer = "o200k_base";
 
-struct Options {
+struct StrategyOptions {
   std::vector<std::string> words;  // of the query
   std::vector<std::string> files;
   std::string hint;
@@ -57,8 +57,8 @@ std::function<std::string(const std::string&)> at_least(std::int64_t least) {
   };
 }
 
-Result<void> find_window(const base::Settings& settings, const Options& options, StrategyFindings& found,
-                         StrategyAsk& ask) {
+Result<void> find_window(const base::Settings& settings, const StrategyOptions& options,
+                         StrategyFindings& found, StrategyAsk& ask) {
   found.window_source = "default";
   if (!options.model.empty()) {
     TRY(const ModelCatalogue catalogue, known_models(settings));
@@ -103,8 +103,8 @@ std::optional<WeighedFile> estimated_file(const std::string& path) {
   return WeighedFile{path, static_cast<std::int64_t>(bytes), static_cast<Tokens>(bytes / 4), false, {}};
 }
 
-Result<void> weigh_files(const base::Settings& settings, const Options& options, StrategyFindings& found,
-                         StrategyAsk& ask) {
+Result<void> weigh_files(const base::Settings& settings, const StrategyOptions& options,
+                         StrategyFindings& found, StrategyAsk& ask) {
   if (options.files.empty()) return {};
   const TokenizerLibrary library = library_of(settings);
   CountOptions wanted;
@@ -149,7 +149,7 @@ Result<void> weigh_files(const base::Settings& settings, const Options& options,
   return {};
 }
 
-Result<void> run(const Globals& globals, const Options& options) {
+Result<void> run(const Globals& globals, const StrategyOptions& options) {
   const std::string query = fmt::format("{}", fmt::join(options.words, " "));
   if (base::trim(query).empty())
     return fail(Errc::bad_input,
@@ -181,10 +181,10 @@ Result<void> run(const Globals& globals, const Options& options) {
 }  // namespace
 
 void add_strategy_command(CLI::App& app, const Globals& globals, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StrategyOptions>();
   CLI::App* command =
       app.add_subcommand("strategy", "Advise whether to paste content, retrieve from it, or do both");
-  command->footer(examples);
+  command->footer(strategy_examples);
   command->add_option("QUERY", options->words, "The task in words; give it before --files")->required();
   command->add_option("--files", options->files, "Files with the content; missing files are skipped")
       ->type_name("FILE");

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct TokenizersOptions {
   bool compile = false;
   bool json = false;
 };
@@ -97,7 +97,7 @@ Result<void> list(const TokenizerLibrary& library, bool json) {
                    "SentencePiece .model, tekken.json or .gguf.\n");
 }
 
-Result<void> run(const Globals& globals, const Options& options) {
+Result<void> run(const Globals& globals, const TokenizersOptions& options) {
   TRY(const base::Settings settings, load_settings(globals));
   const TokenizerLibrary library = library_of(settings);
   return options.compile ? compile_all(library) : list(library, options.json);
@@ -110,7 +110,7 @@ TokenizerLibrary library_of(const base::Settings& settings) {
 }
 
 void add_tokenizers_command(CLI::App& app, const Globals& globals, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TokenizersOptions>();
   CLI::App* command = app.add_subcommand("tokenizers", "List the tokenizers with their sources and licences");
   command->footer(
       "Examples:\n"

@@ -182,7 +182,7 @@ Result<void> run(const Globals& globals, const UsageOptions& options) {
   return print_out(report(lines, by, terminal_of_stdout()));
 }
 
-constexpr const char* examples =
+constexpr const char* usage_examples =
     "READ counts the tokens sent to models, WRITTEN the tokens of answers and thinking, as reported by the\n"
     "servers. Days are in UTC.\n"
     "\n"
@@ -197,7 +197,7 @@ constexpr const char* examples =
 void add_usage_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<UsageOptions>();
   CLI::App* command = app.add_subcommand("usage", "Show token usage");
-  command->footer(examples);
+  command->footer(usage_examples);
   CLI::Option* day =
       command->add_option("--day", options->day, "One day: 2026-11-16, today, yesterday")->type_name("D");
   command->add_option("--days", options->days, "The last N days, including today (default: 30)")

@@ -26,7 +26,7 @@ namespace {
 
 using base::with_thousands;
 
-constexpr const char* examples =
+constexpr const char* wrap_examples =
     "The gateway listens on a free local port while the program runs. The program finds it through\n"
     "OPENAI_BASE_URL, ANTHROPIC_BASE_URL and OLLAMA_HOST; agents also get the real window of the model.\n"
     "At the end a table shows what was used and left out; `plimsoll inspect` shows each request.\n"
@@ -38,7 +38,7 @@ constexpr const char* examples =
     "  plimsoll wrap --upstream http://gpu:8000/v1 aider --model openai/qwen3\n"
     "  plimsoll wrap env                               show the environment variables\n";
 
-struct Options {
+struct WrapOptions {
   std::vector<std::string> upstreams, command;
   std::string model, key, store;
 };
@@ -153,7 +153,7 @@ Result<std::map<std::string, Sum>> sums_since(TraceStore& traces, std::string af
   }
 }
 
-Result<int> run(const Globals& globals, const Options& options) {
+Result<int> run(const Globals& globals, const WrapOptions& options) {
   Globals with = globals;
   if (!options.store.empty()) with.set.push_back("store_file=" + options.store);
   // Keeps log lines out of the program's output, unless the user sets a level.
@@ -200,9 +200,9 @@ Result<int> run(const Globals& globals, const Options& options) {
 }  // namespace
 
 void add_wrap_command(CLI::App& app, const Globals& globals, int& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WrapOptions>();
   CLI::App* command = app.add_subcommand("wrap", "Run a program with its own gateway in front of its models");
-  command->footer(examples);
+  command->footer(wrap_examples);
   command->prefix_command();
   command->add_option("--upstream", options->upstreams, "Model server; may be repeated")
       ->type_name("[NAME=]URL|embedded")

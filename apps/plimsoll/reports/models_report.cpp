@@ -34,7 +34,7 @@ struct Known {
 };
 
 Known known_of(const models::ListedModel& model, const ModelCatalogue& catalogue) {
-  const ModelLocation& served = model.report->served;
+  const ReportedModel& served = model.report->served;
   Known known{served.maximum, served.max_output, {}, {}};
   const auto match = catalogue.find(model.name);
   if (!match) return known;
@@ -105,7 +105,7 @@ std::string served_table(const std::vector<models::ListedModel>& models, const M
   std::string explanations;
   for (const models::ListedModel& model : models) {
     const Window& window = model.report->window;
-    const ModelLocation& served = model.report->served;
+    const ReportedModel& served = model.report->served;
     const Known known = known_of(model, catalogue);
     table.rows.push_back({printable(model.name), base::with_thousands(window.tokens),
                           std::string(name_of(window.source)), std::string(name_of(window.confidence)),
@@ -125,7 +125,7 @@ std::pair<Json, Json> listed_json(const std::vector<models::ListedModel>& models
   Json kind;
   for (const models::ListedModel& model : models) {
     const Window& window = model.report->window;
-    const ModelLocation& served = model.report->served;
+    const ReportedModel& served = model.report->served;
     const Known known = known_of(model, catalogue);
     if (model.report->kind) kind = name_of(*model.report->kind);
     Json tried = Json::array();

@@ -50,7 +50,7 @@ Result<models::ConfiguredUpstream> embedded_member(const base::Settings& setting
                 "the embedded model is not installed: {} is missing; `tools/setup assets` downloads it",
                 file.string());
   if (!mapped) return tl::unexpected(mapped.error());
-  TRY(const ModelLocation described, read_gguf_model(mapped->text()));
+  TRY(const ReportedModel described, read_gguf_model(mapped->text()));
   const bool usual = settings.embedded_model_file.empty();
   TRY(Tokenizer tokenizer, usual ? tokenizers.open(usual_tokenizer) : tokenizers.open_file(file));
   auto model =

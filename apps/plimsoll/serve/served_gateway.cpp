@@ -4,6 +4,7 @@
 #include <map>
 #include <thread>
 
+#include "adapters/anthropic/chat_fields.hpp"
 #include "adapters/anthropic/link.hpp"
 #include "adapters/http/streams.hpp"
 #include "adapters/ollama/link.hpp"
@@ -50,7 +51,7 @@ engine::EngineRules rules_of(const base::Settings& settings) {
   rules.best_last_for_ollama = settings.reverse_context_for_ollama;
   rules.keep_prompts = settings.keep_prompts;
   rules.ask_for_usage = settings.ask_for_usage;
-  rules.kaito_compat = settings.kaito_compat;
+  if (settings.kaito_compat) rules.document_chat_failure = gateway::ragengine_failure;
   rules.compress_history = settings.compress_history;
   rules.rewrite_follow_ups = settings.rewrite_follow_ups;
   rules.summary_model = settings.summary_model;
@@ -88,7 +89,10 @@ class MemberLink final : public UpstreamLink {
   MemberLink(HttpStreams& streams, const models::Upstreams& upstreams, std::size_t member)
       : streams_(streams), upstreams_(upstreams), member_(member) {}
 
-  Awaitable<Result<std::unique_ptr<HttpStream>>> send(UpstreamRequest request, Deadline deadline) override {
+  Awaitable<Result<std::unique_ptr<UpstreamReply>>> send(UpstreamRequest request,
+                                                         Deadline deadline) override {
+    if (request.has_anthropic_fields && upstreams_.kind_of(member_) != ServerKind::anthropic)
+      request.body = anthropic::without_chat_fields(request.body);
     return link().send(std::move(request), deadline);
   }
   Awaitable<Result<std::string>> rendered(UpstreamRequest request, Deadline deadline) override {

@@ -3,6 +3,7 @@
 #include "adapters/anthropic/event_reader.hpp"
 #include "adapters/anthropic/from_anthropic.hpp"
 #include "adapters/anthropic/to_anthropic.hpp"
+#include "base/chat_reply.hpp"
 #include "base/translated_reply.hpp"
 #include "base/try.hpp"
 
@@ -55,7 +56,8 @@ class Link final : public UpstreamLink {
     headers_.push_back({"Content-Type", "application/json"});
   }
 
-  Awaitable<Opened> send(UpstreamRequest request, Deadline deadline) override {
+  Awaitable<Result<std::unique_ptr<UpstreamReply>>> send(UpstreamRequest request,
+                                                         Deadline deadline) override {
     if (request.route != "/v1/chat/completions") co_return no_such_route(request.route);
     CO_TRY(Translated translated, to_anthropic(request));
     CO_TRY(std::unique_ptr<HttpStream> reply,
@@ -63,9 +65,10 @@ class Link final : public UpstreamLink {
     const bool is_good = reply->head().status < 400;
     if (is_good && reply->head().header("content-type").starts_with("text/event-stream")) {
       ReplyHead head = head_of(reply->head(), "text/event-stream", translated.left_out);
-      co_return std::make_unique<Events>(std::move(reply), std::move(head),
-                                         EventWriter(base::new_identity(request.model)),
-                                         "the reply of the server broke off before its end");
+      auto events = std::make_unique<Events>(std::move(reply), std::move(head),
+                                             EventWriter(base::new_identity(request.model)),
+                                             "the reply of the server broke off before its end");
+      co_return base::chat_reply(std::move(events), request.longest_answer);
     }
     ReplyHead head = head_of(reply->head(), "application/json", translated.left_out);
     CO_TRY(std::string body,
@@ -75,7 +78,8 @@ class Link final : public UpstreamLink {
     } else {
       body = to_error(head.status, body);
     }
-    co_return std::make_unique<base::WholeReply>(std::move(head), std::move(body));
+    auto whole = std::make_unique<base::WholeReply>(std::move(head), std::move(body));
+    co_return base::chat_reply(std::move(whole), request.longest_answer);
   }
 
  private:

@@ -62,16 +62,16 @@ TEST(AnthropicLink, HandsOutTogetherWhatArrivedTogether) {
   auto reply = wait_for(link->send(chat(true), soon()));
   ASSERT_TRUE(reply) << reply.error().what;
   EXPECT_EQ(Json::parse(streams.asked.body)["stream"], true);
-  EXPECT_EQ((*reply)->head().status, 200);
-  EXPECT_EQ((*reply)->head().header("content-type"), "text/event-stream");
-  EXPECT_EQ((*reply)->head().header("x-request-id"), "req_1");
-  EXPECT_EQ((*reply)->head().header("x-plimsoll-left-out"), "seed");
-  const std::string first(wait_for((*reply)->read(soon())).value_or(""));
+  EXPECT_EQ((*reply)->info().head.status, 200);
+  EXPECT_EQ((*reply)->info().head.header("content-type"), "text/event-stream");
+  EXPECT_EQ((*reply)->info().head.header("x-request-id"), "req_1");
+  EXPECT_EQ((*reply)->info().head.header("x-plimsoll-left-out"), "seed");
+  const std::string first(base::read(**reply).value_or(""));
   EXPECT_NE(first.find(R"("content":"a")"), first.rfind(R"("content":"a")")) << first;
-  const std::string second(wait_for((*reply)->read(soon())).value_or(""));
+  const std::string second(base::read(**reply).value_or(""));
   EXPECT_TRUE(second.ends_with("data: [DONE]\n\n")) << second;
-  EXPECT_EQ(wait_for((*reply)->read(soon())).value_or("?"), "");
-  EXPECT_EQ(wait_for((*reply)->read(soon())).value_or("?"), "");
+  EXPECT_EQ(base::read(**reply).value_or("?"), "");
+  EXPECT_EQ(base::read(**reply).value_or("?"), "");
 }
 
 TEST(AnthropicLink, SaysThatAStreamBrokeOff) {
@@ -79,8 +79,8 @@ TEST(AnthropicLink, SaysThatAStreamBrokeOff) {
   const auto link = make_anthropic(streams, {"http://host", {}});
   auto reply = wait_for(link->send(chat(true), soon()));
   ASSERT_TRUE(reply) << reply.error().what;
-  EXPECT_TRUE(wait_for((*reply)->read(soon())));
-  const auto rest = wait_for((*reply)->read(soon()));
+  EXPECT_TRUE(base::read(**reply));
+  const auto rest = base::read(**reply);
   ASSERT_FALSE(rest);
   EXPECT_EQ(rest.error().code, Errc::upstream_failed);
 }
@@ -89,8 +89,8 @@ TEST(AnthropicLink, TakesAStreamWhoseLastEventHasNoEmptyLine) {
   FakeStreams streams(streaming(), {first_event, last_event.substr(0, last_event.size() - 2)});
   auto reply = wait_for(make_anthropic(streams, {"http://host", {}})->send(chat(true), soon()));
   ASSERT_TRUE(reply) << reply.error().what;
-  EXPECT_TRUE(wait_for((*reply)->read(soon())));
-  const std::string rest(wait_for((*reply)->read(soon())).value_or(""));
+  EXPECT_TRUE(base::read(**reply));
+  const std::string rest(base::read(**reply).value_or(""));
   EXPECT_TRUE(rest.ends_with("data: [DONE]\n\n")) << rest;
 }
 
@@ -99,19 +99,19 @@ TEST(AnthropicLink, AnswersAndErrsInOneObject) {
                    {R"({"content":[{"type":"text",)", R"("text":"Hi"}]})"});
   auto reply = wait_for(make_anthropic(good, {"http://host", {}})->send(chat(true), soon()));
   ASSERT_TRUE(reply) << reply.error().what;
-  EXPECT_EQ((*reply)->head().header("content-type"), "application/json");
-  EXPECT_EQ(Json::parse(*wait_for((*reply)->read(soon())))["choices"][0]["message"]["content"], "Hi");
-  EXPECT_EQ(wait_for((*reply)->read(soon())).value_or("?"), "");
+  EXPECT_EQ((*reply)->info().head.header("content-type"), "application/json");
+  EXPECT_EQ(Json::parse(*base::read(**reply))["choices"][0]["message"]["content"], "Hi");
+  EXPECT_EQ(base::read(**reply).value_or("?"), "");
   for (const bool stream : {false, true}) {
     FakeStreams bad(
         {529, {{"retry-after", "7"}, {"anthropic-ratelimit-requests-remaining", "0"}}},
         {R"({"type":"error","error":{"type":"overloaded_error",)", R"("message":"Overloaded"}})"});
     reply = wait_for(make_anthropic(bad, {"http://host", {}})->send(chat(stream), soon()));
     ASSERT_TRUE(reply) << reply.error().what;
-    EXPECT_EQ((*reply)->head().status, 529);
-    EXPECT_EQ((*reply)->head().header("retry-after"), "7");
-    EXPECT_EQ((*reply)->head().header("anthropic-ratelimit-requests-remaining"), "0");
-    EXPECT_EQ(Json::parse(*wait_for((*reply)->read(soon())))["error"]["message"], "Overloaded");
+    EXPECT_EQ((*reply)->info().head.status, 529);
+    EXPECT_EQ((*reply)->info().head.header("retry-after"), "7");
+    EXPECT_EQ((*reply)->info().head.header("anthropic-ratelimit-requests-remaining"), "0");
+    EXPECT_EQ(Json::parse(*base::read(**reply))["error"]["message"], "Overloaded");
   }
 }
 

@@ -10,11 +10,13 @@
 #include "base/json/json_shape.hpp"
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::anthropic {
 namespace {
 
+using base::is_among;
 using base::list_in;
 using base::member;
 using base::text_in;
@@ -43,11 +45,6 @@ constexpr std::array<std::string_view, 17> handled{"model",
 // The same in both APIs, or known to Anthropic's alone.
 constexpr std::array<std::string_view, 6> same_fields{"top_p",         "top_k",         "thinking",
                                                       "cache_control", "output_config", "output_format"};
-
-template <std::size_t Size>
-bool is_among(const std::array<std::string_view, Size>& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
 
 // What asks for nothing but what the server does anyway.
 bool is_usual(std::string_view name, const Json& value) {

@@ -16,6 +16,7 @@
 namespace plimsoll::anthropic {
 namespace {
 
+using base::is_among;
 using base::list_in;
 using base::member;
 using base::text_in;
@@ -28,11 +29,6 @@ constexpr std::array<std::string_view, 5> of_all{"role", "content", "cache_contr
 constexpr std::array<std::string_view, 5> of_assistants{"tool_calls", "thinking_blocks", "reasoning_content",
                                                         "reasoning", "thinking"};
 constexpr std::array<std::string_view, 4> of_tools{"tool_call_id", "name", "tool_name", "is_error"};
-
-template <std::size_t Size>
-bool is_among(const std::array<std::string_view, Size>& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
 
 bool is_text_type(std::string_view type) {
   return type == "text" || type == "input_text" || type == "output_text" || type == "refusal";

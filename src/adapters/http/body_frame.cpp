@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/text/text.hpp"
+
 namespace plimsoll::adapters {
 namespace {
 
@@ -10,12 +12,7 @@ namespace {
 constexpr std::size_t most_beside = 16'384;
 constexpr std::uint64_t most_of_a_chunk = std::uint64_t{1} << 56;
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
+using base::hex_digit;
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 
 #include <curl/curl.h>
 
+#include "adapters/http/url.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
 
@@ -45,10 +46,6 @@ std::string part_of(CURLU* url, CURLUPart part) {
   std::string copy(text);
   curl_free(text);
   return copy;
-}
-
-bool has_control(std::string_view text) {
-  return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7F'; });
 }
 
 Result<Address> address_of(const std::string& text) {

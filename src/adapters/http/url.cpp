@@ -16,21 +16,15 @@ std::uint16_t usual_port(bool tls) {
   return tls ? 443 : 80;
 }
 
-std::optional<int> hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return std::nullopt;
-}
+using base::hex_digit;
 
 std::string percent_decoded(std::string_view text) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '%' && i + 2 < text.size()) {
-      const auto high = hex_digit(text[i + 1]);
-      const auto low = hex_digit(text[i + 2]);
-      if (high && low) {
-        decoded += static_cast<char>(*high * 16 + *low);
+      const int high = hex_digit(text[i + 1]), low = hex_digit(text[i + 2]);
+      if (high >= 0 && low >= 0) {
+        decoded += static_cast<char>(high * 16 + low);
         i += 2;
         continue;
       }

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <limits>
 #include <random>
 
 #include <fmt/ranges.h>
 
 #include "adapters/llama/embedded_model.hpp"
+#include "base/chat_reply.hpp"
 #include "base/json/json_shape.hpp"
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
@@ -122,17 +124,22 @@ class Wish {
   std::shared_ptr<Job> job_;
 };
 
-std::unique_ptr<HttpStream> error_reply(int status, const char* code, std::string_view what) {
+// The embedded model bounds its answers itself.
+std::unique_ptr<UpstreamReply> reply_of(std::unique_ptr<HttpStream> stream) {
+  return base::chat_reply(std::move(stream), std::numeric_limits<std::size_t>::max());
+}
+
+std::unique_ptr<UpstreamReply> error_reply(int status, const char* code, std::string_view what) {
   const Json body{{"error",
                    {{"message", what},
                     {"type", status < 500 ? "invalid_request_error" : "server_error"},
                     {"code", code}}}};
   ReplyHead head{status, {{"content-type", "application/json"}}};
   if (status == 429) head.headers.push_back({"retry-after", "10"});  // for the client: longer than we wait
-  return std::make_unique<base::WholeReply>(std::move(head), base::json_text(body));
+  return reply_of(std::make_unique<base::WholeReply>(std::move(head), base::json_text(body)));
 }
 
-std::unique_ptr<HttpStream> error_reply(const Error& error) {
+std::unique_ptr<UpstreamReply> error_reply(const Error& error) {
   const auto [status, code] = status_of(error.code);
   return error_reply(status, code, error.what);
 }
@@ -178,7 +185,8 @@ class Link final : public UpstreamLink {
  public:
   explicit Link(EmbeddedModel& model) : model_(model) {}
 
-  Awaitable<Result<std::unique_ptr<HttpStream>>> send(UpstreamRequest request, Deadline deadline) override {
+  Awaitable<Result<std::unique_ptr<UpstreamReply>>> send(UpstreamRequest request,
+                                                         Deadline deadline) override {
     auto read = read_request(request);
     if (!read) co_return error_reply(read.error());
     ReplyHead head{200, {{"content-type", request.stream ? "text/event-stream" : "application/json"}}};
@@ -195,8 +203,9 @@ class Link final : public UpstreamLink {
     if (!news && news.error().code == Errc::timed_out) co_return tl::unexpected(news.error());
     if (!news) co_return error_reply(news.error());
     if (!request.stream)
-      co_return std::make_unique<base::WholeReply>(std::move(head), whole_reply(identity, *news));
-    co_return std::make_unique<Events>(std::move(head), std::move(identity), std::move(wish), *news);
+      co_return reply_of(std::make_unique<base::WholeReply>(std::move(head), whole_reply(identity, *news)));
+    co_return reply_of(
+        std::make_unique<Events>(std::move(head), std::move(identity), std::move(wish), *news));
   }
 
  private:

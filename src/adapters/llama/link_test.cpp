@@ -19,14 +19,19 @@ struct Got {
 Awaitable<Result<Got>> fetch(UpstreamLink& link, UpstreamRequest request) {
   const Deadline deadline = Deadline::after(patience);
   CO_TRY(const auto reply, co_await link.send(std::move(request), deadline));
-  Got got{reply->head().status,
-          std::string(reply->head().header("content-type")),
-          std::string(reply->head().header("x-plimsoll-left-out")),
+  Got got{reply->info().head.status,
+          std::string(reply->info().head.header("content-type")),
+          std::string(reply->info().head.header("x-plimsoll-left-out")),
           {}};
+  if (!reply->info().streams) {
+    CO_TRY(const ReplyBody body, co_await reply->body(patience, deadline));
+    got.body = body.text;
+    co_return got;
+  }
   while (true) {
-    CO_TRY(const std::string_view bytes, co_await reply->read(deadline));
-    if (bytes.empty()) co_return got;
-    got.body += bytes;
+    CO_TRY(const AnswerEvents events, co_await reply->next(patience, deadline));
+    if (events.each.empty()) co_return got;
+    got.body += events.bytes;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "adapters/ollama/from_ollama.hpp"
 #include "adapters/ollama/to_ollama.hpp"
+#include "base/chat_reply.hpp"
 #include "base/text/text.hpp"
 #include "base/translated_reply.hpp"
 #include "base/try.hpp"
@@ -39,18 +40,19 @@ class Link final : public UpstreamLink {
     headers_.push_back({"Content-Type", "application/json"});
   }
 
-  Awaitable<Opened> send(UpstreamRequest request, Deadline deadline) override {
-    if (request.route != "/v1/chat/completions")
-      co_return co_await ask(std::move(request.method), request.route, std::move(request.body), deadline);
+  Awaitable<Result<std::unique_ptr<UpstreamReply>>> send(UpstreamRequest request,
+                                                         Deadline deadline) override {
+    if (request.route != "/v1/chat/completions") co_return co_await pass(std::move(request), deadline);
     CO_TRY(Translated translated, to_ollama(request));
     CO_TRY(std::unique_ptr<HttpStream> reply,
            co_await ask("POST", "/api/chat", std::move(translated.body), deadline));
     const bool is_good = reply->head().status < 400;
     if (is_good && request.stream) {
       ReplyHead head = head_of(reply->head(), "text/event-stream", translated.left_out);
-      co_return std::make_unique<Events>(std::move(reply), std::move(head),
-                                         EventWriter(base::new_identity(request.model)),
-                                         "Ollama's reply broke off");
+      auto events = std::make_unique<Events>(std::move(reply), std::move(head),
+                                             EventWriter(base::new_identity(request.model)),
+                                             "Ollama's reply broke off");
+      co_return base::chat_reply(std::move(events), request.longest_answer);
     }
     ReplyHead head = head_of(reply->head(), "application/json", translated.left_out);
     CO_TRY(std::string body, co_await base::read_whole(*reply, longest_line, "Ollama's reply", deadline));
@@ -59,7 +61,8 @@ class Link final : public UpstreamLink {
     } else {
       body = to_error(head.status, body);
     }
-    co_return std::make_unique<base::WholeReply>(std::move(head), std::move(body));
+    auto whole = std::make_unique<base::WholeReply>(std::move(head), std::move(body));
+    co_return base::chat_reply(std::move(whole), request.longest_answer);
   }
 
   Awaitable<Result<std::string>> rendered(UpstreamRequest request, Deadline deadline) override {
@@ -75,6 +78,13 @@ class Link final : public UpstreamLink {
   }
 
  private:
+  // Routes of OpenAI's API, which an Ollama has too.
+  Awaitable<Result<std::unique_ptr<UpstreamReply>>> pass(UpstreamRequest request, Deadline deadline) {
+    CO_TRY(std::unique_ptr<HttpStream> reply,
+           co_await ask(std::move(request.method), request.route, std::move(request.body), deadline));
+    co_return base::chat_reply(std::move(reply), request.longest_answer);
+  }
+
   Awaitable<Opened> ask(std::string method, std::string_view route, std::string body, Deadline deadline) {
     HttpRequest request{std::move(method), root_ + std::string(route), headers_, std::move(body)};
     auto reply = co_await streams_.open(std::move(request), deadline);

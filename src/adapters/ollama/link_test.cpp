@@ -36,16 +36,16 @@ TEST(OllamaLink, HandsOutTogetherWhatArrivedTogether) {
   ASSERT_TRUE(reply) << reply.error().what;
   EXPECT_EQ(streams.asked.url, "http://host:11434/api/chat");
   EXPECT_EQ(Json::parse(streams.asked.body)["stream"], true);
-  EXPECT_EQ((*reply)->head().status, 200);
-  EXPECT_EQ((*reply)->head().header("content-type"), "text/event-stream");
-  EXPECT_EQ((*reply)->head().header("x-plimsoll-left-out"), "n");
-  const std::string first(wait_for((*reply)->read(soon())).value_or(""));
+  EXPECT_EQ((*reply)->info().head.status, 200);
+  EXPECT_EQ((*reply)->info().head.header("content-type"), "text/event-stream");
+  EXPECT_EQ((*reply)->info().head.header("x-plimsoll-left-out"), "n");
+  const std::string first(base::read(**reply).value_or(""));
   EXPECT_NE(first.find(R"("content":"a")"), std::string::npos) << first;
   EXPECT_NE(first.find(R"("content":"b")"), std::string::npos) << first;
-  const std::string second(wait_for((*reply)->read(soon())).value_or(""));
+  const std::string second(base::read(**reply).value_or(""));
   EXPECT_TRUE(second.ends_with("data: [DONE]\n\n")) << second;
-  EXPECT_EQ(wait_for((*reply)->read(soon())).value_or("?"), "");
-  EXPECT_EQ(wait_for((*reply)->read(soon())).value_or("?"), "");
+  EXPECT_EQ(base::read(**reply).value_or("?"), "");
+  EXPECT_EQ(base::read(**reply).value_or("?"), "");
 }
 
 TEST(OllamaLink, SaysThatAStreamBrokeOff) {
@@ -53,8 +53,8 @@ TEST(OllamaLink, SaysThatAStreamBrokeOff) {
   const auto link = make_ollama(streams, {"http://host", {}});
   auto reply = wait_for(link->send(chat(true), soon()));
   ASSERT_TRUE(reply) << reply.error().what;
-  EXPECT_TRUE(wait_for((*reply)->read(soon())));
-  const auto rest = wait_for((*reply)->read(soon()));
+  EXPECT_TRUE(base::read(**reply));
+  const auto rest = base::read(**reply);
   ASSERT_FALSE(rest);
   EXPECT_EQ(rest.error().code, Errc::upstream_failed);
 }
@@ -63,15 +63,15 @@ TEST(OllamaLink, AnswersAndErrsInOneObject) {
   FakeStreams good({200, {}}, {std::string(last_line)});
   auto reply = wait_for(make_ollama(good, {"http://host", {}})->send(chat(false), soon()));
   ASSERT_TRUE(reply) << reply.error().what;
-  EXPECT_EQ(Json::parse(*wait_for((*reply)->read(soon())))["object"], "chat.completion");
-  EXPECT_EQ(wait_for((*reply)->read(soon())).value_or("?"), "");
+  EXPECT_EQ(Json::parse(*base::read(**reply))["object"], "chat.completion");
+  EXPECT_EQ(base::read(**reply).value_or("?"), "");
   for (const bool stream : {false, true}) {
     FakeStreams bad({400, {}}, {R"({"error":"the input length)", R"( exceeds the context length"})"});
     reply = wait_for(make_ollama(bad, {"http://host", {}})->send(chat(stream), soon()));
     ASSERT_TRUE(reply) << reply.error().what;
-    EXPECT_EQ((*reply)->head().status, 400);
-    EXPECT_EQ((*reply)->head().header("content-type"), "application/json");
-    EXPECT_EQ(Json::parse(*wait_for((*reply)->read(soon())))["error"]["message"],
+    EXPECT_EQ((*reply)->info().head.status, 400);
+    EXPECT_EQ((*reply)->info().head.header("content-type"), "application/json");
+    EXPECT_EQ(Json::parse(*base::read(**reply))["error"]["message"],
               "the input length exceeds the context length");
   }
 }

@@ -2,6 +2,9 @@
 
 #include <string_view>
 
+#include "base/chat_reply.hpp"
+#include "base/try.hpp"
+
 namespace plimsoll::openai {
 namespace {
 
@@ -20,12 +23,13 @@ class Upstream final : public UpstreamLink {
     if (!config.key.empty()) headers_.push_back({"Authorization", "Bearer " + config.key.reveal()});
   }
 
-  Awaitable<Result<std::unique_ptr<HttpStream>>> send(UpstreamRequest request, Deadline deadline) override {
+  Awaitable<Result<std::unique_ptr<UpstreamReply>>> send(UpstreamRequest request,
+                                                         Deadline deadline) override {
     HttpRequest sent{std::move(request.method), root_ + request.route, headers_, std::move(request.body)};
     if (!sent.body.empty()) sent.headers.push_back({"Content-Type", "application/json"});
     sent.headers.push_back({"Accept", request.stream ? "text/event-stream" : "application/json"});
-    auto reply = co_await streams_.open(std::move(sent), deadline);
-    co_return reply;
+    CO_TRY(std::unique_ptr<HttpStream> reply, co_await streams_.open(std::move(sent), deadline));
+    co_return base::chat_reply(std::move(reply), request.longest_answer);
   }
 
  private:

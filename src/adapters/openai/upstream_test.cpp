@@ -32,7 +32,7 @@ class FakeStreams final : public HttpStreams {
   bool broken = false;
 };
 
-using Sent = Result<std::unique_ptr<HttpStream>>;
+using Sent = Result<std::unique_ptr<UpstreamReply>>;
 
 Sent send(UpstreamLink& link, UpstreamRequest request) {
   boost::asio::io_context io;
@@ -63,8 +63,9 @@ TEST(OpenAi, SendsTheBodyByteForByteWithTheKey) {
     const auto link = make_upstream(streams, {root, base::Secret("geheim")});
     const Sent reply = send(*link, chat(true));
     ASSERT_TRUE(reply) << reply.error().what;
-    EXPECT_EQ((*reply)->head().status, 429);
-    EXPECT_EQ((*reply)->head().header("retry-after"), "7");
+    EXPECT_EQ((*reply)->info().head.status, 429);
+    EXPECT_EQ((*reply)->info().took, Took::limited);
+    EXPECT_EQ((*reply)->info().retry_after, std::chrono::seconds(7));
     EXPECT_EQ(streams.asked.method, "POST");
     EXPECT_EQ(streams.asked.url, "http://host/v1/chat/completions");
     EXPECT_EQ(streams.asked.body, chat(true).body);

@@ -31,6 +31,10 @@ std::string human_bytes(std::uint64_t bytes) {
   return fmt::format("{:.1f} {}", value, units[unit]);
 }
 
+bool is_among(std::span<const std::string_view> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
 std::string to_lower_ascii(std::string_view text) {
   std::string lower(text);
   for (char& c : lower)

@@ -16,6 +16,29 @@ std::string with_thousands(std::int64_t number);
 // 999 -> "999 B", 3'613'922 -> "3.6 MB". Steps of 1,000, one decimal.
 std::string human_bytes(std::uint64_t bytes);
 
+// Of ASCII; false for every other byte.
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+constexpr bool is_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+constexpr bool is_lower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+constexpr bool is_letter(char c) {
+  return is_upper(c) || is_lower(c);
+}
+// The value of a hexadecimal digit; -1: it is none.
+constexpr int hex_digit(char c) {
+  return is_digit(c)            ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                : -1;
+}
+
+bool is_among(std::span<const std::string_view> names, std::string_view name);
+
 // Converts A to Z to lower case, and the reverse; all other bytes are kept.
 std::string to_lower_ascii(std::string_view text);
 std::string to_upper_ascii(std::string_view text);

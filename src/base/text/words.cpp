@@ -8,6 +8,7 @@
 
 #include <libstemmer.h>
 
+#include "base/text/text.hpp"
 #include "base/text/words_fold.hpp"
 
 namespace plimsoll::base {
@@ -68,14 +69,6 @@ std::unordered_set<std::string_view> split_stop_words() {
 bool is_stop_word(std::string_view word) {
   static const std::unordered_set<std::string_view> words = split_stop_words();
   return words.contains(word);
-}
-
-bool is_upper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
-
-bool is_lower(char c) {
-  return c >= 'a' && c <= 'z';
 }
 
 // Returns the end of the camel-case part that starts at `at`: before a capital after a lower-case letter or a

@@ -7,16 +7,16 @@
 namespace plimsoll::count {
 namespace {
 
-struct Range {
+struct CategoryRange {
   char32_t first;
   Category category;
 };
-constexpr Range ranges[] = {
+constexpr CategoryRange category_ranges[] = {
 #include "count/split/unicode_ranges.inc"
 };
 
 std::uint8_t search(char32_t code_point) {
-  const auto* above = std::ranges::upper_bound(ranges, code_point, {}, &Range::first);
+  const auto* above = std::ranges::upper_bound(category_ranges, code_point, {}, &CategoryRange::first);
   return std::prev(above)->category;
 }
 
@@ -24,12 +24,12 @@ bool in_cjk_range(char32_t c) {
   return (c >= 0x4E00 && c <= 0x9FA5) || (c >= 0x3040 && c <= 0x30FF);
 }
 
-std::vector<std::uint8_t> make_flat() {
+std::vector<std::uint8_t> make_flat_categories() {
   std::vector<std::uint8_t> flat(flat_limit);
-  for (const Range* range = std::begin(ranges); range != std::end(ranges) && range->first < flat_limit;
-       ++range) {
-    const Range* next = range + 1;
-    const char32_t last = next == std::end(ranges) ? flat_limit : std::min(next->first, flat_limit);
+  for (const CategoryRange* range = std::begin(category_ranges);
+       range != std::end(category_ranges) && range->first < flat_limit; ++range) {
+    const CategoryRange* next = range + 1;
+    const char32_t last = next == std::end(category_ranges) ? flat_limit : std::min(next->first, flat_limit);
     std::fill(flat.begin() + range->first, flat.begin() + last, range->category);
   }
   for (char32_t c = 0x3040; c <= 0x9FA5; ++c) {
@@ -41,7 +41,7 @@ std::vector<std::uint8_t> make_flat() {
 }  // namespace
 
 const std::uint8_t* flat_categories() {
-  static const std::vector<std::uint8_t> flat = make_flat();
+  static const std::vector<std::uint8_t> flat = make_flat_categories();
   return flat.data();
 }
 

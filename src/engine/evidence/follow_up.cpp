@@ -4,12 +4,16 @@
 #include <array>
 
 #include "base/json/json_member.hpp"
+#include "base/text/text.hpp"
 #include "base/text/words.hpp"
 #include "count/chat/chat_request.hpp"
 
 namespace plimsoll::engine {
 namespace {
 
+using base::is_digit;
+using base::is_letter;
+using base::is_upper;
 using base::member;
 
 // Words that refer to earlier text.
@@ -28,12 +32,9 @@ bool has(const std::array<std::string_view, n>& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
 
-bool is_upper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
 bool is_word_byte(char c) {
-  return (c >= 'a' && c <= 'z') || is_upper(c) || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-         c == '.' || static_cast<unsigned char>(c) >= 0x80;
+  return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.' ||
+         static_cast<unsigned char>(c) >= 0x80;
 }
 
 // foo_bar, fooBar, foo-bar, v1.2, CORS: a name in any context.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/chat_reply.hpp"
 #include "base/json/json_shape.hpp"
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
@@ -10,7 +11,6 @@
 #include "count/chat/chat_body.hpp"
 #include "count/chat/chat_request.hpp"
 #include "engine/evidence/harmless.hpp"
-#include "engine/reply.hpp"
 #include "ingest/sentences.hpp"
 #include "memory/reasoning.hpp"
 
@@ -191,26 +191,18 @@ Awaitable<Result<WrittenSummary>> written_summary(WorkerContext& worker, std::si
                                                   UpstreamRequest request, Deadline deadline) {
   constexpr std::size_t longest = std::size_t{1} << 20;
   const auto sent_bytes = static_cast<Tokens>(request.body.size());
+  request.longest_answer = longest;
   CO_TRY(const auto reply, co_await worker.link(member).send(std::move(request), deadline));
-  std::string body;
-  while (true) {
-    CO_TRY(const std::string_view bytes, co_await reply->read(deadline));
-    if (bytes.empty()) break;
-    body += bytes;
-    if (body.size() > longest) co_return fail(Errc::upstream_failed, "its answer is longer than 1 MiB");
-  }
-  if (reply->head().status >= 400)
-    co_return fail(Errc::upstream_failed, "it answered with status {}", reply->head().status);
-  const Json json = base::check_json_shape(body, "the summary") ? base::parse_json(body) : Json();
-  const Json& choices = member_of(json, "choices");
-  const Json& message = choices.is_array() && !choices.empty() ? member_of(choices[0], "message") : Json();
-  const Json& content = member_of(message, "content");
+  CO_TRY(const ReplyBody body,
+         co_await reply->body(std::chrono::ceil<std::chrono::milliseconds>(deadline.left()), deadline));
+  if (reply->info().took != Took::answers)
+    co_return fail(Errc::upstream_failed, "it answered with status {}", reply->info().head.status);
   WrittenSummary written;
-  if (content.is_string()) written.text = memory::without_reasoning(content.get_ref<const std::string&>());
+  written.text = memory::without_reasoning(base::words_in(body.text));
   if (written.text.empty()) co_return fail(Errc::upstream_failed, "its answer has no text");
-  const Usage usage = read_reply(body).usage;
+  const Usage& usage = body.facts.usage;
   // A text cannot have more tokens than bytes, whatever the server reports.
-  const auto written_bytes = static_cast<Tokens>(body.size());
+  const auto written_bytes = static_cast<Tokens>(body.text.size());
   written.used = add_used(std::min(usage.input.value_or(0), sent_bytes),
                           std::min(usage.answer.value_or(0), written_bytes));
   co_return written;

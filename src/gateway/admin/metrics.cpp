@@ -44,7 +44,7 @@ Awaitable<void> Api::metrics(Call call) const {
     add(out, "budget_alerts_total", "Alerts about a key's daily budget.", gate.alerts);
   }
   out += watched_->text();
-  engine::AnswerHead head;
+  AnswerHead head;
   head.content_type = "text/plain; version=0.0.4; charset=utf-8";
   head.length = out.size();
   (void)co_await call.reply.head(head);

@@ -1,10 +1,7 @@
 #include "gateway/anthropic/messages_answer.hpp"
 
-#include <charconv>
-
 #include "base/json/json_member.hpp"
 #include "base/json/json_text.hpp"
-#include "engine/annotate.hpp"
 #include "gateway/http/answer_json.hpp"
 
 namespace plimsoll::gateway {
@@ -59,13 +56,6 @@ void MessagesAnswer::emit(std::string& out, std::string_view type, Json fields) 
   out.append("event: ").append(type).append("\ndata: ");
   base::append_json(out, event);
   out += "\n\n";
-}
-
-void MessagesAnswer::begin(const engine::AnswerHead& head) {
-  status_ = head.status;
-  for (const HttpHeader& header : head.headers)
-    if (header.name == "X-Plimsoll-Input-Tokens")
-      std::from_chars(header.value.data(), header.value.data() + header.value.size(), planned_input_);
 }
 
 void MessagesAnswer::begin_stream(std::string& out) {
@@ -160,8 +150,6 @@ void MessagesAnswer::take_call(const Json& piece, std::string& out) {
 void MessagesAnswer::take_chunk(const Json& chunk, std::string& out) {
   if (model_.empty()) model_ = text_in(chunk, "model");
   if (const Json& usage = member(chunk, "usage"); usage.is_object()) usage_ = usage;
-  if (const Json& told = member(chunk, "plimsoll"); told.is_object()) plimsoll_ = told;
-  if (const Json& nodes = member(chunk, "source_nodes"); !nodes.is_null()) source_nodes_ = nodes;
   begin_stream(out);
   const Json& choices = member(chunk, "choices");
   if (!choices.is_array() || choices.empty()) return;
@@ -240,8 +228,8 @@ std::string MessagesAnswer::as_one() const {
   return base::json_text(message);
 }
 
-std::string MessagesAnswer::error(std::string body) const {
-  return messages_error(status_, engine::said_in_error(body));
+std::string MessagesAnswer::error(int status, std::string /*body*/, std::string_view said) const {
+  return messages_error(status, said);
 }
 
 }  // namespace plimsoll::gateway

@@ -17,8 +17,8 @@ class MessagesAnswer final : public EventAnswer {
  public:
   MessagesAnswer(std::string id, std::string model) : id_(std::move(id)), model_(std::move(model)) {}
 
-  void begin(const engine::AnswerHead& head) override;
-  std::string error(std::string body) const override;
+  void planned(const Trace& trace) override { planned_input_ = trace.input; }
+  std::string error(int status, std::string body, std::string_view said) const override;
 
  private:
   enum class Kind : std::uint8_t { thought, redacted, text, call };
@@ -42,14 +42,13 @@ class MessagesAnswer final : public EventAnswer {
   void emit(std::string& out, std::string_view type, Json fields);
 
   std::string id_, model_;
-  int status_ = 502;
   Tokens planned_input_ = 0;
   Json content_ = Json::array();       // of the whole message; the last one may be open
   std::optional<Kind> open_;           // what the last block is, while more of it may come
   std::size_t streamed_call_ = 0;      // which call goes out as it comes: blocks cannot come by turns
   std::map<std::size_t, Call> calls_;  // by their index in the chat
   Json stop_sequence_;                 // that ended the answer, or null
-  Json usage_, plimsoll_, source_nodes_;
+  Json usage_;
   bool begun_ = false;
 };
 

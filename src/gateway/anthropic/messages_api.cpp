@@ -9,6 +9,7 @@
 #include "gateway/anthropic/messages_chat.hpp"
 #include "gateway/api.hpp"
 #include "gateway/chat/chat_read.hpp"
+#include "gateway/error_json.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -51,7 +52,7 @@ Result<Asked> read_asked(const std::string& body, const models::Upstreams& upstr
 Awaitable<void> send_messages_error(ClientReply& reply, const Error& error,
                                     std::vector<HttpHeader> headers = {}) {
   if (error.code == Errc::unreachable) headers.push_back({"Retry-After", "2"});
-  const int status = engine::status_of(error.code);
+  const int status = status_of(error.code);
   co_await send_json(reply, status, messages_error(status, error.what), std::move(headers));
 }
 
@@ -73,7 +74,7 @@ Awaitable<void> Api::messages(Call call) const {
   engine::Ask ask;
   ask.caller = call.request.caller;
   ask.body = std::move(asked->body);
-  ask.from_messages = asked->for_anthropic;
+  ask.has_anthropic_fields = asked->for_anthropic;
   std::string trace = new_trace_id();
   const auto outcome = co_await answer_translated(context_.engine, call.thread, std::move(ask), call.reply,
                                                   answer, asked->stream, call.deadline, trace);

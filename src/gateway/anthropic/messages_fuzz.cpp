@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     stream.take(text.substr(at, end - at), events);
     at = end + 1;
   }
-  stream.finish(events);
+  stream.finish(/*complete=*/false, events);
   gateway::MessagesAnswer one("msg_1", "m"), other("msg_1", "m");
   if (one.whole(text, true).has_value() != other.whole(text, false).has_value()) std::abort();
   return 0;

@@ -127,7 +127,9 @@ TEST(MessagesChat, SaysWhatItCannotTakeByItsPlace) {
 
 TEST(MessagesAnswer, StreamsBlocksOneAfterTheOther) {
   MessagesAnswer answer("msg_1", "m");
-  answer.begin({200, "text/event-stream", {{"X-Plimsoll-Input-Tokens", "7"}}, {}});
+  Trace trace;
+  trace.input = 7;
+  answer.planned(trace);
   std::string out;
   for (
       const char* data :
@@ -138,10 +140,9 @@ TEST(MessagesAnswer, StreamsBlocksOneAfterTheOther) {
        R"({"choices": [{"delta": {"tool_calls": [{"index": 1, "id": "b", "function": {"name": "g", "arguments": "{}"}}]}}]})",
        R"({"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"arguments": ":1}"}}]}}]})",
        R"({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})",
-       R"({"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 4}}})",
-       "[DONE]"})
+       R"({"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 4}}})"})
     answer.take(data, out);
-  answer.finish(out);
+  answer.finish(/*complete=*/true, out);
   const std::vector<Json> events = events_in(out);
   EXPECT_EQ(types_of(events),
             (Types{"message_start", "content_block_start", "content_block_delta", "content_block_delta",
@@ -184,9 +185,9 @@ TEST(MessagesAnswer, GivesThoughtsBackWithTheirSignatures) {
        R"({"choices": [{"delta": {"thinking_blocks": [{"type": "thinking", "thinking": "", "signature": "s1"}]}}]})",
        R"({"choices": [{"delta": {"thinking_blocks": [{"type": "redacted_thinking", "data": "xx"}]}}]})",
        R"({"choices": [{"delta": {"thinking_blocks": [{"type": "thinking", "thinking": "", "signature": "s2"}]}}]})",
-       R"({"choices": [{"delta": {"content": "Aye"}, "finish_reason": "stop"}]})", "[DONE]"})
+       R"({"choices": [{"delta": {"content": "Aye"}, "finish_reason": "stop"}]})"})
     streamed.take(data, out);
-  streamed.finish(out);
+  streamed.finish(/*complete=*/true, out);
   Types signatures;
   for (const Json& event : events_in(out))
     if (event["type"] == "content_block_delta" && event["delta"]["type"] == "signature_delta")
@@ -212,14 +213,13 @@ TEST(MessagesAnswer, AWholeMessage) {
 
 TEST(MessagesAnswer, ErrorsHaveAnthropicsForm) {
   MessagesAnswer answer("msg_1", "m");
-  answer.begin({429, "application/json", {}, {}});
-  const Json error = Json::parse(answer.error(R"({"error": {"message": "slow down"}})"));
+  const Json error = Json::parse(answer.error(429, R"({"error": {"message": "slow down"}})", "slow down"));
   EXPECT_EQ(error["type"], "error");
   EXPECT_EQ(error["error"], Json::parse(R"({"type": "rate_limit_error", "message": "slow down"})"));
   std::string out;
   MessagesAnswer broken("msg_1", "m");
   broken.take(R"({"choices": [{"delta": {"content": "A"}}]})", out);
-  broken.finish(out);
+  broken.finish(/*complete=*/false, out);
   EXPECT_EQ(events_in(out).back()["type"], "error");
 }
 

@@ -25,7 +25,7 @@ constexpr std::int64_t share_of_rest = 4;
 constexpr Tokens usual_answer = 512;
 
 Refusal unknown(std::string what) {
-  return {401, "invalid_api_key", std::move(what), 0};
+  return {Refusal::Kind::no_key, "invalid_api_key", std::move(what), 0};
 }
 
 std::int64_t seconds_in(std::int64_t ms) {
@@ -35,7 +35,7 @@ std::int64_t seconds_in(std::int64_t ms) {
 Refusal too_much(std::string_view code, std::string what, std::int64_t wait_ms) {
   const std::int64_t seconds = seconds_in(wait_ms);
   what += fmt::format("; retry in {} s", with_thousands(seconds));
-  return {429, std::string(code), std::move(what), seconds};
+  return {Refusal::Kind::limit, std::string(code), std::move(what), seconds};
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ TEST_F(GateTest, WithOneEveryRouteButAFewNeedsIt) {
   for (const char* path : {"/v1/models", "/metrics", "/admin/models/refresh", "/nowhere", "/health/", "//"}) {
     const auto refused = admit("", path);
     ASSERT_FALSE(refused) << path;
-    EXPECT_EQ(refused.error().status, 401);
+    EXPECT_EQ(refused.error().kind, Refusal::Kind::no_key);
     EXPECT_EQ(refused.error().code, "invalid_api_key");
     EXPECT_FALSE(admit("bob", path));
   }
@@ -115,8 +115,8 @@ TEST_F(GateTest, ARevokedKeyIsRefusedAndKeepsTheGateShut) {
   make("ann");
   keys_.list.front().revoked = true;
   ASSERT_TRUE(gate_.refresh());
-  EXPECT_EQ(admit("ann").error().status, 401);
-  EXPECT_EQ(admit("").error().status, 401);
+  EXPECT_EQ(admit("ann").error().kind, Refusal::Kind::no_key);
+  EXPECT_EQ(admit("").error().kind, Refusal::Kind::no_key);
 }
 
 TEST_F(GateTest, KeepsWhatItKnowsWhenTheStoreIsGone) {
@@ -140,7 +140,7 @@ TEST_F(GateTest, CountsRequestsOfAMinute) {
   }
   const auto refused = admit("ann", "/v1/models");
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().status, 429);
+  EXPECT_EQ(refused.error().kind, Refusal::Kind::limit);
   EXPECT_EQ(refused.error().code, "rate_limit_exceeded");
   EXPECT_EQ(refused.error().retry_after_seconds, 20);
   EXPECT_NE(refused.error().what.find("3 requests per minute"), std::string::npos);
@@ -199,7 +199,7 @@ TEST_F(GateTest, SetsNoMoreAsideThanTheDayHas) {
   EXPECT_EQ(shares.size(), 4U);
   const auto refused = gate_.reserve("key_ann", {8, 1'000});
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().status, 429);
+  EXPECT_EQ(refused.error().kind, Refusal::Kind::limit);
   EXPECT_EQ(refused.error().retry_after_seconds, 1);
   EXPECT_NE(refused.error().what.find("running requests need up to 4,032"), std::string::npos)
       << refused.error().what;
@@ -250,7 +250,7 @@ TEST_F(GateTest, KeepsTheBudgetOfADay) {
   ask("ann", 50);
   const auto refused = admit("ann");
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().status, 429);
+  EXPECT_EQ(refused.error().kind, Refusal::Kind::limit);
   EXPECT_EQ(refused.error().code, "insufficient_quota");
   EXPECT_EQ(refused.error().retry_after_seconds, 12 * 3600);
   EXPECT_NE(refused.error().what.find("1,049 of its 1,000 tokens"), std::string::npos);
@@ -285,7 +285,7 @@ TEST_F(GateTest, LooksAtTheLimitsOfWhatIsAskedLater) {
   EXPECT_EQ(used_up->code, "insufficient_quota");
   keys_.list.front().revoked = true;
   ASSERT_TRUE(gate_.refresh());
-  EXPECT_EQ(gate_.refuses("key_ann")->status, 401);
+  EXPECT_EQ(gate_.refuses("key_ann")->kind, Refusal::Kind::no_key);
   EXPECT_FALSE(gate_.refuses("somebody"));
 }
 

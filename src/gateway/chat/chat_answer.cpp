@@ -1,12 +1,14 @@
 #include "gateway/chat/chat_answer.hpp"
 
+#include "base/chat_reply.hpp"
 #include "base/json/json_member.hpp"
 #include "base/json/json_text.hpp"
+#include "base/private_words.hpp"
 #include "base/try.hpp"
-#include "engine/annotate.hpp"
-#include "engine/reply.hpp"
 #include "gateway/api.hpp"
+#include "gateway/http/answer_head.hpp"
 #include "gateway/http/answer_json.hpp"
+#include "gateway/openai/report_json.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -42,29 +44,32 @@ std::string event_of(const Json& json) {
   return "data: " + base::json_text(json) + "\n\n";
 }
 
-}  // namespace
-
-void take_extras(Json& completion, DocumentAnswer& answer) {
+void take_usage(const Json& completion, DocumentAnswer& answer) {
   const Json& reason = member(first_choice(completion), "finish_reason");
   if (!reason.is_null()) answer.finish_reason = reason;
   if (const Json& usage = member(completion, "usage"); usage.is_object()) answer.usage = usage;
-  Json ours = completion.is_object() ? taken(completion, "plimsoll") : Json();
-  if (!ours.is_object()) return;
-  answer.optimization = taken(ours, "context_window_optimization");
-  answer.model = text_in(ours, "model");
-  answer.chunks = Json::array();
-  for (const Json& passage : taken(ours, "passages")) answer.chunks.push_back(chunk_json(passage));
-  answer.plimsoll = std::move(ours);
 }
 
-Result<DocumentAnswer> read_document_answer(std::string_view completion) {
-  Json json = parsed(completion);
+void take_report(Json report, DocumentAnswer& answer) {
+  if (!report.is_object()) return;
+  answer.optimization = taken(report, "context_window_optimization");
+  answer.model = text_in(report, "model");
+  answer.chunks = Json::array();
+  for (const Json& passage : taken(report, "passages")) answer.chunks.push_back(chunk_json(passage));
+  answer.plimsoll = std::move(report);
+}
+
+}  // namespace
+
+Result<DocumentAnswer> read_document_answer(std::string_view completion, Json report) {
+  const Json json = parsed(completion);
   const Json& message = member(first_choice(json), "message");
   if (!message.is_object())
     return fail(Errc::upstream_failed, "the upstream's answer is not a chat completion");
   DocumentAnswer answer;
   answer.text = text_in(message, "content");
-  take_extras(json, answer);
+  take_usage(json, answer);
+  take_report(std::move(report), answer);
   return answer;
 }
 
@@ -79,46 +84,63 @@ Json answer_json(DocumentAnswer answer) {
           {"plimsoll", std::move(answer.plimsoll)}};
 }
 
-Awaitable<Result<void>> ChatSink::head(const engine::AnswerHead& head) {
-  head_ = head;
-  events_ = head.status < 400 && head.content_type.starts_with("text/event-stream");
-  if (!events_) co_return Result<void>();
-  co_return co_await reply_.head(head);
+Awaitable<Result<void>> ChatSink::whole(const engine::AnswerStart& start, const ReplyBody& body,
+                                        const engine::AnswerReport* report) {
+  head_ = answer_head(start);
+  completion_ = body.text;
+  if (report != nullptr) report_ = report_json(*report);
+  co_return Result<void>();
 }
 
-void ChatSink::take_event(std::string_view data, std::string& out) {
-  if (data.empty() || data == "[DONE]") return;
-  Json json = parsed(data);
-  if (json.is_object() && json.contains("error")) {
-    problem_ = engine::said_in_error(data);
-    return;
-  }
-  const std::string delta = text_in(member(first_choice(json), "delta"), "content");
-  answer_.text += delta;
-  if (!delta.empty()) out += event_of({{"delta", delta}});
-  take_extras(json, answer_);
+Awaitable<Result<void>> ChatSink::begin(const engine::AnswerStart& start) {
+  events_ = true;
+  head_ = answer_head(start);
+  head_.headers.push_back({"Cache-Control", "no-cache"});
+  co_return co_await reply_.head(head_);
 }
 
-Awaitable<Result<void>> ChatSink::body(std::string_view bytes) {
-  held_ += bytes;
-  if (!events_) co_return Result<void>();
+Awaitable<Result<void>> ChatSink::events(const AnswerEvents& events) {
   std::string out;
-  std::size_t whole = 0;
-  while (const std::size_t size = engine::first_event_end(std::string_view(held_).substr(whole))) {
-    take_event(engine::data_of(std::string_view(held_).substr(whole, size)), out);
-    whole += size;
+  for (const AnswerEvent& event : events.each) {
+    if (event.data.empty()) continue;
+    if (event.facts.is_error) {
+      problem_ = base::said_in_error(event.data);
+      continue;
+    }
+    const Json json = parsed(event.data);
+    const std::string delta = text_in(member(first_choice(json), "delta"), "content");
+    answer_.text += delta;
+    if (!delta.empty()) out += event_of({{"delta", delta}});
+    take_usage(json, answer_);
   }
-  held_.erase(0, whole);
   if (out.empty()) co_return Result<void>();
   co_return co_await reply_.body(out);
 }
 
+Awaitable<Result<void>> ChatSink::end(const engine::AnswerEnd& end) {
+  if (end.broken != nullptr) problem_ = base::for_clients(end.broken->what);
+  const bool complete = !end.mark.empty() || !answer_.finish_reason.is_null();
+  if (end.report != nullptr && complete) report_ = report_json(*end.report);
+  co_return Result<void>();
+}
+
+Awaitable<Result<void>> ChatSink::refused(const engine::AnswerStart& start, const ReplyBody& body) {
+  head_ = answer_head(start);
+  problem_ = body.said;
+  co_return Result<void>();
+}
+
+Awaitable<Result<void>> ChatSink::turned_away(const Trace& trace, const engine::Refusal& refusal) {
+  head_ = answer_head(trace, refusal);
+  problem_ = refusal.what;
+  co_return Result<void>();
+}
+
 Result<DocumentAnswer> ChatSink::take() {
-  if (!events_ && head_.status >= 400) return fail(Errc::upstream_failed, "{}", engine::said_in_error(held_));
-  if (!events_) return read_document_answer(held_);
-  if (!problem_.empty()) return fail(Errc::upstream_failed, "{}", problem_);
-  if (answer_.plimsoll.is_null())
-    return fail(Errc::upstream_failed, "the upstream's answer was cut off; try again");
+  if (head_.status >= 400 || !problem_.empty()) return fail(Errc::upstream_failed, "{}", problem_);
+  if (!events_) return read_document_answer(completion_, std::move(report_));
+  if (report_.is_null()) return fail(Errc::upstream_failed, "the upstream's answer was cut off; try again");
+  take_report(std::move(report_), answer_);
   return std::move(answer_);
 }
 
@@ -128,7 +150,7 @@ Awaitable<void> ChatSink::finish(int status, Json json) {
     co_return;
   }
   if (!events_) {  // the upstream does not stream: the whole answer at once
-    engine::AnswerHead head = head_;
+    AnswerHead head = head_;
     head.content_type = "text/event-stream";
     head.length.reset();
     (void)co_await reply_.head(head);

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/answer_sink.hpp"
 #include "gateway/http/http_server.hpp"
 #include "gateway/mcp/mcp.hpp"
 
@@ -18,11 +19,8 @@ struct DocumentAnswer {
   Json plimsoll;  // the plan's summary, without the fields above
 };
 
-// Reads the fields of a completion or a chunk other than its text.
-void take_extras(Json& completion, DocumentAnswer& answer);
-
-// upstream_failed: not a completion.
-Result<DocumentAnswer> read_document_answer(std::string_view completion);
+// `report`: of report_json. upstream_failed: not a completion.
+Result<DocumentAnswer> read_document_answer(std::string_view completion, Json report);
 
 // {answer, chunks, metadata, ...}
 Json answer_json(DocumentAnswer answer);
@@ -33,8 +31,13 @@ class ChatSink final : public engine::AnswerSink {
  public:
   ChatSink(ClientReply& reply, bool streams) : reply_(reply), streams_(streams) {}
 
-  Awaitable<Result<void>> head(const engine::AnswerHead& head) override;
-  Awaitable<Result<void>> body(std::string_view bytes) override;
+  Awaitable<Result<void>> whole(const engine::AnswerStart& start, const ReplyBody& body,
+                                const engine::AnswerReport* report) override;
+  Awaitable<Result<void>> begin(const engine::AnswerStart& start) override;
+  Awaitable<Result<void>> events(const AnswerEvents& events) override;
+  Awaitable<Result<void>> end(const engine::AnswerEnd& end) override;
+  Awaitable<Result<void>> refused(const engine::AnswerStart& start, const ReplyBody& body) override;
+  Awaitable<Result<void>> turned_away(const Trace& trace, const engine::Refusal& refusal) override;
 
   // Returns the complete answer, or the reason why there is none.
   Result<DocumentAnswer> take();
@@ -44,15 +47,14 @@ class ChatSink final : public engine::AnswerSink {
   Awaitable<void> finish(int status, Json json);
 
  private:
-  void take_event(std::string_view data, std::string& out);
-
   ClientReply& reply_;
   bool streams_;
-  engine::AnswerHead head_;
-  bool events_ = false;  // the answer is a stream of events
-  std::string held_;     // the start of an event, or the whole body
-  std::string problem_;  // that ended a stream
-  DocumentAnswer answer_;
+  AnswerHead head_;
+  bool events_ = false;     // the answer is a stream of events
+  std::string completion_;  // a whole answer
+  Json report_;             // null: the answer did not come to its end
+  std::string problem_;     // why there is no answer
+  DocumentAnswer answer_;   // of a stream
 };
 
 }  // namespace plimsoll::gateway

@@ -8,6 +8,7 @@
 #include "engine/evidence/document_chat.hpp"
 #include "gateway/api.hpp"
 #include "gateway/chat/chat_routes.hpp"
+#include "gateway/error_json.hpp"
 #include "library/nodes.hpp"
 
 namespace plimsoll::gateway {
@@ -85,7 +86,7 @@ Awaitable<void> ChatRoutes::message(Call call) const {
     const Turn pair[] = {question, said};
     kept = context_.sessions->append(call.request.caller.owner, prepared.ask.session, pair, context_.limits);
     if (!kept) {
-      status = engine::status_of(kept.error().code);
+      status = status_of(kept.error().code);
       body = {{"detail", fmt::format("the answer could not be stored: {}", kept.error().what)}};
       return;
     }

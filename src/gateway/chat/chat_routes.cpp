@@ -6,6 +6,7 @@
 #include "base/json/json_text.hpp"
 #include "base/try.hpp"
 #include "gateway/api.hpp"
+#include "gateway/error_json.hpp"
 #include "gateway/http/target.hpp"
 
 namespace plimsoll::gateway {
@@ -27,7 +28,7 @@ ChatRoutes::Answer no_session(const std::string& name) {
 }  // namespace
 
 ChatRoutes::Answer refusal(const Error& error) {
-  return {engine::status_of(error.code), {{"detail", error.what}}};
+  return {status_of(error.code), {{"detail", error.what}}};
 }
 
 void ChatRoutes::add_routes(Router& router) const {

@@ -7,12 +7,13 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 
+#include "base/chat_reply.hpp"
 #include "base/json/json_shape.hpp"
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/log.hpp"
 #include "gateway/api.hpp"
-#include "gateway/http/held_reply.hpp"
+#include "gateway/http/held_answer.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -49,14 +50,6 @@ std::string question_about(const RequestState& said) {
             {"plimsoll", {{"memory", false}}}};
   if (!said.model.empty()) body["model"] = said.model;
   return base::json_text(body);
-}
-
-// Returns the text of a chat completion.
-std::string said_in(const std::string& reply) {
-  const Json json = base::parse_json(reply);
-  const auto at = Json::json_pointer("/choices/0/message/content");
-  return json.is_object() && json.contains(at) && json[at].is_string() ? json[at].get<std::string>()
-                                                                       : std::string();
 }
 
 }  // namespace
@@ -153,16 +146,16 @@ Awaitable<void> Extraction::learn(std::shared_ptr<Work> work) {
   engine::Ask ask;
   ask.caller = work->said.caller;
   ask.body = question_about(work->said);
-  HeldReply held;
+  HeldAnswer held;
   std::string trace = new_trace_id();
   const auto outcome = co_await engine::answer(engine_, server_thread_, std::move(ask), held,
                                                Deadline::after(patience), trace);
-  if (!outcome || held.said.status >= 400 || stopping_) {
+  if (!outcome || !held.problem.empty() || stopping_) {
     log::warning("no memories extracted from an answer",
                  {{"trace", trace}, {"why", outcome ? "the upstream refused" : outcome.error().what}});
     co_return;
   }
-  std::function<void()> keeping = [&] { keep(work->said, read_facts(said_in(held.text))); };
+  std::function<void()> keeping = [&] { keep(work->said, read_facts(base::words_in(held.completion))); };
   co_await server_thread_.elsewhere(std::move(keeping));
 }
 

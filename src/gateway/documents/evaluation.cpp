@@ -11,11 +11,10 @@
 #include "base/json/parse_json.hpp"
 #include "base/log.hpp"
 #include "base/try.hpp"
-#include "engine/annotate.hpp"
 #include "gateway/api.hpp"
 #include "gateway/chat/chat_answer.hpp"
 #include "gateway/http/fair_share.hpp"
-#include "gateway/http/held_reply.hpp"
+#include "gateway/http/held_answer.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -32,19 +31,6 @@ Json asked_json(const EvaluationQuestions& asked) {
 Json result_json(const std::string& question, const std::string& trace, double seconds) {
   return {{"question", question}, {"answer", nullptr}, {"passages", Json::array()}, {"plan", nullptr},
           {"error", nullptr},     {"trace", trace},    {"seconds", seconds}};
-}
-
-// Returns the waiting time for limits from a reply; none: it has none.
-std::optional<std::chrono::seconds> wait_told_in(const HeldReply& held) {
-  if (held.said.status != 429) return std::nullopt;
-  for (const HttpHeader& header : held.said.headers) {
-    if (header.name != "Retry-After")
-      continue;  // an upstream's header is in lower case and was already handled
-    std::int64_t seconds = 0;
-    std::from_chars(header.value.data(), header.value.data() + header.value.size(), seconds);
-    return std::chrono::seconds(seconds);
-  }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -129,16 +115,15 @@ Awaitable<std::optional<Refusal>> Evaluations::may_ask(const std::string& owner)
 Awaitable<Json> Evaluations::ask_one(Work& work, const std::string& question) {
   const Deadline longest = Deadline::after(rules_.per_question);
   while (true) {
-    HeldReply held;
+    HeldAnswer held;
     Json result = co_await ask_once(work, question, held, longest);
-    const auto wait = wait_told_in(held);
-    if (!wait || *wait > longest.left() || stopping_) co_return result;
-    co_await server_thread_.pause(*wait);
+    if (!held.wait || *held.wait > longest.left() || stopping_) co_return result;
+    co_await server_thread_.pause(*held.wait);
     if (stopping_) co_return result;
   }
 }
 
-Awaitable<Json> Evaluations::ask_once(Work& work, const std::string& question, HeldReply& held,
+Awaitable<Json> Evaluations::ask_once(Work& work, const std::string& question, HeldAnswer& held,
                                       Deadline deadline) {
   if (const auto refusal = co_await may_ask(work.ask.caller.owner)) {
     Json refused = result_json(question, {}, 0);
@@ -164,11 +149,11 @@ Awaitable<Json> Evaluations::ask_once(Work& work, const std::string& question, H
     result["error"] = outcome.error().what;
     co_return result;
   }
-  if (held.said.status >= 400) {
-    result["error"] = engine::said_in_error(held.text);
+  if (!held.problem.empty()) {
+    result["error"] = held.problem;
     co_return result;
   }
-  auto answer = read_document_answer(held.text);
+  auto answer = read_document_answer(held.completion, std::move(held.report));
   if (!answer) {
     result["error"] = answer.error().what;
     co_return result;

@@ -9,7 +9,7 @@
 
 #include "gateway/auth/gate.hpp"
 #include "gateway/chat/chat_read.hpp"
-#include "gateway/http/held_reply.hpp"
+#include "gateway/http/held_answer.hpp"
 #include "gateway/http/server_thread.hpp"
 
 namespace plimsoll::gateway {
@@ -55,7 +55,7 @@ class Evaluations {
   Awaitable<std::optional<Refusal>> may_ask(const std::string& owner);
   // Asks one question; waits for limits, at most as long as a question may take.
   Awaitable<Json> ask_one(Work& work, const std::string& question);
-  Awaitable<Json> ask_once(Work& work, const std::string& question, HeldReply& held, Deadline deadline);
+  Awaitable<Json> ask_once(Work& work, const std::string& question, HeldAnswer& held, Deadline deadline);
   void spawn(const std::shared_ptr<Work>& work);
 
   engine::Engine& engine_;

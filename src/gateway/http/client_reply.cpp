@@ -46,7 +46,7 @@ bool is_line(std::string_view text) {
 
 }  // namespace
 
-Awaitable<Result<void>> SocketReply::head(const engine::AnswerHead& head) {
+Awaitable<Result<void>> SocketReply::head(const AnswerHead& head) {
   begun_ = true;
   // A stream may pause, and nothing may be sent during a pause.
   line_.when_ended(head.length || line_.has_ended() ? ClientLine::Ended::will_show

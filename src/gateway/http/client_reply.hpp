@@ -19,7 +19,7 @@ class SocketReply final : public ClientReply {
       : line_(line), thread_(thread), idle_(idle), manner_(manner) {}
 
   // Sent together with the first bytes of the body.
-  Awaitable<Result<void>> head(const engine::AnswerHead& head) override;
+  Awaitable<Result<void>> head(const AnswerHead& head) override;
   Awaitable<Result<void>> body(std::string_view bytes) override;
   // Sends the rest: the head of an empty body, the last chunk.
   Awaitable<Result<void>> finish();

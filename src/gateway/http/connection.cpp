@@ -6,7 +6,7 @@
 
 #include "base/log.hpp"
 #include "base/text/text.hpp"
-#include "engine/annotate.hpp"
+#include "gateway/error_json.hpp"
 #include "gateway/http/content_coding.hpp"
 #include "gateway/http/request_head.hpp"
 #include "gateway/http/target.hpp"
@@ -161,8 +161,8 @@ Awaitable<void> Connection::let_it_finish() {
 Awaitable<void> Connection::refuse(int status, const std::string& what, std::vector<HttpHeader> headers) {
   SocketReply reply(*line_, context_.thread, context_.options.idle, {.keeps_open = false});
   const Error error{status < 500 ? Errc::bad_input : Errc::unreachable, what};
-  const std::string body = engine::error_body(error);
-  engine::AnswerHead head;
+  const std::string body = error_body(error);
+  AnswerHead head;
   head.status = status;
   head.headers = std::move(headers);
   head.length = body.size();
@@ -358,8 +358,8 @@ Awaitable<void> Connection::handle(ClientRequest& request, SocketReply& reply) {
   }
   const auto state = co_await asio::this_coro::cancellation_state;
   if (reply.is_begun() || state.cancelled() != asio::cancellation_type::none) co_return;
-  const std::string body = engine::error_body({Errc::io_failed, "internal error; see the log"});
-  engine::AnswerHead head;
+  const std::string body = error_body(Error{Errc::io_failed, "internal error; see the log"});
+  AnswerHead head;
   head.status = 500;
   head.length = body.size();
   (void)co_await reply.head(head);

@@ -1,7 +1,10 @@
 #include "gateway/http/event_answer.hpp"
 
+#include <utility>
+
 #include "base/json/json_member.hpp"
 #include "gateway/http/answer_json.hpp"
+#include "gateway/openai/report_json.hpp"
 
 namespace plimsoll::gateway {
 
@@ -10,22 +13,26 @@ using base::text_in;
 
 void EventAnswer::take(std::string_view data, std::string& out) {
   if (ended_ || data.empty()) return;
-  if (data == "[DONE]") {
-    done_ = true;
-    return;
-  }
   const Json chunk = parsed(data);
   if (!chunk.is_object()) return;
   const Json& error = member(chunk, "error");
   if (error.is_null()) return take_chunk(chunk, out);
-  ended_ = true;
-  fail_with(error.is_string() ? error.get<std::string>() : text_in(error, "message"), out);
+  break_off(error.is_string() ? error.get<std::string>() : text_in(error, "message"), out);
 }
 
-void EventAnswer::finish(std::string& out) {
-  if (ended_) return;
-  ended_ = true;
-  if (!done_ && reason_.empty())
+void EventAnswer::tell(const engine::AnswerReport& report) {
+  plimsoll_ = report_json(report);
+  if (report.names_index) source_nodes_ = source_nodes(report);
+}
+
+void EventAnswer::break_off(std::string what, std::string& out) {
+  if (std::exchange(ended_, true)) return;
+  fail_with(std::move(what), out);
+}
+
+void EventAnswer::finish(bool complete, std::string& out) {
+  if (std::exchange(ended_, true)) return;
+  if (!complete && reason_.empty())
     fail_with("the upstream's answer was cut off", out);
   else
     end(out);

@@ -9,7 +9,7 @@ namespace plimsoll::gateway {
 
 class HeldReply final : public ClientReply {
  public:
-  Awaitable<Result<void>> head(const engine::AnswerHead& head) override {
+  Awaitable<Result<void>> head(const AnswerHead& head) override {
     said = head;
     begun_ = true;
     co_return Result<void>();
@@ -20,7 +20,7 @@ class HeldReply final : public ClientReply {
   }
   bool is_begun() const override { return begun_; }
 
-  engine::AnswerHead said;
+  AnswerHead said;
   std::string text;
 
  private:

@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -40,9 +42,25 @@ struct ClientRequest {
   bool body_unread = false;  // skipped by ServerOptions::wants_body
 };
 
-// The reply to one request. If the handler sends nothing, the server sends 500.
-class ClientReply : public engine::AnswerSink {
+struct AnswerHead {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::vector<HttpHeader> headers;
+  std::optional<std::size_t> length;  // of the body; none: it comes in pieces
+};
+
+// The reply to one request. If the handler sends nothing, the server sends 500. An error of either call:
+// nobody is there any more.
+class ClientReply {
  public:
+  ClientReply() = default;
+  ClientReply(const ClientReply&) = delete;
+  ClientReply& operator=(const ClientReply&) = delete;
+  virtual ~ClientReply() = default;
+
+  virtual Awaitable<Result<void>> head(const AnswerHead& head) = 0;
+  // Returns when the client has taken it, so that a slow client slows everything behind it down.
+  virtual Awaitable<Result<void>> body(std::string_view bytes) = 0;
   virtual bool is_begun() const = 0;
 };
 

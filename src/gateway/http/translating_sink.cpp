@@ -1,8 +1,9 @@
 #include "gateway/http/translating_sink.hpp"
 
+#include "base/private_words.hpp"
 #include "base/try.hpp"
-#include "engine/annotate.hpp"
-#include "engine/reply.hpp"
+#include "gateway/error_json.hpp"
+#include "gateway/http/answer_head.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -11,44 +12,11 @@ constexpr const char* json_type = "application/json; charset=utf-8";
 
 }  // namespace
 
-Awaitable<Result<void>> TranslatingSink::head(const engine::AnswerHead& head) {
-  head_ = head;
-  has_head_ = true;
-  events_ = head.status < 400 && head.content_type.starts_with("text/event-stream");
-  answer_.begin(head);
-  if (!events_) co_return Result<void>();
-  engine::AnswerHead out = head;
-  out.content_type = answer_.stream_type();
-  out.length.reset();
-  co_return co_await reply_.head(out);
-}
-
-Awaitable<Result<void>> TranslatingSink::body(std::string_view bytes) {
-  held_ += bytes;
-  if (!events_) co_return Result<void>();
-  std::string out;
-  taken_ += bytes.size();
-  if (taken_ > manner_.most_bytes) {
-    answer_.take(R"({"error":{"message":"the answer is longer than max_answer_bytes"}})", out);
-    (void)co_await reply_.body(out);
-    co_return fail(Errc::upstream_failed, "the answer is longer than {} bytes", manner_.most_bytes);
-  }
-  std::size_t whole = 0;
-  while (const std::size_t size = engine::first_event_end(std::string_view(held_).substr(whole))) {
-    answer_.take(engine::data_of(std::string_view(held_).substr(whole, size)), out);
-    whole += size;
-  }
-  held_.erase(0, whole);
-  if (out.empty()) co_return Result<void>();
-  co_return co_await reply_.body(out);
-}
-
-Awaitable<Result<void>> TranslatingSink::send_whole(std::string text, std::string type) {
-  engine::AnswerHead out = head_;
-  out.content_type = std::move(type);
-  out.length = text.size();
-  CO_TRY_VOID(co_await reply_.head(out));
-  co_return co_await reply_.body(text);
+Awaitable<Result<void>> TranslatingSink::send(AnswerHead head, std::string_view type, std::string body) {
+  head.content_type = type;
+  head.length = body.size();
+  CO_TRY_VOID(co_await reply_.head(head));
+  co_return co_await reply_.body(body);
 }
 
 Awaitable<void> TranslatingSink::work(bool at_once, std::function<void()> what) {
@@ -58,28 +26,67 @@ Awaitable<void> TranslatingSink::work(bool at_once, std::function<void()> what) 
     co_await thread_.elsewhere(std::move(what));
 }
 
-Awaitable<Result<void>> TranslatingSink::finish() {
-  if (!has_head_) co_return Result<void>();
-  if (events_) {
-    std::string out;
-    std::function<void()> ending = [&] {
-      answer_.take(engine::data_of(held_), out);
-      answer_.finish(out);
-    };
-    co_await work(/*at_once=*/true, std::move(ending));
-    if (out.empty()) co_return Result<void>();
-    co_return co_await reply_.body(out);
-  }
-  if (head_.status >= 400) co_return co_await send_whole(answer_.error(std::move(held_)), json_type);
+Awaitable<Result<void>> TranslatingSink::whole(const engine::AnswerStart& start, const ReplyBody& body,
+                                               const engine::AnswerReport* report) {
+  AnswerHead head = answer_head(start);
+  answer_.planned(start.trace);
   Result<std::string> made;
-  std::function<void()> translating = [&] { made = answer_.whole(held_, manner_.streams); };
-  co_await work(held_.size() <= manner_.at_once_bytes, std::move(translating));
-  if (!made) {
-    head_.status = engine::status_of(made.error().code);
-    co_return co_await send_whole(answer_.error(engine::error_body(made.error())), json_type);
+  std::function<void()> translating = [&] {
+    if (report != nullptr) answer_.tell(*report);
+    made = answer_.whole(body.text, manner_.streams);
+  };
+  co_await work(body.text.size() <= manner_.at_once_bytes, std::move(translating));
+  if (made)
+    co_return co_await send(std::move(head), manner_.streams ? answer_.stream_type() : json_type,
+                            *std::move(made));
+  head.status = status_of(made.error().code);
+  std::string told = answer_.error(head.status, error_body(made.error()), made.error().what);
+  co_return co_await send(std::move(head), json_type, std::move(told));
+}
+
+Awaitable<Result<void>> TranslatingSink::begin(const engine::AnswerStart& start) {
+  AnswerHead head = answer_head(start);
+  head.content_type = answer_.stream_type();
+  head.headers.push_back({"Cache-Control", "no-cache"});
+  answer_.planned(start.trace);
+  co_return co_await reply_.head(head);
+}
+
+Awaitable<Result<void>> TranslatingSink::events(const AnswerEvents& events) {
+  std::string out;
+  taken_ += events.bytes.size();
+  if (taken_ > manner_.longest_stream) {
+    answer_.break_off("the answer is longer than max_answer_bytes", out);
+    (void)co_await reply_.body(out);
+    co_return fail(Errc::upstream_failed, "the answer is longer than {} bytes", manner_.longest_stream);
   }
-  std::string type(manner_.streams ? answer_.stream_type() : json_type);
-  co_return co_await send_whole(*std::move(made), std::move(type));
+  for (const AnswerEvent& event : events.each) answer_.take(event.data, out);
+  if (out.empty()) co_return Result<void>();
+  co_return co_await reply_.body(out);
+}
+
+Awaitable<Result<void>> TranslatingSink::end(const engine::AnswerEnd& end) {
+  std::string out;
+  std::function<void()> ending = [&] {
+    if (end.broken != nullptr) return answer_.break_off(base::for_clients(end.broken->what), out);
+    if (end.report != nullptr) answer_.tell(*end.report);
+    answer_.finish(!end.mark.empty(), out);
+  };
+  co_await work(/*at_once=*/true, std::move(ending));
+  if (out.empty()) co_return Result<void>();
+  co_return co_await reply_.body(out);
+}
+
+Awaitable<Result<void>> TranslatingSink::refused(const engine::AnswerStart& start, const ReplyBody& body) {
+  AnswerHead head = answer_head(start);
+  std::string told = answer_.error(head.status, body.text, body.said);
+  co_return co_await send(std::move(head), json_type, std::move(told));
+}
+
+Awaitable<Result<void>> TranslatingSink::turned_away(const Trace& trace, const engine::Refusal& refusal) {
+  AnswerHead head = answer_head(trace, refusal);
+  std::string told = answer_.error(head.status, error_body(refusal), refusal.what);
+  co_return co_await send(std::move(head), json_type, std::move(told));
 }
 
 Awaitable<Result<void>> answer_translated(engine::Engine& engine, engine::WorkerContext& thread,
@@ -88,10 +95,9 @@ Awaitable<Result<void>> answer_translated(engine::Engine& engine, engine::Worker
   TranslatingSink::Manner manner;
   manner.streams = streams;
   manner.at_once_bytes = engine.rules.planned_at_once_bytes;
-  manner.most_bytes = engine.rules.max_answer_bytes;
+  manner.longest_stream = engine.rules.max_answer_bytes;
   TranslatingSink sink(thread, reply, answer, manner);
   const auto outcome = co_await engine::answer(engine, thread, std::move(ask), sink, deadline, trace_id);
-  if (outcome) (void)co_await sink.finish();
   if (outcome || reply.is_begun()) co_return Result<void>();
   co_return outcome;
 }

@@ -15,14 +15,20 @@ class AnswerTranslator {
   virtual ~AnswerTranslator() = default;
 
   virtual std::string_view stream_type() const = 0;  // the media type of a stream
-  virtual void begin(const engine::AnswerHead&) {}
+  // The plan of the request, before anything else.
+  virtual void planned(const Trace&) {}
   // Takes the data of one event of the chat; appends the translation to `out`.
   virtual void take(std::string_view data, std::string& out) = 0;
-  virtual void finish(std::string& out) = 0;  // the end of the stream
+  // Takes what the gateway tells about the answer, before its end.
+  virtual void tell(const engine::AnswerReport& report) = 0;
+  // The end of the stream. `complete`: the server marked it.
+  virtual void finish(bool complete, std::string& out) = 0;
+  // The end of a stream that broke off.
+  virtual void break_off(std::string what, std::string& out) = 0;
   // Translates a whole completion; to a stream if the client wants one. upstream_failed: not a completion.
   virtual Result<std::string> whole(std::string_view completion, bool streams) = 0;
-  // Translates the body of an OpenAI error.
-  virtual std::string error(std::string body) const = 0;
+  // Translates an error. `body`: in OpenAI's format; `said`: its message.
+  virtual std::string error(int status, std::string body, std::string_view said) const = 0;
   // Returns whether the answer is stored before its end, which needs a worker.
   virtual bool is_kept() const { return false; }
 };
@@ -31,32 +37,30 @@ class AnswerTranslator {
 class TranslatingSink final : public engine::AnswerSink {
  public:
   struct Manner {
-    bool streams = true;                // requested by the client
-    std::size_t at_once_bytes = 32768;  // longer answers are translated by a worker
-    std::size_t most_bytes = std::size_t{64}
-                             << 20;  // a longer stream ends with an error: it is buffered to its end
+    bool streams = true;                                 // requested by the client
+    std::size_t at_once_bytes = 32768;                   // longer answers are translated by a worker
+    std::size_t longest_stream = std::size_t{64} << 20;  // in bytes: a translator keeps all of it to its end
   };
   TranslatingSink(engine::WorkerContext& thread, ClientReply& reply, AnswerTranslator& answer, Manner manner)
       : thread_(thread), reply_(reply), answer_(answer), manner_(manner) {}
 
-  Awaitable<Result<void>> head(const engine::AnswerHead& head) override;
-  Awaitable<Result<void>> body(std::string_view bytes) override;
-  // Call when the engine has finished.
-  Awaitable<Result<void>> finish();
+  Awaitable<Result<void>> whole(const engine::AnswerStart& start, const ReplyBody& body,
+                                const engine::AnswerReport* report) override;
+  Awaitable<Result<void>> begin(const engine::AnswerStart& start) override;
+  Awaitable<Result<void>> events(const AnswerEvents& events) override;
+  Awaitable<Result<void>> end(const engine::AnswerEnd& end) override;
+  Awaitable<Result<void>> refused(const engine::AnswerStart& start, const ReplyBody& body) override;
+  Awaitable<Result<void>> turned_away(const Trace& trace, const engine::Refusal& refusal) override;
 
  private:
-  Awaitable<Result<void>> send_whole(std::string body, std::string type);
+  Awaitable<Result<void>> send(AnswerHead head, std::string_view type, std::string body);
   Awaitable<void> work(bool at_once, std::function<void()> what);
 
   engine::WorkerContext& thread_;
   ClientReply& reply_;
   AnswerTranslator& answer_;
   Manner manner_;
-  engine::AnswerHead head_;
-  bool has_head_ = false;
-  bool events_ = false;    // the answer is a stream of events
   std::size_t taken_ = 0;  // bytes
-  std::string held_;       // the start of an event, or the whole body
 };
 
 // Runs the engine and translates its answer for the client. Fails only if nothing was sent to the client

@@ -7,6 +7,7 @@
 #include "base/json/parse_json.hpp"
 #include "base/sha256.hpp"
 #include "base/text/text.hpp"
+#include "gateway/error_json.hpp"
 #include "gateway/http/target.hpp"
 #include "gateway/kaito/kaito_read.hpp"
 
@@ -70,7 +71,7 @@ void Kaito::add_routes(Router& router) const {
 }
 
 Kaito::Answer Kaito::failed(const Error& error, std::string_view doing) const {
-  int status = engine::status_of(error.code);
+  int status = status_of(error.code);
   if (context_.compat && error.code == Errc::unsupported) status = 500;
   return {status, {{"detail", status < 500 ? error.what : std::string(doing) + error.what}}};
 }

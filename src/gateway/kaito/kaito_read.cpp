@@ -73,6 +73,11 @@ void Complaints::missing(Json location, const Json& around) {
   add("missing", std::move(location), "Field required", around);
 }
 
+Error ragengine_failure(std::string_view said) {
+  return {Errc::io_failed,
+          fmt::format("Chat completion failed: 500: An unexpected error occurred: {}", said)};
+}
+
 Result<Json> read_object(const std::string& body, Complaints& complaints) {
   if (body.empty()) {
     complaints.missing(Json::array({"body"}), nullptr);

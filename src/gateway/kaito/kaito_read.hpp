@@ -34,6 +34,9 @@ struct RetrieveAsk {
   Filter filter;
 };
 
+// Returns a server's failure as RAGEngine words it in a chat with documents, whatever the server's status.
+Error ragengine_failure(std::string_view said);
+
 // Parses the body as an object. bad_input: too deep or too large; an empty object if there are complaints.
 Result<Json> read_object(const std::string& body, Complaints& complaints);
 

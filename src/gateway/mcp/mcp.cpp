@@ -39,17 +39,17 @@ enum Code : int {
   internal_error = -32603,
 };
 
-struct Refusal {
+struct RpcError {
   Code code;
   std::string what;
 };
-using Answer = tl::expected<Json, Refusal>;
+using Answer = tl::expected<Json, RpcError>;
 
-tl::unexpected<Refusal> refuse(Code code, std::string what) {
-  return tl::unexpected<Refusal>(Refusal{code, std::move(what)});
+tl::unexpected<RpcError> refuse(Code code, std::string what) {
+  return tl::unexpected<RpcError>(RpcError{code, std::move(what)});
 }
 
-Json error_of(const Json& id, const Refusal& refusal) {
+Json error_of(const Json& id, const RpcError& refusal) {
   return {{"jsonrpc", "2.0"}, {"id", id}, {"error", {{"code", refusal.code}, {"message", refusal.what}}}};
 }
 
@@ -60,9 +60,9 @@ Json text_content(std::string_view text) {
 }
 
 // The server as one session sees it.
-class Conversation {
+class RpcSession {
  public:
-  Conversation(const McpServer& server, McpSession& session) : server_(server), session_(session) {}
+  RpcSession(const McpServer& server, McpSession& session) : server_(server), session_(session) {}
 
   std::optional<Json> answer(const Json& message) {
     if (message.is_array()) return answer_batch(message);
@@ -203,17 +203,17 @@ std::span<const std::string_view> mcp_versions() {
   return versions;
 }
 
-std::optional<std::string> answer_mcp(const McpServer& server, McpSession& session,
-                                      std::string_view message) {
+std::optional<McpAnswer> answer_mcp(const McpServer& server, McpSession& session, std::string_view message) {
   if (base::trim(message).empty()) return {};
   if (const auto shape = base::check_json_shape(message, "the message"); !shape)
-    return base::json_text(error_of(nullptr, {parse_error, shape.error().what}));
+    return McpAnswer{base::json_text(error_of(nullptr, {parse_error, shape.error().what})), false};
   const Json json = base::parse_json(message);
   if (json.is_discarded())
-    return base::json_text(error_of(nullptr, {parse_error, "the message is not JSON"}));
-  const auto answer = Conversation(server, session).answer(json);
+    return McpAnswer{base::json_text(error_of(nullptr, {parse_error, "the message is not JSON"})), false};
+  const auto answer = RpcSession(server, session).answer(json);
   if (!answer) return {};
-  return base::json_text(*answer);
+  const bool is_refused = answer->is_object() && answer->contains("error") && (*answer)["id"].is_null();
+  return McpAnswer{base::json_text(*answer), !is_refused};
 }
 
 std::string answer_mcp_too_long(std::size_t limit_bytes) {

@@ -2,7 +2,7 @@
 // `plimsoll mcp` passes the lines of standard input, the gateway passes HTTP bodies.
 //
 //   McpSession session;
-//   std::optional<std::string> reply = answer_mcp(server, session, line);
+//   std::optional<McpAnswer> reply = answer_mcp(server, session, line);
 //
 // Supports the revisions of mcp_versions(). Whatever the message is, the answer is one line of valid JSON,
 // or none if the protocol requires none. docs/mcp.md lists the supported features.
@@ -54,8 +54,13 @@ struct McpServer {
 // Oldest first.
 std::span<const std::string_view> mcp_versions();
 
+struct McpAnswer {
+  std::string text;        // one line of JSON
+  bool to_message = true;  // false: what came is not a message, and has no id to answer to
+};
+
 // Do not use one session from two threads at once.
-std::optional<std::string> answer_mcp(const McpServer& server, McpSession& session, std::string_view message);
+std::optional<McpAnswer> answer_mcp(const McpServer& server, McpSession& session, std::string_view message);
 
 // Returns the answer to a message of more than `limit_bytes`, which was not read completely.
 std::string answer_mcp_too_long(std::size_t limit_bytes);

@@ -47,8 +47,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       [&](std::string_view line) {
         const auto reply = answer_mcp(server(), session, line);
         if (!reply) return;
-        if (reply->find('\n') != std::string::npos) std::abort();
-        check_reply(Json::parse(*reply));
+        if (reply->text.find('\n') != std::string::npos) std::abort();
+        check_reply(Json::parse(reply->text));
       },
       [&] { check_reply(Json::parse(answer_mcp_too_long(4096))); });
   lines.feed({reinterpret_cast<const char*>(data), size});

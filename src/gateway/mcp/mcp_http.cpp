@@ -15,19 +15,12 @@ namespace {
 
 constexpr std::string_view before_the_header = "2025-03-26";
 constexpr int unsupported_version = -32022;
-constexpr int invalid_request = -32600;
+constexpr int not_a_request = -32600;
 
 std::string error_line(int code, std::string_view what, Json data = nullptr) {
   Json error{{"code", code}, {"message", what}};
   if (!data.is_null()) error["data"] = std::move(data);
   return base::json_text(Json{{"jsonrpc", "2.0"}, {"id", nullptr}, {"error", std::move(error)}});
-}
-
-// Returns whether the body was not a message; other errors are answers to a message.
-bool is_no_message(std::string_view answer) {
-  const Json json = base::parse_json(answer);
-  if (!json.is_object() || !json.contains("error") || !json["id"].is_null()) return false;
-  return true;
 }
 
 }  // namespace
@@ -42,21 +35,20 @@ McpReply answer_mcp_post(const McpServer& server, std::string_view version, std:
                             fmt::format("MCP-Protocol-Version {} is not supported", version.substr(0, 40)),
                             {{"supported", std::move(supported)}, {"requested", version.substr(0, 40)}})};
   }
-  if (base::trim(body).empty()) return {400, error_line(invalid_request, "the body is empty")};
+  if (base::trim(body).empty()) return {400, error_line(not_a_request, "the body is empty")};
   McpSession session;
   session.indexes = std::move(who.indexes);
   session.owner = std::move(who.owner);
   session.version = version.empty() ? before_the_header : version;
   auto answer = answer_mcp(server, session, body);
   if (!answer) return {202, {}};
-  const int status = is_no_message(*answer) ? 400 : 200;
-  return {status, *std::move(answer)};
+  return {answer->to_message ? 200 : 400, std::move(answer->text)};
 }
 
 Awaitable<void> Api::mcp(Call call) const {
   if (!is_welcome_origin(call.request.origin)) {
-    std::string body = error_line(invalid_request, fmt::format("pages of {} may not use this server",
-                                                               call.request.origin.substr(0, 200)));
+    std::string body = error_line(not_a_request, fmt::format("pages of {} may not use this server",
+                                                             call.request.origin.substr(0, 200)));
     co_await send_json(call.reply, 403, std::move(body));
     co_return;
   }

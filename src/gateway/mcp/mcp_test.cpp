@@ -30,7 +30,9 @@ McpServer echo_server() {
 
 class Mcp : public testing::Test {
  protected:
-  std::string raw(std::string_view line) { return answer_mcp(server_, session_, line).value_or(""); }
+  std::string raw(std::string_view line) {
+    return answer_mcp(server_, session_, line).value_or(McpAnswer{}).text;
+  }
   Json ask(std::string_view line) {
     const std::string reply = raw(line);
     EXPECT_FALSE(reply.empty()) << line;

@@ -5,13 +5,13 @@
 namespace plimsoll::gateway {
 namespace {
 
-constexpr const char* description =
+constexpr const char* count_description =
     "Counts the tokens of a text, or of a list of chat messages with their chat format and tools, exactly, "
     "with the "
     "tokenizer that the model itself uses. Says whether the count is exact, calibrated or estimated, and "
     "why.";
 
-Json input_schema() {
+Json count_input_schema() {
   return object_schema(
       {{"text", text_schema("The text to count. Give this or messages.")},
        {"messages",
@@ -27,7 +27,7 @@ Json input_schema() {
       Json::array());
 }
 
-Json output_schema() {
+Json count_output_schema() {
   const auto of = [](const char* type) { return Json{{"type", type}}; };
   Json schema = object_schema({{"tokens", of("integer")},
                                {"tokenizer", of("string")},
@@ -54,7 +54,7 @@ Result<void> count_messages(const Scale& scale, const Json& arguments, Json& res
   return {};
 }
 
-Result<Json> call(const ToolContext& context, const Json& arguments) {
+Result<Json> call_count(const ToolContext& context, const Json& arguments) {
   const bool text = arguments.contains("text");
   if (text == arguments.contains("messages")) return fail(Errc::bad_input, "give either text or messages");
   if (text && arguments.contains("tools"))
@@ -87,11 +87,11 @@ Result<Json> call(const ToolContext& context, const Json& arguments) {
 McpTool count_tool(Context context) {
   return {"count_tokens",
           "Count tokens",
-          description,
-          input_schema(),
-          output_schema(),
+          count_description,
+          count_input_schema(),
+          count_output_schema(),
           [context = std::move(context)](const Json& arguments, const McpSession&) {
-            return call(*context, arguments);
+            return call_count(*context, arguments);
           }};
 }
 

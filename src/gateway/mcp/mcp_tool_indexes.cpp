@@ -5,11 +5,11 @@
 namespace plimsoll::gateway {
 namespace {
 
-constexpr const char* description =
+constexpr const char* indexes_description =
     "Lists the indexes of documents that search_documents can search, with the number of documents, "
     "chunks and tokens of each.";
 
-Json output_schema() {
+Json indexes_output_schema() {
   const auto of = [](const char* type) { return Json{{"type", type}}; };
   Json index = object_schema({{"name", of("string")},
                               {"documents", of("integer")},
@@ -20,7 +20,7 @@ Json output_schema() {
   return object_schema({{"indexes", {{"type", "array"}, {"items", std::move(index)}}}}, {"indexes"});
 }
 
-Result<Json> call(const ToolContext& context, std::string_view owner) {
+Result<Json> call_indexes(const ToolContext& context, std::string_view owner) {
   TRY(library::OpenIndexes * open_indexes, context.open_indexes());
   TRY(const auto all, open_indexes->store().indexes(owner));
   Json indexes = Json::array();
@@ -38,11 +38,11 @@ Result<Json> call(const ToolContext& context, std::string_view owner) {
 McpTool indexes_tool(Context context) {
   return {"list_indexes",
           "List indexes",
-          description,
+          indexes_description,
           object_schema(Json::object(), Json::array()),
-          output_schema(),
+          indexes_output_schema(),
           [context = std::move(context)](const Json&, const McpSession& session) {
-            return call(*context, session.indexes);
+            return call_indexes(*context, session.indexes);
           }};
 }
 

@@ -1,19 +1,19 @@
 #include "base/json/json_text.hpp"
 #include "base/try.hpp"
+#include "engine/plan/plan_tree.hpp"
 #include "gateway/mcp/mcp_tool.hpp"
-#include "plimsoll/plan.hpp"
 
 namespace plimsoll::gateway {
 namespace {
 
-constexpr const char* description =
+constexpr const char* plan_description =
     "Plans a chat request before it is sent: how many tokens its input really has, how long the answer may "
     "be, which "
     "turns, memories and passages fit into the model's window, which would be left out and why. Nothing is "
     "sent. "
     "If it cannot fit, `fits` is false and `least_window` is the smallest sufficient window.";
 
-Json input_schema() {
+Json plan_input_schema() {
   Json policies = Json::array();
   for (const std::string_view name : policy_names()) policies.push_back(name);
   Json policy = text_schema(
@@ -35,7 +35,7 @@ Json input_schema() {
       {"request"});
 }
 
-Json output_schema() {
+Json plan_output_schema() {
   const auto of = [](const char* type) { return Json{{"type", type}}; };
   Json schema = object_schema(
       {{"schema", of("integer")},
@@ -62,7 +62,7 @@ std::optional<Window> window_set(const ToolContext& context, const Json& argumen
   return {};
 }
 
-Result<Json> call(const ToolContext& context, const Json& arguments) {
+Result<Json> call_plan(const ToolContext& context, const Json& arguments) {
   const Json& request = arguments["request"];
   std::string model = text_of(arguments, "model");
   if (model.empty() && request.contains("model") && request["model"].is_string())
@@ -74,7 +74,7 @@ Result<Json> call(const ToolContext& context, const Json& arguments) {
   CatalogueModels models(*context.catalogue, *context.tokenizers, context.default_window);
   if (auto window = window_set(context, arguments, model)) models.set_window(model, *std::move(window));
   TRY(const Plan plan, plan_request(base::json_text(request), model, options, models));
-  Json result = Json::parse(plan_json(plan));
+  Json result = engine::plan_tree(plan);
   if (arguments.value("include_request", false) && plan.fits) result["request"] = Json::parse(plan.request);
   return result;
 }
@@ -84,11 +84,11 @@ Result<Json> call(const ToolContext& context, const Json& arguments) {
 McpTool plan_tool(Context context) {
   return {"plan_context",
           "Plan a chat request",
-          description,
-          input_schema(),
-          output_schema(),
+          plan_description,
+          plan_input_schema(),
+          plan_output_schema(),
           [context = std::move(context)](const Json& arguments, const McpSession&) {
-            return call(*context, arguments);
+            return call_plan(*context, arguments);
           }};
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t most_files = 1000;
 
-constexpr const char* description =
+constexpr const char* strategy_description =
     "Decides how to bring content into the context window: STUFF (paste everything), HYBRID (paste what "
     "matters, "
     "retrieve the rest), RAG (retrieve passages) or RAG+GRAPH (search an index of entities first). Call it "
@@ -53,7 +53,7 @@ Json input_schema(bool with_files) {
   return schema;
 }
 
-Json output_schema() {
+Json strategy_output_schema() {
   const auto of = [](const char* type) { return Json{{"type", type}}; };
   Json schema = object_schema(
       {{"strategy", {{"type", "string"}, {"enum", {"STUFF", "HYBRID", "RAG", "RAG+GRAPH"}}}},
@@ -110,7 +110,7 @@ Weighed weigh_files(const ToolContext& context, const Json& arguments, StrategyA
   return weighed;
 }
 
-Result<Json> call(const ToolContext& context, const Json& arguments) {
+Result<Json> call_strategy(const ToolContext& context, const Json& arguments) {
   StrategyAsk ask;
   ask.query = text_of(arguments, "query");
   ask.char_count = integer_of(arguments, "char_count");
@@ -150,11 +150,11 @@ Result<Json> call(const ToolContext& context, const Json& arguments) {
 McpTool strategy_tool(Context context) {
   return {"context_strategy",
           "Choose a context strategy",
-          description,
+          strategy_description,
           input_schema(context->files.has_value()),
-          output_schema(),
+          strategy_output_schema(),
           [context = std::move(context)](const Json& arguments, const McpSession&) {
-            return call(*context, arguments);
+            return call_strategy(*context, arguments);
           }};
 }
 

@@ -3,20 +3,20 @@
 namespace plimsoll::gateway {
 namespace {
 
-constexpr const char* description =
+constexpr const char* window_description =
     "Returns the size of a model's context window in tokens, with its source and confidence, the longest "
     "answer, and the tokenizer. The configured model servers are asked first; a model that none of them "
     "lists is looked up in the catalogue by its name, and a server may offer a smaller window than the "
     "model's maximum.";
 
-Json input_schema() {
+Json window_input_schema() {
   return object_schema(
       {{"model", text_schema("Model by any of its names: gpt-4o, llama3.2:3b, "
                              "Qwen/Qwen2.5-7B-Instruct, openrouter/anthropic/claude-3-opus.")}},
       {"model"});
 }
 
-Json output_schema() {
+Json window_output_schema() {
   const auto of = [](const char* type) { return Json{{"type", type}}; };
   Json schema = object_schema(
       {{"model", of("string")},
@@ -30,7 +30,7 @@ Json output_schema() {
   return schema;
 }
 
-Result<Json> call(const ToolContext& context, const Json& arguments) {
+Result<Json> call_window(const ToolContext& context, const Json& arguments) {
   const std::string model = text_of(arguments, "model");
   if (model.empty()) return fail(Errc::bad_input, "the model's name is empty");
   const Window window = known_window(context, model);
@@ -65,11 +65,11 @@ Result<Json> call(const ToolContext& context, const Json& arguments) {
 McpTool window_tool(Context context) {
   return {"model_window",
           "Look up a model's window",
-          description,
-          input_schema(),
-          output_schema(),
+          window_description,
+          window_input_schema(),
+          window_output_schema(),
           [context = std::move(context)](const Json& arguments, const McpSession&) {
-            return call(*context, arguments);
+            return call_window(*context, arguments);
           }};
 }
 

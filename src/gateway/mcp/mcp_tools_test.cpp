@@ -40,7 +40,7 @@ class McpTools : public testing::Test {
                        {"id", 1},
                        {"method", "tools/call"},
                        {"params", {{"name", tool}, {"arguments", arguments}}}};
-    Json result = Json::parse(*answer_mcp(server, session, request.dump()))["result"];
+    Json result = Json::parse(answer_mcp(server, session, request.dump())->text)["result"];
     if (!result["isError"].get<bool>()) {
       for (const McpTool& one : server.tools) {
         if (one.name != tool) continue;

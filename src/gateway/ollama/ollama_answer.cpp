@@ -1,15 +1,15 @@
 #include "gateway/ollama/ollama_answer.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <utility>
 
 #include "base/json/json_member.hpp"
 #include "base/json/json_text.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
-#include "engine/annotate.hpp"
 #include "gateway/http/answer_json.hpp"
 #include "gateway/ollama/ollama_models.hpp"
+#include "gateway/openai/report_json.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -49,22 +49,14 @@ std::int64_t told_or_seen(const Json& told_ms, std::chrono::steady_clock::durati
       std::chrono::duration<double, std::milli>(told_ms.get<double>())));
 }
 
-Tokens window_in(const engine::AnswerHead& head) {
-  Tokens window = 0;
-  for (const HttpHeader& header : head.headers)
-    if (header.name == "X-Plimsoll-Window")
-      std::from_chars(header.value.data(), header.value.data() + header.value.size(), window);
-  return window;
-}
-
 }  // namespace
 
 std::string ollama_error(std::string_view what) {
   return base::json_text(Json{{"error", what}});
 }
 
-void OllamaAnswer::begin(const engine::AnswerHead& head) {
-  const Tokens window = window_in(head);
+void OllamaAnswer::planned(const Trace& trace) {
+  const Tokens window = trace.window;
   if (num_ctx_ && *num_ctx_ > window && window > 0)
     add_note(fmt::format("options.num_ctx is {}, but the served window is {}",
                          base::with_thousands(*num_ctx_), base::with_thousands(window)));
@@ -134,8 +126,6 @@ void OllamaAnswer::take_calls(const Json& calls) {
 void OllamaAnswer::take_extras(const Json& chunk) {
   if (const Json& usage = member(chunk, "usage"); usage.is_object()) usage_ = usage;
   if (const Json& timings = member(chunk, "timings"); timings.is_object()) timings_ = timings;
-  if (const Json& told = member(chunk, "plimsoll"); told.is_object()) plimsoll_ = told;
-  if (const Json& nodes = member(chunk, "source_nodes"); !nodes.is_null()) source_nodes_ = nodes;
   if (model_.empty()) model_ = text_in(chunk, "model");
 }
 
@@ -157,14 +147,9 @@ void OllamaAnswer::take_choice(const Json& choice, std::string& lines) {
 
 void OllamaAnswer::take(std::string_view data, std::string& lines) {
   if (ended_ || data.empty()) return;
-  if (data == "[DONE]") return finish(lines);
   const Json chunk = parsed(data);
   if (!chunk.is_object()) return;
-  if (const Json& error = member(chunk, "error"); !error.is_null()) {
-    ended_ = true;
-    lines += ollama_error(said_in(error)) + "\n";
-    return;
-  }
+  if (const Json& error = member(chunk, "error"); !error.is_null()) return break_off(said_in(error), lines);
   take_extras(chunk);
   const Json& choices = member(chunk, "choices");
   if (choices.is_array() && !choices.empty()) take_choice(choices.front(), lines);
@@ -188,9 +173,17 @@ void OllamaAnswer::put_end(Json& line) {
   if (!plimsoll_.is_null()) line["plimsoll"] = plimsoll_;
 }
 
-void OllamaAnswer::finish(std::string& lines) {
-  if (ended_) return;
-  ended_ = true;
+void OllamaAnswer::tell(const engine::AnswerReport& report) {
+  plimsoll_ = report_json(report);
+  if (report.names_index) source_nodes_ = source_nodes(report);
+}
+
+void OllamaAnswer::break_off(std::string what, std::string& lines) {
+  if (!std::exchange(ended_, true)) lines += ollama_error(what) + "\n";
+}
+
+void OllamaAnswer::finish(bool /*complete*/, std::string& lines) {
+  if (std::exchange(ended_, true)) return;
   if (reason_.empty() && first_ == Clock::time_point{}) {
     lines += ollama_error("the upstream's answer was cut off before it started") + "\n";
     return;
@@ -221,8 +214,8 @@ Result<std::string> OllamaAnswer::whole(std::string_view completion, bool stream
   return base::json_text(line) + (streams ? "\n" : "");
 }
 
-std::string OllamaAnswer::error(std::string body) const {
-  return ollama_error(engine::said_in_error(body));
+std::string OllamaAnswer::error(int /*status*/, std::string /*body*/, std::string_view said) const {
+  return ollama_error(said);
 }
 
 std::string OllamaAnswer::loaded(bool unloads) const {

@@ -22,13 +22,15 @@ class OllamaAnswer final : public AnswerTranslator {
   void add_note(std::string note) { notes_.push_back(std::move(note)); }
 
   std::string_view stream_type() const override { return "application/x-ndjson"; }
-  void begin(const engine::AnswerHead& head) override;
+  void planned(const Trace& trace) override;
   // Tool calls are held until they are complete; data after the answer, such as usage, until the end.
   void take(std::string_view data, std::string& lines) override;
+  void tell(const engine::AnswerReport& report) override;
   // Adds the last line, or an error if the answer was cut off.
-  void finish(std::string& lines) override;
+  void finish(bool complete, std::string& lines) override;
+  void break_off(std::string what, std::string& lines) override;
   Result<std::string> whole(std::string_view completion, bool streams) override;
-  std::string error(std::string body) const override;
+  std::string error(int status, std::string body, std::string_view said) const override;
 
   // Returns the answer to a request that only loads or unloads a model.
   std::string loaded(bool unloads) const;

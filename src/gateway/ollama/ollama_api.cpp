@@ -1,9 +1,10 @@
 // Ollama's routes; chats and prompts use the same engine as the other APIs.
+#include "base/chat_reply.hpp"
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/try.hpp"
-#include "engine/annotate.hpp"
 #include "gateway/api.hpp"
+#include "gateway/error_json.hpp"
 #include "gateway/http/held_reply.hpp"
 #include "gateway/http/translating_sink.hpp"
 #include "gateway/ollama/ollama_answer.hpp"
@@ -16,7 +17,7 @@ Awaitable<void> send_ollama_error(ClientReply& reply, const Error& error,
                                   std::vector<HttpHeader> headers = {}) {
   if (error.code == Errc::unreachable) headers.push_back({"Retry-After", "2"});
   std::string body = ollama_error(error.what);
-  co_await send_json(reply, engine::status_of(error.code), std::move(body), std::move(headers));
+  co_await send_json(reply, status_of(error.code), std::move(body), std::move(headers));
 }
 
 // Returns the server kind of a model; for MODEL+INDEX, that of MODEL.
@@ -157,7 +158,7 @@ Awaitable<void> Api::ollama_embed(Call call) const {
   co_await embeddings(inner);
   if (held.said.status >= 400) {
     held.said.length.reset();
-    co_await send_json(call.reply, held.said.status, ollama_error(engine::said_in_error(held.text)),
+    co_await send_json(call.reply, held.said.status, ollama_error(base::said_in_error(held.text)),
                        std::move(held.said.headers));
     co_return;
   }

@@ -39,7 +39,7 @@ bool is_among(const std::array<std::string_view, Size>& names, std::string_view 
   return std::ranges::find(names, name) != names.end();
 }
 
-Result<std::string> text_in(const Json& body, const char* key) {
+Result<std::string> read_text_field(const Json& body, const char* key) {
   const Json& value = member(body, key);
   if (value.is_null()) return std::string();
   if (!value.is_string()) return fail(Errc::bad_input, "{} is not a string", key);
@@ -110,7 +110,7 @@ class Translation {
 
   Result<void> generate() {
     for (const char* refused : {"template", "suffix"}) {
-      TRY(const std::string text, text_in(from_, refused));
+      TRY(const std::string text, read_text_field(from_, refused));
       if (!text.empty())
         return fail(
             Errc::unsupported,
@@ -122,8 +122,8 @@ class Translation {
       return fail(Errc::unsupported,
                   "context is not supported: its tokens belong to one server. Send the conversation as "
                   "messages to /api/chat");
-    TRY(const std::string prompt, text_in(from_, "prompt"));
-    TRY(const std::string system, text_in(from_, "system"));
+    TRY(const std::string prompt, read_text_field(from_, "prompt"));
+    TRY(const std::string system, read_text_field(from_, "system"));
     TRY(const bool raw, flag_in(from_, "raw", false));
     const Json& images = member(from_, "images");
     ask_.only_loads = prompt.empty() && (images.is_null() || images.empty());
@@ -255,9 +255,9 @@ Result<Json> read_ollama_body(const std::string& body) {
 }
 
 Result<std::string> ollama_model_in(const Json& body) {
-  TRY(std::string model, text_in(body, "model"));
+  TRY(std::string model, read_text_field(body, "model"));
   if (model.empty()) {
-    TRY(model, text_in(body, "name"));  // older clients use it
+    TRY(model, read_text_field(body, "name"));  // older clients use it
   }
   return model;
 }

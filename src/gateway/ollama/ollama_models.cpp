@@ -23,7 +23,7 @@ std::string digest_of(const models::Upstreams& upstreams, const models::ModelLoc
   return base::sha256_hex(upstreams.members()[location.member].name + "\n" + location.model);
 }
 
-Json details_of(const ModelLocation& served) {
+Json details_of(const ReportedModel& served) {
   return {{"parent_model", ""},
           {"format", ""},
           {"family", served.family},
@@ -33,7 +33,7 @@ Json details_of(const ModelLocation& served) {
 }
 
 Json entry_of(const models::Upstreams& upstreams, const models::ModelLocation& location,
-              const std::string& name, const ModelLocation& served) {
+              const std::string& name, const ReportedModel& served) {
   return {{"name", name},
           {"model", name},
           {"modified_at", since()},
@@ -42,14 +42,14 @@ Json entry_of(const models::Upstreams& upstreams, const models::ModelLocation& l
           {"details", details_of(served)}};
 }
 
-bool embeds(std::string_view model, const ModelLocation& served) {
+bool embeds(std::string_view model, const ReportedModel& served) {
   const std::string name = base::to_lower_ascii(model);
   return served.family.find("bert") != std::string::npos || name.find("embed") != std::string::npos ||
          name.find("minilm") != std::string::npos;
 }
 
 // Capabilities known without a request; tool and thinking support show only in use.
-Json capabilities_of(std::string_view name, const PlanModel& model, const ModelLocation& served,
+Json capabilities_of(std::string_view name, const PlanModel& model, const ReportedModel& served,
                      bool embedded) {
   if (embeds(name, served)) return Json::array({"embedding"});
   if (embedded) return Json::array({"completion"});
@@ -58,7 +58,7 @@ Json capabilities_of(std::string_view name, const PlanModel& model, const ModelL
   return can;
 }
 
-ModelLocation served_at(const models::Upstreams& upstreams, const models::ModelLocation& location) {
+ReportedModel served_at(const models::Upstreams& upstreams, const models::ModelLocation& location) {
   const auto models = upstreams.models();
   for (const models::ListedModel& listed : (*models)[location.member].models)
     if (listed.name == location.model || listed.name == location.model + ":latest")
@@ -134,7 +134,7 @@ Result<Json> ollama_show(const engine::Engine& engine, const models::Upstreams& 
                 name);
   TRY(const models::ModelLocation location, upstreams.find(plain));
   TRY(const PlanModel model, engine.models.open(location, deadline));
-  const ModelLocation served = served_at(upstreams, location);
+  const ReportedModel served = served_at(upstreams, location);
   const std::string arch = served.family.empty() ? "unknown" : served.family;
   Json info{{"general.architecture", arch},
             {"general.basename", location.model},

@@ -97,12 +97,9 @@ TEST(OllamaAnswer, CallsInPiecesBecomeWholeBeforeTheEnd) {
   answer.take(R"({"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"arguments": ":1}"}}]}}]})",
               lines);
   answer.take(R"({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})", lines);
-  answer.take(
-      R"({"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 2}, "plimsoll": {"trace": "t"}})",
-      lines);
+  answer.take(R"({"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 2}})", lines);
   answer.add_note("noted");
-  answer.take("[DONE]", lines);
-  answer.finish(lines);
+  answer.finish(/*complete=*/true, lines);
   const std::vector<Json> all = lines_of(lines);
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[0]["message"]["thinking"], "hm");
@@ -131,7 +128,7 @@ TEST(OllamaAnswer, ErrorsEndAStreamAndNothingFollows) {
   answer.take(R"({"choices": [{"delta": {"content": "A"}}]})", lines);
   answer.take(R"({"error": {"message": "gone"}, "detail": "gone"})", lines);
   answer.take(R"({"choices": [{"delta": {"content": "B"}}]})", lines);
-  answer.finish(lines);
+  answer.finish(/*complete=*/true, lines);
   const std::vector<Json> all = lines_of(lines);
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0]["response"], "A");

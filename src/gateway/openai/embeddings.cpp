@@ -6,8 +6,8 @@
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/try.hpp"
-#include "engine/annotate.hpp"
 #include "gateway/api.hpp"
+#include "gateway/error_json.hpp"
 #include "gateway/openai/models_json.hpp"
 
 namespace plimsoll::gateway {
@@ -135,8 +135,7 @@ Awaitable<void> Api::embeddings(Call call) const {
   };
   co_await call.thread.elsewhere(std::move(work));
   if (refusal) {
-    co_await send_json(call.reply, refusal->status, engine::refusal_body(*refusal),
-                       engine::refusal_headers(*refusal));
+    co_await send_json(call.reply, status_of(refusal->kind), error_body(*refusal), refusal_headers(*refusal));
     co_return;
   }
   if (body)

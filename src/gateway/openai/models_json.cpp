@@ -21,7 +21,7 @@ Json or_null(const std::string& text) {
 }
 
 Json described(const engine::Engine& engine, const models::ModelLocation& location, const std::string& owner,
-               const std::string& id, const ModelLocation& served) {
+               const std::string& id, const ReportedModel& served) {
   Json json{{"id", id},
             {"object", "model"},
             {"created", 0},

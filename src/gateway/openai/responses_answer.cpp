@@ -209,8 +209,6 @@ void ResponsesAnswer::take_delta(const Json& delta, std::string& out) {
 void ResponsesAnswer::take_chunk(const Json& chunk, std::string& out) {
   if (const std::string model = text_in(chunk, "model"); !model.empty()) response_["model"] = model;
   if (const Json& usage = member(chunk, "usage"); usage.is_object()) usage_ = usage;
-  if (const Json& told = member(chunk, "plimsoll"); told.is_object()) response_["plimsoll"] = told;
-  if (const Json& nodes = member(chunk, "source_nodes"); !nodes.is_null()) response_["source_nodes"] = nodes;
   begin_stream(out);
   const Json& choices = member(chunk, "choices");
   if (!choices.is_array() || choices.empty()) return;
@@ -229,6 +227,8 @@ void ResponsesAnswer::settle() {
   if (filtered) response_["incomplete_details"] = {{"reason", "content_filter"}};
   for (const Item& item : items_) response_["output"].push_back(item_json(item, true));
   response_["usage"] = usage_json(usage_);
+  if (!plimsoll_.is_null()) response_["plimsoll"] = plimsoll_;
+  if (!source_nodes_.is_null()) response_["source_nodes"] = source_nodes_;
   if (!keep_) {
     response_["store"] = false;
     return;

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "gateway/http/event_answer.hpp"
+#include "gateway/openai/openai_answer.hpp"
 
 namespace plimsoll::gateway {
 
@@ -24,7 +25,10 @@ class ResponsesAnswer final : public EventAnswer {
   ResponsesAnswer(Json opening, Keep keep) : response_(std::move(opening)), keep_(std::move(keep)) {}
   static Json opening(const Json& request, const std::string& id);
 
-  std::string error(std::string body) const override { return body; }
+  // The Responses API has OpenAI's errors.
+  std::string error(int /*status*/, std::string body, std::string_view said) const override {
+    return with_detail(body, said);
+  }
   bool is_kept() const override { return keep_ != nullptr; }
 
  private:

@@ -25,7 +25,7 @@ constexpr std::string_view prefix = "/v1/responses/";
 constexpr std::string_view of_items = "/input_items";
 constexpr const char* no_store = "no responses are kept here: there is no store";
 
-Result<Json> read_request(const std::string& body) {
+Result<Json> read_object(const std::string& body) {
   TRY_VOID(base::check_json_shape(body, "the request"));
   Json request = base::parse_json(body);
   if (!request.is_object()) return fail(Errc::bad_input, "the body of the request is not a JSON object");
@@ -53,7 +53,7 @@ class ProbedReply final : public ClientReply {
  public:
   explicit ProbedReply(ClientReply& reply) : reply_(reply) {}
 
-  Awaitable<Result<void>> head(const engine::AnswerHead& head) override {
+  Awaitable<Result<void>> head(const AnswerHead& head) override {
     refused_ = head.status == 404 || head.status == 405 || head.status == 501;
     if (!refused_) co_return co_await reply_.head(head);
     head_ = head;
@@ -77,7 +77,7 @@ class ProbedReply final : public ClientReply {
 
  private:
   ClientReply& reply_;
-  engine::AnswerHead head_;
+  AnswerHead head_;
   std::string said_;
   bool refused_ = false;
 };
@@ -131,7 +131,7 @@ std::optional<std::size_t> ResponsesRoutes::native_server(const Json& request) c
 
 Result<ResponsesRoutes::Prepared> ResponsesRoutes::prepare(const ClientRequest& request, bool as_chat) const {
   Prepared out;
-  TRY(const Json asked, read_request(request.body));
+  TRY(const Json asked, read_object(request.body));
   const Json own = engine::items_of_input(member(asked, "input"));
   const std::string previous = text_in(asked, "previous_response_id");
   out.beyond = engine::beyond_a_chat(asked, own);
@@ -172,8 +172,9 @@ Awaitable<bool> ResponsesRoutes::ask_natively(Call call, const Prepared& prepare
   ask.route = "/v1/responses";
   ask.body = call.request.body;
   std::string trace = new_trace_id();
+  OpenAiAnswer answer(probed);
   const auto outcome =
-      co_await engine::answer(engine_, call.thread, std::move(ask), probed, call.deadline, trace);
+      co_await engine::answer(engine_, call.thread, std::move(ask), answer, call.deadline, trace);
   if (!outcome && !probed.is_begun()) {
     std::vector<HttpHeader> headers{{"X-Plimsoll-Trace", trace}};
     co_await send_error(call.reply, outcome.error(), std::move(headers));

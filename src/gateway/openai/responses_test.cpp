@@ -48,10 +48,9 @@ TEST(ResponsesAnswer, StreamsThoughtTextAndCalls) {
        R"({"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "c", "function": {"name": "f", "arguments": ""}}]}}]})",
        R"({"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}}]})",
        R"({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})",
-       R"({"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}})",
-       "[DONE]"})
+       R"({"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}})"})
     answer.take(data, out);
-  answer.finish(out);
+  answer.finish(/*complete=*/true, out);
   const std::vector<Json> events = events_in(out);
   EXPECT_EQ(types_of(events),
             (Types{"response.created", "response.in_progress", "response.output_item.added",
@@ -74,9 +73,14 @@ TEST(ResponsesAnswer, StreamsThoughtTextAndCalls) {
 
 TEST(ResponsesAnswer, AWholeCompletionIsTheSameAsItsStream) {
   const char* completion = R"({"model": "m", "choices": [{"message": {"role": "assistant", "content": "Ahoy"},
-    "finish_reason": "length"}], "usage": {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9},
-    "plimsoll": {"trace": "t"}})";
+    "finish_reason": "length"}], "usage": {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}})";
   ResponsesAnswer one(opened(Json{{"model", "m"}}), nullptr), other(opened(Json{{"model", "m"}}), nullptr);
+  Trace trace;
+  trace.id = "t";
+  const Plan plan;
+  const engine::AnswerReport report{.trace = trace, .plan = plan};
+  one.tell(report);
+  other.tell(report);
   const Json whole = Json::parse(one.whole(completion, /*streams=*/false).value());
   const std::vector<Json> events = events_in(other.whole(completion, /*streams=*/true).value());
   EXPECT_EQ(events.back()["type"], "response.incomplete");
@@ -94,13 +98,13 @@ TEST(ResponsesAnswer, SaysThatAStreamFailedOrBrokeOff) {
   failed.take(R"({"choices": [{"delta": {"content": "A"}}]})", out);
   failed.take(R"({"error": {"message": "gone"}})", out);
   failed.take(R"({"choices": [{"delta": {"content": "B"}}]})", out);
-  failed.finish(out);
+  failed.finish(/*complete=*/true, out);
   Json last = events_in(out).back();
   EXPECT_EQ(last["type"], "response.failed");
   EXPECT_EQ(last["response"]["error"]["message"], "gone");
   out.clear();
   broken.take(R"({"choices": [{"delta": {"content": "A"}}]})", out);
-  broken.finish(out);
+  broken.finish(/*complete=*/false, out);
   last = events_in(out).back();
   EXPECT_EQ(last["type"], "response.failed");
   EXPECT_EQ(last["response"]["status"], "failed");
@@ -109,8 +113,7 @@ TEST(ResponsesAnswer, SaysThatAStreamFailedOrBrokeOff) {
 TEST(ResponsesAnswer, AnEmptyAnswerBeginsAndEnds) {
   ResponsesAnswer answer(opened(Json::object()), nullptr);
   std::string out;
-  answer.take("[DONE]", out);
-  answer.finish(out);
+  answer.finish(/*complete=*/true, out);
   EXPECT_EQ(types_of(events_in(out)),
             (Types{"response.created", "response.in_progress", "response.completed"}));
 }
@@ -121,7 +124,7 @@ TEST(ResponsesAnswer, OnlyWhatWasOpenAtTheLimitIsIncomplete) {
   answer.take(R"({"choices": [{"delta": {"reasoning": "Hm"}}]})", out);
   answer.take(R"({"choices": [{"delta": {"content": "A"}}]})", out);
   answer.take(R"({"choices": [{"delta": {}, "finish_reason": "length"}]})", out);
-  answer.finish(out);
+  answer.finish(/*complete=*/false, out);
   const Json last = events_in(out).back()["response"];
   EXPECT_EQ(last["status"], "incomplete");
   EXPECT_EQ(last["output"][0]["status"], "completed");
@@ -131,11 +134,10 @@ TEST(ResponsesAnswer, OnlyWhatWasOpenAtTheLimitIsIncomplete) {
 TEST(ResponsesAnswer, SaysWhereItCouldNotBeKept) {
   ResponsesAnswer answer(opened(Json::object()),
                          [](const Json&) { return fail(Errc::io_failed, "the disk is full"); });
-  const Json whole =
-      Json::parse(answer
-                      .whole(R"({"choices": [{"message": {"content": "A"}}], "plimsoll": {"warnings": "x"}})",
-                             /*streams=*/false)
-                      .value());
+  const Json whole = Json::parse(answer
+                                     .whole(R"({"choices": [{"message": {"content": "A"}}]})",
+                                            /*streams=*/false)
+                                     .value());
   EXPECT_EQ(whole["store"], false);
   EXPECT_EQ(whole["plimsoll"]["warnings"][0], "the response was not stored: the disk is full");
 }

@@ -14,7 +14,7 @@ namespace {
 
 // A list or object of at most this many bytes is kept whole: about a chunk.
 constexpr std::size_t one_piece = 600;
-constexpr std::uint32_t most_levels = 6;  // of sections
+constexpr std::uint32_t most_section_levels = 6;  // of sections
 // With more lists and objects the file is read as lines.
 constexpr std::size_t most_containers = 4'000'000;
 
@@ -120,14 +120,14 @@ class Elements {
 
   void enter(std::size_t at) {
     ++depth_;
-    if (key_.size() > 2 && depth_ <= most_levels)
+    if (key_.size() > 2 && depth_ <= most_section_levels)
       into_.open(depth_, text_.substr(key_.start + 1, key_.size() - 2), key_.start);
     key_ = {at, at};
   }
 
   void leave(std::size_t at) {
     if (depth_ == 0) return;
-    if (depth_ <= most_levels) into_.close(depth_, at + 1);
+    if (depth_ <= most_section_levels) into_.close(depth_, at + 1);
     --depth_;
     key_ = {at, at};
   }

@@ -19,7 +19,7 @@ namespace {
 bool is_lower(char c) {
   return c >= 'a' && c <= 'z';
 }
-bool is_letter(char c) {
+bool is_word_letter(char c) {
   return is_lower(c) || (c >= 'A' && c <= 'Z') || (c & '\x80') != 0;
 }
 
@@ -65,7 +65,8 @@ class Paragraph {
       return;
     }
     // "exam-" and "ple" were one word.
-    const bool hyphen = before.size() > 2 && before.back() == '-' && is_letter(before[before.size() - 2]);
+    const bool hyphen =
+        before.size() > 2 && before.back() == '-' && is_word_letter(before[before.size() - 2]);
     if (hyphen && is_lower(line.front()))
       into_.take_back(into_.size() - 1);
     else if (!hyphen)

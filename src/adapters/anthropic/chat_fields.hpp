@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-namespace plimsoll::engine {
+namespace plimsoll::anthropic {
 
 // The chat without cache_control, thinking and what belongs to them; as it is where it has none of them or is
 // not JSON.
-std::string without_anthropic_fields(std::string_view chat);
+std::string without_chat_fields(std::string_view chat);
 
-}  // namespace plimsoll::engine
+}  // namespace plimsoll::anthropic

@@ -1,15 +1,15 @@
-#include "engine/anthropic_fields.hpp"
+#include "adapters/anthropic/chat_fields.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace plimsoll::engine {
+namespace plimsoll::anthropic {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-TEST(AnthropicFields, AreRemovedWhereverTheyMayBe) {
-  const std::string plain = without_anthropic_fields(R"({"model":"m","cache_control":{"type":"ephemeral"},
+TEST(ChatFields, AreRemovedWhereverTheyMayBe) {
+  const std::string plain = without_chat_fields(R"({"model":"m","cache_control":{"type":"ephemeral"},
     "thinking":{"type":"enabled","budget_tokens":2000},"temperature":0.5,
     "tools":[{"type":"function","function":{"name":"f"},"cache_control":{"type":"ephemeral"}}],
     "messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]},
@@ -23,11 +23,11 @@ TEST(AnthropicFields, AreRemovedWhereverTheyMayBe) {
       {"role":"tool","tool_call_id":"c","content":"x"}]})"));
 }
 
-TEST(AnthropicFields, LeaveOtherChatsAsTheyAre) {
+TEST(ChatFields, LeaveOtherChatsAsTheyAre) {
   for (const char* chat : {R"({ "messages": [ {"role": "user", "content": "cache_control"} ] })", "[]", "{",
                            "", R"({"messages":1,"tools":{}})", R"({"messages":[1,{"content":[2]}]})"})
-    EXPECT_EQ(without_anthropic_fields(chat), chat);
+    EXPECT_EQ(without_chat_fields(chat), chat);
 }
 
 }  // namespace
-}  // namespace plimsoll::engine
+}  // namespace plimsoll::anthropic

@@ -1,11 +1,11 @@
-#include "engine/anthropic_fields.hpp"
+#include "adapters/anthropic/chat_fields.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 
-namespace plimsoll::engine {
+namespace plimsoll::anthropic {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -23,7 +23,7 @@ bool erase_in_all(Json& object, const char* list, const char* key) {
 
 }  // namespace
 
-std::string without_anthropic_fields(std::string_view chat) {
+std::string without_chat_fields(std::string_view chat) {
   Json body = base::parse_json(chat);
   if (!body.is_object()) return std::string(chat);
   bool changed = erase_in_all(body, "tools", "cache_control");
@@ -39,4 +39,4 @@ std::string without_anthropic_fields(std::string_view chat) {
   return changed ? base::json_text(body) : std::string(chat);
 }
 
-}  // namespace plimsoll::engine
+}  // namespace plimsoll::anthropic

@@ -1,0 +1,51 @@
+// Reads replies in the form of OpenAI's APIs, for every adapter: one JSON object, or server-sent events that
+// end in [DONE].
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plimsoll/upstream.hpp"
+
+namespace plimsoll::base {
+
+// Reads a (chat) completion, a chunk of one, a response, or an error.
+ReplyFacts read_facts(std::string_view json);
+
+// Returns the message of an error in OpenAI's, FastAPI's or Ollama's format; else the text itself, shortened.
+std::string said_in_error(std::string_view body);
+
+// Returns the words of the first choice of a completion or of a chunk of one; empty: there are none.
+std::string words_in(std::string_view json);
+
+// Classifies a reply by its head.
+ReplyInfo info_of(ReplyHead head);
+
+// Splits a stream into events. Views are valid until the next call.
+class EventSplitter {
+ public:
+  // Returns the events that are complete with these bytes. They are not copied if no event was begun before.
+  AnswerEvents add(std::string_view bytes);
+  // Returns what is left at the end of the stream as one event.
+  AnswerEvents rest();
+  // Copies what is left of the bytes that were added last. Call before their memory is used again.
+  void settle();
+  std::size_t waiting() const {
+    return begun_.size() - used_ + left_.size();
+  }  // bytes of an incomplete event
+
+ private:
+  AnswerEvents split(std::string_view bytes, std::size_t looked);
+
+  std::vector<AnswerEvent> events_;
+  std::string begun_;  // begins with `used_` bytes that were handed out
+  std::size_t used_ = 0;
+  std::string_view left_;  // the end of bytes that were not copied
+};
+
+// `longest`: in bytes, of a body or of one event.
+std::unique_ptr<UpstreamReply> chat_reply(std::unique_ptr<HttpStream> stream, std::size_t longest);
+
+}  // namespace plimsoll::base

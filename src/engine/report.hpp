@@ -1,0 +1,46 @@
+// What a client is told about its request besides the answer.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/evidence/consult.hpp"
+#include "engine/evidence/document_chat.hpp"
+#include "engine/evidence/recall.hpp"
+#include "plimsoll/plan.hpp"
+#include "plimsoll/trace.hpp"
+
+namespace plimsoll::engine {
+
+struct RequestState;
+
+// A passage in the prompt.
+struct ReportedPassage {
+  std::size_t number = 0;  // as in the prompt
+  const FoundPassage* found = nullptr;
+};
+
+// A memory in the prompt.
+struct ReportedMemory {
+  const memory::GatheredFact* fact = nullptr;
+  Tokens tokens = 0;
+};
+
+// Refers to the request that it reports about.
+struct AnswerReport {
+  const Trace& trace;
+  const Plan& plan;
+  bool names_index = false;       // also if it was not searched
+  bool explain = false;           // the client wants the whole plan
+  bool is_document_chat = false;  // passages are shown with their documents' metadata
+  std::vector<ReportedPassage> passages{};
+  std::optional<std::vector<ReportedMemory>> memories{};  // none: none were looked for
+  std::string without_documents{};  // why no passage is in the prompt although an index was named
+  std::string nothing_near{};       // set if the passages are not near the question
+  std::optional<RetrievalChoice> retrieval{};
+};
+
+AnswerReport report_of(const RequestState& state);
+
+}  // namespace plimsoll::engine

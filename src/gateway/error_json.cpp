@@ -1,0 +1,75 @@
+#include "gateway/error_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "base/json/json_text.hpp"
+#include "base/private_words.hpp"
+#include "plimsoll/trace.hpp"
+
+namespace plimsoll::gateway {
+namespace {
+
+std::string_view error_type_of(int status) {
+  switch (status) {
+    case 401: return "authentication_error";
+    case 403: return "permission_error";
+    case 404: return "not_found_error";
+    case 429: return "rate_limit_error";
+    case 504: return "timeout_error";
+    default: return status < 500 ? "invalid_request_error" : "api_error";
+  }
+}
+
+std::string_view error_code_of(Errc code) {
+  switch (code) {
+    case Errc::over_budget: return "context_length_exceeded";
+    case Errc::unknown_model: return "model_not_found";
+    default: return name_of(code);
+  }
+}
+
+std::string body_of(int status, std::string_view code, std::string_view what) {
+  const nlohmann::ordered_json json{
+      {"error", {{"message", what}, {"type", error_type_of(status)}, {"param", nullptr}, {"code", code}}},
+      {"detail", what}};
+  return base::json_text(json);
+}
+
+}  // namespace
+
+int status_of(Errc code) {
+  return recorded_status(code);
+}
+
+int status_of(Refusal::Kind kind) {
+  switch (kind) {
+    case Refusal::Kind::no_key: return 401;
+    case Refusal::Kind::forbidden: return 403;
+    case Refusal::Kind::limit: return status_of_limits;
+  }
+  return 500;
+}
+
+std::string error_body(const Error& error) {
+  return body_of(status_of(error.code), error_code_of(error.code), error.what);
+}
+
+std::string error_body(const Refusal& refusal) {
+  return body_of(status_of(refusal.kind), refusal.code, refusal.what);
+}
+
+std::vector<HttpHeader> refusal_headers(const Refusal& refusal) {
+  std::vector<HttpHeader> headers;
+  if (refusal.kind == Refusal::Kind::no_key) headers.push_back({"WWW-Authenticate", "Bearer"});
+  if (refusal.retry_after_seconds > 0)
+    headers.push_back({"Retry-After", std::to_string(refusal.retry_after_seconds)});
+  // OpenAI's clients would retry at once, which cannot succeed before tomorrow.
+  if (refusal.code == "insufficient_quota") headers.push_back({"X-Should-Retry", "false"});
+  return headers;
+}
+
+std::string error_event(const Error& error) {
+  return "data: " + error_body(Error{error.code, base::for_clients(error.what)}) + "\n\n";
+}
+
+}  // namespace plimsoll::gateway
