@@ -3,7 +3,7 @@
 //   const auto checked = check_answer(answer, passages, {.question = question});
 //   checked.sentences[0].verdict;  // supported, unsupported or no_claim
 //
-// Pure: no clock, no I/O, no model. Thread-safe. The reasons are in docs/adr/0013.
+// Pure: no clock, no I/O, no model. Thread-safe. docs/grounding.md describes the rules.
 #pragma once
 
 #include <cstddef>
@@ -68,5 +68,29 @@ struct CheckedAnswer {
 // Reads at most 4 GiB. Linear in the answer and the passages, times the occurrences of common words.
 CheckedAnswer check_answer(std::string_view answer, std::span<const GivenPassage> passages,
                            const GroundingOptions& options = {});
+
+// A sentence of a passage, with the scores that the search gave it for a question.
+struct QuotableSentence {
+  std::string_view text;
+  std::size_t source = 0;  // number of its passage, from 1
+  float score = 0;         // 0 to about 1, within one question
+  float relevance = 0;     // 0 to 1, comparable between questions
+};
+
+struct QuoteLimits {
+  std::size_t most = 3;           // sentences
+  float least_relevance = 0.35F;  // of the most relevant sentence; below, nothing answers the question
+  float least_share = 0.9F;       // of the largest relevance, for sentences after the first
+};
+
+struct QuotedAnswer {
+  std::vector<std::size_t> sentences;  // indexes of the quoted ones, in reading order; empty: nothing answers
+  std::string text;                    // "A mark on the hull. [1] It shows the load. [2]"
+};
+
+// Makes an answer of the best sentences, word for word, each with the number of its source. Runs of white
+// space become one blank; headings, code and the marks of list items are left out. `sentences`: in reading
+// order.
+QuotedAnswer quote_answer(std::span<const QuotableSentence> sentences, const QuoteLimits& limits = {});
 
 }  // namespace plimsoll

@@ -1,21 +1,18 @@
 // Looks for each sentence's evidence: the sentence of a passage that has most of its words, its neighbours,
 // and at most two others that add something. Numbers and names must be there, and nothing may contradict.
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <optional>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "grounding/claims.hpp"
+#include "grounding/evidence.hpp"
 #include "plimsoll/grounding.hpp"
 
 namespace plimsoll {
 namespace grounding {
 namespace {
-
-using namespace std::string_view_literals;
 
 constexpr float name_weight = 1.5F, number_weight = 1.5F;
 constexpr float asked_weight = 0.4F;     // a word of the question
@@ -23,104 +20,6 @@ constexpr float similar_share = 0.9F;    // of a word that shares most of its be
 constexpr std::size_t most_tried = 6;    // evidence sentences that are compared in full
 constexpr std::size_t most_added = 2;    // further evidence sentences that are combined with one
 constexpr std::size_t names_before = 3;  // sentences before the evidence that a name may be taken from
-
-// Words that contradict each other, as stems.
-struct Opposites {
-  std::string_view one, other;
-};
-constexpr std::array opposites{
-    Opposites{"increas", "decreas"},  Opposites{"increas", "reduc"},     Opposites{"rise", "fall"},
-    Opposites{"rose", "fell"},        Opposites{"larger", "smaller"},    Opposites{"largest", "smallest"},
-    Opposites{"higher", "lower"},     Opposites{"highest", "lowest"},    Opposites{"maximum", "minimum"},
-    Opposites{"longest", "shortest"}, Opposites{"best", "worst"},        Opposites{"first", "last"},
-    Opposites{"befor", "after"},      Opposites{"abov", "below"},        Opposites{"north", "south"},
-    Opposites{"east", "west"},        Opposites{"northern", "southern"}, Opposites{"eastern", "western"},
-    Opposites{"enabl", "disabl"},     Opposites{"true", "fals"},         Opposites{"alway", "never"},
-    Opposites{"success", "failur"},   Opposites{"succeed", "fail"},      Opposites{"accept", "reject"},
-    Opposites{"accept", "refus"},     Opposites{"allow", "forbid"},      Opposites{"win", "lose"},
-    Opposites{"won", "lost"},         Opposites{"posit", "negat"},       Opposites{"start", "end"},
-    Opposites{"begin", "end"},        Opposites{"open", "close"},        Opposites{"faster", "slower"},
-    Opposites{"older", "younger"},    Opposites{"old", "young"},         Opposites{"support", "oppos"},
-    Opposites{"cheap", "expens"},     Opposites{"male", "femal"},        Opposites{"includ", "exclud"}};
-
-bool are_opposite(std::string_view a, std::string_view b) {
-  return std::ranges::any_of(opposites, [&](const Opposites& pair) {
-    return (pair.one == a && pair.other == b) || (pair.one == b && pair.other == a);
-  });
-}
-
-// Whether two stems are forms of one word that the stemmer does not join: "navigator", "navigation".
-bool are_related(std::string_view a, std::string_view b) {
-  constexpr std::size_t least = 5;
-  const auto [in_a, in_b] = std::ranges::mismatch(a, b);
-  const auto shared = static_cast<std::size_t>(in_a - a.begin());
-  return shared >= least && shared * 10 >= std::max(a.size(), b.size()) * 8;
-}
-
-struct EvidenceSentence {
-  std::size_t passage = 0;
-  std::string_view text;
-  Claims claims;
-};
-
-using Postings = std::unordered_map<std::string, std::vector<std::uint32_t>>;
-
-// The sentences of all passages, and which of them have a word.
-class Library {
- public:
-  explicit Library(std::span<const GivenPassage> passages) {
-    for (std::size_t i = 0; i < passages.size(); ++i) {
-      context_.push_back(read_claims(passages[i].context));
-      for (const Span span : sentences_in(passages[i].text)) {
-        const std::string_view text = passages[i].text.substr(span.start, span.size());
-        sentences_.push_back({i, text, read_claims(text)});
-        add(static_cast<std::uint32_t>(sentences_.size() - 1));
-      }
-    }
-  }
-
-  const std::vector<EvidenceSentence>& sentences() const { return sentences_; }
-  const std::vector<std::uint32_t>* with(const std::string& stem) const {
-    const auto found = words_.find(stem);
-    return found == words_.end() ? nullptr : &found->second;
-  }
-  // Returns the sentences with a word that is related to this one, which none has.
-  std::vector<std::uint32_t> with_related(const std::string& stem) const {
-    std::vector<std::uint32_t> out;
-    for (const auto& [word, places] : words_)
-      if (are_related(word, stem)) out.insert(out.end(), places.begin(), places.end());
-    std::ranges::sort(out);
-    out.erase(std::unique(out.begin(), out.end()), out.end());
-    return out;
-  }
-  bool has_in_context(std::size_t passage, const std::string& stem) const {
-    return std::ranges::any_of(context_[passage].words,
-                               [&](const ClaimWord& word) { return word.stem == stem; });
-  }
-  std::vector<std::uint32_t> with(const Number& number) const {
-    std::vector<std::uint32_t> out;
-    const auto found = numbers_.find(number.value);
-    if (found == numbers_.end()) return out;
-    for (const std::uint32_t place : found->second)
-      if (std::ranges::any_of(sentences_[place].claims.numbers,
-                              [&](const Number& one) { return one.agrees_with(number); }))
-        out.push_back(place);
-    return out;
-  }
-
- private:
-  void add(std::uint32_t place) {
-    const auto put = [&](std::vector<std::uint32_t>& list) {
-      if (list.empty() || list.back() != place) list.push_back(place);
-    };
-    for (const ClaimWord& word : sentences_[place].claims.words) put(words_[word.stem]);
-    for (const Number& number : sentences_[place].claims.numbers) put(numbers_[number.value]);
-  }
-
-  std::vector<EvidenceSentence> sentences_;
-  std::vector<Claims> context_;
-  Postings words_, numbers_;
-};
 
 // One thing that a sentence says, and where it is found.
 struct Item {
@@ -155,7 +54,7 @@ struct Trial {
 class SentenceCheck {
  public:
   SentenceCheck(std::string_view sentence, const Claims& claims, const Claims& question,
-                const Library& library, const GroundingOptions& options)
+                const PassageSentences& library, const GroundingOptions& options)
       : sentence_(sentence), claims_(claims), library_(library), options_(options) {
     for (const ClaimWord& word : claims.words)
       if (!word.is_stop) add(word, question);
@@ -425,7 +324,6 @@ class SentenceCheck {
   // Finds a word that one denies and the other does not, or a word and its opposite.
   std::string opposed(const Claims& evidence) const {
     for (const ClaimWord& word : claims_.words) {
-      if (word.is_stop) continue;
       bool found = false, agrees = false, both = false;
       for (const ClaimWord& other : evidence.words) {
         if (other.stem == word.stem) {
@@ -438,14 +336,14 @@ class SentenceCheck {
       if (found && !agrees)
         return word.is_denied ? fmt::format("it denies {}, and the passage does not", shown)
                               : fmt::format("the passage denies {}", shown);
-      if (both && !found) return fmt::format("the passage says the opposite of {}", shown);
+      if (both && !found && !word.is_stop) return fmt::format("the passage says the opposite of {}", shown);
     }
     return {};
   }
 
   std::string_view sentence_;
   const Claims& claims_;
-  const Library& library_;
+  const PassageSentences& library_;
   const GroundingOptions& options_;
   std::vector<Item> items_;
   float total_ = 0;
@@ -466,7 +364,7 @@ std::string_view name_of(Verdict verdict) {
 CheckedAnswer check_answer(std::string_view answer, std::span<const GivenPassage> passages,
                            const GroundingOptions& options) {
   using namespace grounding;
-  const Library library(passages);
+  const PassageSentences library(passages);
   const Claims question = read_claims(options.question);
   CheckedAnswer checked;
   for (const Span span : sentences_in(answer)) {
@@ -477,6 +375,13 @@ CheckedAnswer check_answer(std::string_view answer, std::span<const GivenPassage
     sentence.span = span;
     if (const std::string_view why = why_no_claim(text, claims); !why.empty()) {
       sentence.reason = why;
+      continue;
+    }
+    if (const auto passage = library.with_quotation(text)) {
+      sentence.verdict = Verdict::supported;
+      sentence.words = 1;
+      sentence.passages = {*passage};
+      ++checked.supported;
       continue;
     }
     Trial trial = SentenceCheck(text, claims, question, library, options).run();

@@ -58,6 +58,8 @@ TEST(CheckAnswer, ADenialMustBeThePassages) {
   EXPECT_EQ(verdicts("It does not show how deep the ship may be loaded."),
             "unsupported: it denies 'show', and the passage does not");
   EXPECT_EQ(verdicts("Ships without the line weren't insured."), "supported 0");
+  EXPECT_EQ(verdicts("Samuel Plimsoll, a member of parliament, never made it law in 1876."),
+            "unsupported: it denies 'made', and the passage does not");
   EXPECT_EQ(verdicts("Not only does it show how deep the ship may be loaded."), "supported 0");
 }
 

@@ -68,12 +68,12 @@ bool is_identifier(std::string_view text, Span span) {
   return false;
 }
 
-// Marks what negations deny: the next word with a meaning, not more than four words on.
+// Marks what negations deny: the next word with a meaning, not more than five words on.
 class Denials {
  public:
   // Returns whether the word is denied.
   bool take(std::string_view folded, bool is_stop) {
-    constexpr int reach = 4;
+    constexpr int reach = 6;
     if (is_negator(folded)) {
       left_ = reach;
       return false;
@@ -118,7 +118,7 @@ Claims read_claims(std::string_view sentence) {
     word.stem = stemmed.stem;
     word.span = span;
     word.is_stop = stemmed.stop || is_one_of(word.stem, fillers) || folded.size() == 1;
-    word.is_denied = denials.take(folded, word.is_stop);
+    word.is_denied = denials.take(folded, stemmed.stop || folded.size() == 1);
     if (span.start < last_end) {
       word.is_stop = true;  // a part of the word before
     } else if (!stemmed.stop && folded.size() > 1) {

@@ -38,4 +38,20 @@ Span trimmed(std::string_view text, Span span) {
   return span;
 }
 
+std::string with_single_blanks(std::string_view text) {
+  std::string out;
+  bool gap = false;
+  for (std::size_t at = 0; at < text.size();) {
+    if (const std::size_t white = white_at(text, at); white > 0) {
+      gap = !out.empty();
+      at += white;
+      continue;
+    }
+    if (gap) out += ' ';
+    gap = false;
+    out += text[at++];
+  }
+  return out;
+}
+
 }  // namespace plimsoll::base
