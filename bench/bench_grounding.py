@@ -5,8 +5,8 @@
 The folder has the questions and documents of `plimsoll eval evidence`. Sentences of the evidence, as they are and in light
 paraphrases, are sentences that the passages support. The same with another number, another name or a negation, and sentences from
 elsewhere, are not. Prints precision and recall of "unsupported", then asks questions with `plimsoll ask --json` and the
-embedded model, and prints the share of answers with the evidence. Every second question is used, from the second on; limits were
-chosen on the others, which --tune uses. Writes build/bench/grounding.json.
+embedded model, and prints the share of answers with the evidence. Every second question is used, from the second on; the rules of the
+check were corrected on the others, which --tune uses. Writes build/bench/grounding.json.
 """
 
 import argparse
@@ -167,7 +167,7 @@ def ask(options, store, questions):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--plimsoll", type=Path, default=ROOT / "build" / "plimsoll")
-    parser.add_argument("--tune", action="store_true", help="use the questions that limits were chosen on")
+    parser.add_argument("--tune", action="store_true", help="use the questions that the rules were corrected on")
     parser.add_argument("--questions", type=int, default=60, help="questions to ask (default: 60)")
     parser.add_argument("--wrong", action="store_true", help="list the sentences with a wrong verdict and the answers without evidence")
     options = parser.parse_args()

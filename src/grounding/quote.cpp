@@ -13,7 +13,7 @@
 namespace plimsoll {
 namespace {
 
-// Chosen on half of the questions of the evidence set; 0.5 to 4 give the same result within two points.
+// Chosen on the questions of the evidence set; 0.5 to 4 give the same result within two points.
 constexpr float relevance_weight = 2;
 
 bool is_heading(std::string_view line) {
