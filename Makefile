@@ -1,7 +1,7 @@
 # The front door. `make` alone says what there is; every target does the set-up that it needs.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo serve test test-full test-live bench bench-count bench-plan bench-search bench-evidence bench-cutoff bench-ingest bench-gateway bench-kaito bench-embedded fuzz lint format vectors install clean
+.PHONY: help build demo serve test test-full test-live bench bench-count bench-plan bench-search bench-evidence bench-cutoff bench-grounding bench-ingest bench-gateway bench-kaito bench-embedded fuzz lint format vectors install clean
 
 PREFIX ?= /usr/local
 # How long `make fuzz` gives each target.
@@ -31,6 +31,7 @@ help:
 	@echo '  make bench-search searching, side by side with tantivy, and vectors by the 100,000 and the million'
 	@echo '  make bench-evidence  evidence found within budgets of tokens; EVIDENCE_DATA=FOLDER has the questions'
 	@echo '  make bench-cutoff  evidence kept against tokens sent where a request names no budget; EVIDENCE_DATA likewise'
+	@echo '  make bench-grounding  the check of answers, and answers with the evidence; EVIDENCE_DATA likewise'
 	@echo '  make bench-ingest documents into an index, side by side with the same model in Python'
 	@echo '  make bench-gateway   the gateway, side by side with nginx and LiteLLM'"'"'s proxy, before one upstream'
 	@echo '  make bench-kaito  the workload of KAITO RAGEngine, beside what was recorded of it'
@@ -115,6 +116,9 @@ bench-evidence: build
 
 bench-cutoff: build
 	@python3 bench/bench_cutoff.py
+
+bench-grounding: build
+	@python3 bench/bench_grounding.py
 
 bench-ingest: build
 	@tools/setup bench

@@ -23,6 +23,7 @@ RANKS = {
     "memory": 3,
     "budget": 3,
     "render": 3,
+    "grounding": 3,
     "ledger": 3,
     "ingest": 3,
     "models": 4,
@@ -34,8 +35,8 @@ RANKS = {
     "gateway": 7,
     "apps": 8,
 }
-PURE = {"count", "window", "strategy", "budget", "render", "ledger"}
-MOST_HEADERS = 24
+PURE = {"count", "window", "strategy", "budget", "render", "grounding", "ledger"}
+MOST_HEADERS = 25
 
 BEAST_ROOMS = {"gateway", "adapters"}
 ASIO_ROOMS = BEAST_ROOMS | {"apps"}  # apps runs the io_context that it wires the adapters to

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text/blanks.hpp"
 #include "ingest/read/read.hpp"
 
 namespace plimsoll::ingest {
@@ -65,10 +66,7 @@ std::string one_line(std::string_view text, std::size_t most);
 // Returns the longest prefix of at most `most` bytes that ends at a character boundary.
 std::string_view prefix_of(std::string_view text, std::size_t most);
 
-// Returns the span without surrounding white space (ASCII and Unicode blanks); may be empty.
-Span trimmed(std::string_view text, Span span);
-
-// Returns the size in bytes of the white space character at `at`; 0: none.
-std::size_t white_at(std::string_view text, std::size_t at);
+using base::trimmed;
+using base::white_at;
 
 }  // namespace plimsoll::ingest

@@ -1,18 +1,16 @@
-// Finds the ends of sentences in UTF-8 bytes, in one pass, for any language: full stops, question and
-// exclamation marks, those of Chinese and Japanese, and abbreviations.
+// Divides text into the units that are selected: sentences, groups of lines of code, parts of long sentences.
 #pragma once
 
 #include <cstddef>
 #include <string_view>
 #include <vector>
 
+#include "base/text/sentences.hpp"
 #include "plimsoll/document.hpp"
 
 namespace plimsoll::ingest {
 
-// Adds the sentences of the span, without surrounding white space. `wrapped`: a single line end counts as a
-// blank; otherwise every line end ends a sentence.
-void add_sentences(std::string_view text, Span span, bool wrapped, std::vector<Span>& into);
+using base::add_sentences;
 
 // Adds lines of code in groups of one to eight, divided at blank lines; groups have at most a few
 // hundred bytes if the lines allow it.

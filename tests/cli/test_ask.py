@@ -158,11 +158,53 @@ class Asking(unittest.TestCase):
         self.assertNotIn("--set", told)
 
     def test_json(self):
-        told = json.loads(self.run_it("ask", "ship", "What is the cook called?", *self.EMBEDDED, "--max-tokens", "12", "--json"))
+        told = json.loads(self.run_it("ask", "ship", "What is the cook called?", *self.EMBEDDED, "--max-tokens", "12", "--json", "--generate"))
         self.assertEqual(told["sources"][0]["document"], "log.md")
         self.assertIn("cook", told["sources"][0]["text"])
         self.assertEqual(told["trace"]["upstream"], "embedded")
         self.assertEqual(told["trace"]["drift"], 0)
+
+    def test_a_small_model_quotes_and_every_sentence_is_supported(self):
+        question = "What is the cook of the Aurora called?"
+        said = self.run_it("ask", "ship", question, *self.EMBEDDED)
+        self.assertTrue(said.startswith("The cook of the Aurora is called Bertil. [1]"), said)
+        self.assertIn("\n1 of 1 sentence is supported by the sources.\n", said)
+        told = json.loads(self.run_it("ask", "ship", question, *self.EMBEDDED, "--json"))
+        self.assertEqual(told["written_by"], "quotation")
+        self.assertEqual(told["check"], {"supported": 1, "unsupported": 0, "sentences": [
+            {"text": "The cook of the Aurora is called Bertil. [1]", "verdict": "supported", "sources": [1], "reason": None}]})
+        self.assertIsNone(told["trace"]["usage"]["answer"] if "usage" in told["trace"] else None, "no model was asked")
+
+    def test_what_a_small_model_writes_is_checked(self):
+        question = "What is the cook of the Aurora called?"
+        told = json.loads(self.run_it("ask", "ship", question, *self.EMBEDDED, "--max-tokens", "24", "--json", "--generate"))
+        self.assertEqual(told["written_by"], "model")
+        self.assertEqual(told["trace"]["drift"], 0)
+        self.assertTrue(told["check"]["sentences"])
+        for sentence in told["check"]["sentences"]:
+            self.assertIn(sentence["verdict"], ("supported", "unsupported", "no_claim"))
+            self.assertEqual(bool(sentence["sources"]), sentence["verdict"] == "supported")
+            self.assertEqual(sentence["reason"] is None, sentence["verdict"] == "supported")
+        said = self.run_it("ask", "ship", question, *self.EMBEDDED, "--max-tokens", "24", "--generate")
+        self.assertRegex(said, r"\n\d of (1 sentence is|\d sentences are) supported by the sources\.\n  .*(\[1\]|\(not in the sources: )")
+
+    def test_without_documents_the_model_writes_and_nothing_is_checked(self):
+        told = json.loads(self.run_it("ask", "What is the capital of France?", *self.EMBEDDED, "--max-tokens", "8", "--json"))
+        self.assertEqual((told["written_by"], told["check"]), ("model", None))
+
+    def test_a_question_that_nothing_answers_is_not_answered(self):
+        said = self.run_it("ask", "ship", "What colour is the sky on Mars?", *self.EMBEDDED)
+        self.assertTrue(said.startswith("The sources do not answer this question."), said)
+        told = json.loads(self.run_it("ask", "ship", "What colour is the sky on Mars?", *self.EMBEDDED, "--json"))
+        self.assertEqual((told["answer"], told["check"]["sentences"]), ("", []))
+
+    def test_a_chat_about_documents_quotes_too(self):
+        question = "What is the cook of the Aurora called?\n"
+        said = self.run_it("chat", "ship", *self.EMBEDDED, told=question + "/quit\n")
+        self.assertIn("The cook of the Aurora is called Bertil. [1]\n\n1 of 1 sentence is supported by the sources.\n", said)
+        said = self.run_it("chat", "ship", *self.EMBEDDED, "--generate", "--max-tokens", "16", told=question + "/quit\n")
+        self.assertRegex(said, r"supported by the sources\.\n  ")
+        self.assertRegex(said, r"Continue with: .*--generate")
 
     def test_help_shows_examples_and_no_names_of_types(self):
         for command in ("count", "strategy", "plan", "index add", "search", "ask", "chat", "eval evidence", "inspect", "serve", "keys add", "usage",

@@ -29,6 +29,8 @@ void add_ask_options(CLI::App& command, AskOptions& options) {
       ->check(CLI::Range(Tokens{0}, Tokens{100'000'000}));
   command.add_flag("--memory", options.memory,
                    "Include stored memories (`plimsoll memory`) as far as they fit");
+  command.add_flag("--generate", options.generate,
+                   "Let a small embedded model write about documents; the default is to quote them");
   command.add_option("--temperature", options.temperature, "Sampling temperature from 0 (default) to 2")
       ->check(CLI::Range(0.0, 2.0));
 }
@@ -48,6 +50,7 @@ std::string as_arguments(const AskOptions& options) {
   if (options.budget) add("--budget", std::to_string(*options.budget));
   if (options.temperature > 0) add("--temperature", fmt::format("{}", options.temperature));
   if (options.memory) out += " --memory";
+  if (options.generate) out += " --generate";
   return out;
 }
 

@@ -24,7 +24,8 @@ struct AskOptions {
   std::optional<Tokens> max_tokens;
   std::optional<Tokens> budget;
   double temperature = 0;
-  bool memory = false;  // include stored memories
+  bool memory = false;    // include stored memories
+  bool generate = false;  // a small embedded model writes the answer, too
 };
 
 void add_ask_options(CLI::App& command, AskOptions& options);

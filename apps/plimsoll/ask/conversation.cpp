@@ -1,16 +1,21 @@
 #include "ask/conversation.hpp"
 
+#include <algorithm>
+
 #include <fmt/ranges.h>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 
+#include "ask/answer_check.hpp"
 #include "base/chat_reply.hpp"
 #include "base/json/json_text.hpp"
 #include "base/log.hpp"
 #include "base/text/text.hpp"
+#include "base/translated_reply.hpp"
 #include "base/try.hpp"
+#include "engine/evidence/follow_up.hpp"
 #include "gateway/api.hpp"
 #include "gateway/http/server_thread.hpp"
 #include "serve/served_gateway.hpp"
@@ -87,6 +92,37 @@ class WordSink final : public engine::AnswerSink {
   Spoken spoken_;
 };
 
+// Passes requests on to a server. While `is_off`, answers a streamed one with an empty text: the request is
+// planned, filled with passages and traced as usual, and no model runs.
+class SwitchedLink final : public UpstreamLink {
+ public:
+  SwitchedLink(std::unique_ptr<UpstreamLink> link, const bool& is_off)
+      : link_(std::move(link)), is_off_(is_off) {}
+
+  Awaitable<Result<std::unique_ptr<UpstreamReply>>> send(UpstreamRequest request,
+                                                         Deadline deadline) override {
+    // Calls of the engine itself, for example for summaries, are not streamed.
+    if (!is_off_ || !request.stream) return link_->send(std::move(request), deadline);
+    return silence();
+  }
+  Awaitable<Result<std::string>> rendered(UpstreamRequest request, Deadline deadline) override {
+    return link_->rendered(std::move(request), deadline);
+  }
+
+ private:
+  static Awaitable<Result<std::unique_ptr<UpstreamReply>>> silence() {
+    ReplyHead head{200, {{"content-type", "text/event-stream"}}};
+    std::string events = R"(data: {"id":"quoted","object":"chat.completion.chunk","choices":[{"index":0,)"
+                         R"("delta":{"role":"assistant","content":""},"finish_reason":"stop"}]})"
+                         "\n\ndata: [DONE]\n\n";
+    auto stream = std::make_unique<base::WholeReply>(std::move(head), std::move(events));
+    co_return base::chat_reply(std::move(stream), std::size_t{1} << 20);
+  }
+
+  std::unique_ptr<UpstreamLink> link_;
+  const bool& is_off_;
+};
+
 // Polls for Ctrl-C.
 Awaitable<void> watch(const Interrupt& interrupt, asio::cancellation_signal& stop, const bool& over) {
   asio::steady_timer timer(co_await asio::this_coro::executor);
@@ -101,6 +137,8 @@ Awaitable<void> watch(const Interrupt& interrupt, asio::cancellation_signal& sto
 
 struct Conversation::State {
   std::unique_ptr<ServedGateway> gateway;
+  std::vector<bool> small;  // by upstream
+  bool models_off = false;  // no model is asked
   gateway::ThreadMaker maker;
   asio::thread_pool workers{1};
   std::unique_ptr<gateway::ServerThread> thread;
@@ -142,12 +180,18 @@ Result<std::unique_ptr<Conversation>> Conversation::open(const base::Settings& s
     return fail(Errc::not_found,
                 "no model available: no local Ollama answers, and the embedded model is not installed. Run "
                 "`tools/setup assets`, or give a server with --upstream URL");
+  for (const models::ConfiguredUpstream& member : members)
+    state->small.push_back(member.embedded && is_small_embedded(settings));
   TRY(state->gateway, ServedGateway::open(settings, std::move(members)));
   // In a small index a question may be near no passage. Then the nearest one is sent, with a
   // warning.
   state->gateway->engine().rules.consult.keeps_best = true;
   state->gateway->upstreams().refresh(state->gateway->for_a_list());
   state->maker = state->gateway->thread_maker();
+  state->maker.link = [make = state->maker.link, &off = state->models_off](HttpStreams& streams,
+                                                                           std::size_t member) {
+    return std::make_unique<SwitchedLink>(make(streams, member), off);
+  };
   state->thread = std::make_unique<gateway::ServerThread>(state->maker, state->workers);
   return std::unique_ptr<Conversation>(new Conversation(std::move(state)));
 }
@@ -169,6 +213,69 @@ Result<Spoken> Conversation::say(Json request, const std::function<void(std::str
   if (engine.traces != nullptr) engine.traces->flush();
   TRY(spoken.trace, state_->gateway->traces().trace("local", trace_id));
   return spoken;
+}
+
+namespace {
+
+constexpr std::chrono::seconds search_patience{60};
+
+// Returns the sentences of the evidence that are in the sources, in reading order. They point into
+// `evidence`.
+std::vector<QuotableSentence> quotable(const Evidence& evidence, const std::vector<Source>& sources) {
+  std::vector<std::pair<std::pair<std::size_t, std::size_t>, QuotableSentence>> found;
+  for (const Stretch& stretch : evidence.stretches)
+    for (const ScoredSentence& sentence : stretch.sentences) {
+      const std::string_view text = stretch.text_of(sentence);
+      for (std::size_t i = 0; i < sources.size(); ++i) {
+        const std::size_t at =
+            sources[i].document == stretch.document->key ? sources[i].text.find(text) : std::string::npos;
+        if (at == std::string::npos) continue;
+        found.push_back({{i, at},
+                         {.text = text,
+                          .source = sources[i].number,
+                          .score = sentence.score,
+                          .relevance = sentence.relevance}});
+        break;
+      }
+    }
+  std::ranges::sort(found, {}, [](const auto& one) { return one.first; });
+  std::vector<QuotableSentence> out;
+  for (auto& [place, sentence] : found) out.push_back(sentence);
+  return out;
+}
+
+}  // namespace
+
+Result<Spoken> Conversation::quote(Json request, const std::string& question) {
+  const std::string index = request.value("index_name", "");
+  const std::string body = base::json_text(request);
+  state_->models_off = true;
+  auto spoken = say(std::move(request), [](std::string_view) {});
+  state_->models_off = false;
+  if (!spoken) return spoken;
+  spoken->is_quoted = true;
+  library::OpenIndexes* const open_indexes = state_->gateway->engine().open_indexes;
+  if (spoken->sources.empty() || open_indexes == nullptr || !spoken->nothing_near.empty()) return spoken;
+  TRY(const auto loaded, open_indexes->take(engine::Caller{}.indexes, index));
+  retrieve::GatherOptions options;
+  if (const auto parts = engine::read_parts(body)) {
+    engine::FollowUp before = engine::earlier_words(*parts);
+    options.context = std::move(before.context);
+    options.context_weight = before.weight;
+  }
+  TRY(const Evidence evidence,
+      library::find_evidence(loaded->open, question, options, Deadline::after(search_patience)));
+  spoken->text = quote_answer(quotable(evidence, spoken->sources)).text;
+  return spoken;
+}
+
+Similarity Conversation::similarity(const std::string& index) {
+  library::OpenIndexes* const open_indexes = state_->gateway->engine().open_indexes;
+  if (open_indexes == nullptr) return {};
+  const auto loaded = open_indexes->take(engine::Caller{}.indexes, index);
+  if (!loaded || (*loaded)->open.embedders.empty() || (*loaded)->open.embedders.front() == nullptr) return {};
+  // The gateway keeps the index and its embedder.
+  return similarity_of(*(*loaded)->open.embedders.front());
 }
 
 Result<void> Conversation::check_index(const std::string& name) {
@@ -201,6 +308,11 @@ Result<void> Conversation::check_model(const std::string& name) const {
 bool Conversation::is_embedded() const {
   const models::Upstreams& upstreams = state_->gateway->upstreams();
   return upstreams.members().size() == 1 && upstreams.is_embedded(0);
+}
+
+bool Conversation::is_small(const std::string& name) const {
+  const auto found = state_->gateway->upstreams().find(name);
+  return found && state_->small[found->member];
 }
 
 std::string Conversation::model_named(const std::string& name) const {

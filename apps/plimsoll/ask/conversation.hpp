@@ -12,6 +12,7 @@
 
 #include "base/settings/settings.hpp"
 #include "engine/evidence/memories.hpp"
+#include "plimsoll/grounding.hpp"
 #include "plimsoll/plan.hpp"
 #include "plimsoll/trace.hpp"
 
@@ -32,6 +33,7 @@ struct Spoken {
   std::string without_documents;  // reason, if an index was named but no passage of it was sent
   std::string nothing_near;       // warning, if the passages are not near the question
   bool is_compressed = false;     // a summary replaced older turns
+  bool is_quoted = false;         // the text is quoted from the sources; no model was asked
   Trace trace;
 };
 
@@ -49,12 +51,19 @@ class Conversation {
   // the steps before it that take time. Ctrl-C ends the call with an error.
   Result<Spoken> say(nlohmann::ordered_json request, const std::function<void(std::string_view)>& words,
                      std::function<void(std::string_view)> step = {});
+  // Like say(), but asks no model: the answer is made of the best sentences of the passages.
+  Result<Spoken> quote(nlohmann::ordered_json request, const std::string& question);
+  // Returns a function that compares meanings with the index's embedder; none if it has no embedder.
+  Similarity similarity(const std::string& index);
   // Fails with not_found if there is no such index; the error lists the known ones.
   Result<void> check_index(const std::string& name);
   // Fails with unknown_model if no upstream accepts the model; the error lists the known ones.
   Result<void> check_model(const std::string& name) const;
   // Returns whether the embedded model is the only upstream.
   bool is_embedded() const;
+  // Returns whether the model for a request with this name is embedded and small: it has less than a billion
+  // parameters.
+  bool is_small(const std::string& name) const;
   // Returns the server's name of the model for a request with this name; empty: no server accepts it.
   std::string model_named(const std::string& name) const;
   // Stores a fact for all conversations.

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ask/answer_check.hpp"
 #include "ask/ask_options.hpp"
 #include "base/files.hpp"
 #include "base/json/parse_json.hpp"
@@ -31,7 +32,7 @@ struct AskCommand {
 
 constexpr std::string_view standard_input = "-";
 
-Json answer_json(const Spoken& spoken) {
+Json answer_json(const Spoken& spoken, const CheckedAnswer& check) {
   Json sources = Json::array();
   const auto known = [](std::uint64_t number) { return number > 0 ? Json(number) : Json(); };
   for (const Source& source : spoken.sources)
@@ -43,6 +44,8 @@ Json answer_json(const Spoken& spoken) {
                        {"last_line", known(source.last_line)},
                        {"text", source.text}});
   return {{"answer", spoken.text},
+          {"written_by", spoken.is_quoted ? "quotation" : "model"},
+          {"check", check_json(spoken, check)},
           {"model", spoken.trace.model},
           {"upstream", spoken.trace.upstream},
           {"finish_reason", spoken.finish_reason},
@@ -118,6 +121,21 @@ class InputNotice {
   bool done_;
 };
 
+// Prints the answer, unless JSON is wanted, and returns it.
+Result<Spoken> answer_of(const AskCommand& command, Conversation& conversation, Json request,
+                         const std::string& question) {
+  if (quotes(command.options, conversation)) {
+    TRY(Spoken spoken, conversation.quote(std::move(request), question));
+    if (!command.json)
+      TRY_VOID(print_out(spoken.text.empty() ? no_quotation : std::string_view(spoken.text)));
+    return spoken;
+  }
+  bool heard = true;
+  return conversation.say(std::move(request), [&](std::string_view words) {
+    if (!command.json && heard) heard = print_out(words).has_value();
+  });
+}
+
 Result<void> run(const Globals& globals, AskCommand& command) {
   TRY(const base::Settings settings, settings_for(globals, command.options));
   TRY(const auto conversation, Conversation::open(settings, command.options.upstreams));
@@ -128,15 +146,14 @@ Result<void> run(const Globals& globals, AskCommand& command) {
   Json request = request_for(command.options, conversation->is_embedded());
   request["messages"] = opening_messages(command.options);
   request["messages"].push_back({{"role", "user"}, {"content", question}});
-  bool heard = true;
-  TRY(const Spoken spoken, conversation->say(std::move(request), [&](std::string_view words) {
-    if (!command.json && heard) heard = print_out(words).has_value();
-  }));
+  TRY(const Spoken spoken, answer_of(command, *conversation, std::move(request), question));
   notice.look();  // the writer of the pipe may be slow
+  const CheckedAnswer check = checked(spoken, question, command.options, *conversation);
   if (command.json)
-    return print_out(answer_json(spoken).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    return print_out(answer_json(spoken, check).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   std::string rest = "\n";
   if (spoken.finish_reason == "length") rest += cut_off_note;
+  rest += check_text(spoken, check, terminal_of_stdout());
   rest += documents_note(spoken);
   if (!spoken.sources.empty()) rest += "\nSources\n" + sources_text(spoken.sources);
   if (command.explain)
@@ -150,11 +167,16 @@ constexpr const char* ask_examples =
     "Without a model server, the embedded model answers. QUESTION may be several words. - reads standard\n"
     "input, as text in addition to the question or as the question itself.\n"
     "\n"
+    "An answer about documents is compared with its sources, sentence by sentence. An embedded model with\n"
+    "less than a billion parameters does not write it: the best sentences are quoted, unless --generate is\n"
+    "given.\n"
+    "\n"
     "Examples:\n"
     "  plimsoll ask \"What is a Plimsoll line?\"\n"
     "  plimsoll index add manual docs && plimsoll ask manual \"How is the margin chosen?\"\n"
     "  plimsoll ask manual \"How is the margin chosen?\" --upstream http://gpu:8000/v1 --model qwen2.5:7b\n"
     "  plimsoll ask manual \"How is the margin chosen?\" --explain\n"
+    "  plimsoll ask manual \"How is the margin chosen?\" --generate      the small model writes\n"
     "  plimsoll ask --model-file llama-3.2-3b.gguf Why is the sky blue\n"
     "  git diff | plimsoll ask - \"What changed?\"\n"
     "  plimsoll ask manual \"Which port?\" --json | jq .sources\n"

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "adapters/sqlite/sessions.hpp"
+#include "ask/answer_check.hpp"
 #include "ask/ask_options.hpp"
 #include "base/clock.hpp"
 #include "base/random.hpp"
@@ -105,16 +106,27 @@ class Chat {
     return command_.options.memory ? Result<void>() : print_out("Start with --memory to use it.\n");
   }
 
-  // A failed question is reported and not added to the conversation.
-  Result<void> ask(const std::string& question) {
+  // Prints the answer and returns it.
+  Result<Spoken> answer_to(const std::string& question) {
+    if (quotes(command_.options, conversation_)) {
+      TRY(Spoken spoken, conversation_.quote(request(question), question));
+      if (spoken.text.empty()) spoken.text = no_quotation;
+      TRY_VOID(print_out(spoken.text));
+      return spoken;
+    }
     bool heard = true;
-    const auto now = base::utc_ms();
-    auto spoken = conversation_.say(
+    return conversation_.say(
         request(question),
         [&](std::string_view words) {
           if (heard) heard = print_out(words).has_value();
         },
         [](std::string_view what) { (void)print_out(fmt::format("({}...)\n", what)); });
+  }
+
+  // A failed question is reported and not added to the conversation.
+  Result<void> ask(const std::string& question) {
+    const auto now = base::utc_ms();
+    auto spoken = answer_to(question);
     if (!spoken) {
       failed_ = complain(spoken.error());
       return {};
@@ -128,10 +140,12 @@ class Chat {
     messages_.push_back({{"role", "user"}, {"content", question}});
     messages_.push_back({{"role", "assistant"}, {"content", spoken->text}});
     last_ = *std::move(spoken);
+    const std::string check =
+        check_text(*last_, checked(*last_, question, command_.options, conversation_), terminal_of_stdout());
     const Trace& trace = last_->trace;
     const bool cut = last_->finish_reason == "length";
     return print_out(
-        fmt::format("\n{}{}[{} of {} tokens{}]\n\n", cut ? cut_off_note : "", documents_note(*last_),
+        fmt::format("\n{}{}{}[{} of {} tokens{}]\n\n", cut ? cut_off_note : "", check, documents_note(*last_),
                     base::with_thousands(trace.input + last_answer()), base::with_thousands(trace.window),
                     last_->is_compressed ? "; older turns are sent as a summary, see /why" : ""));
   }

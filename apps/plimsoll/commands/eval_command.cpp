@@ -2,10 +2,13 @@
 
 #include <memory>
 
+#include "ask/answer_check.hpp"
+#include "base/files.hpp"
 #include "base/temporary_folder.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "eval/evidence.hpp"
+#include "eval/grounding.hpp"
 #include "index/documents.hpp"
 #include "ingest/pipeline.hpp"
 #include "terminal/progress_bar.hpp"
@@ -116,6 +119,41 @@ Result<void> run_evidence(const Globals& globals, const EvalOptions& options) {
   return print_out(options.json ? eval::report_json(report) + "\n" : report_table(report));
 }
 
+std::string grounding_table(const eval::GroundingReport& report) {
+  Table table{{"KIND", "TRUTH", "SENTENCES", "FOUND UNSUPPORTED"}, {false, false, true, true}, {}, false};
+  for (const eval::GroundingScore& score : report.kinds)
+    table.rows.push_back({printable(score.kind), score.is_supported ? "supported" : "unsupported",
+                          base::with_thousands(static_cast<std::int64_t>(score.cases)),
+                          base::with_thousands(static_cast<std::int64_t>(score.flagged))});
+  return draw(table, terminal_of_stdout()) +
+         fmt::format("\nunsupported: precision {:.3f}, recall {:.3f}\n", report.precision, report.recall);
+}
+
+Result<void> run_grounding(const Globals& globals, const EvalOptions& options) {
+  constexpr std::uint64_t most_bytes = 100'000'000;
+  TRY(const std::string lines, base::read_file(options.data, most_bytes));
+  TRY(const auto cases, eval::read_grounding_cases(lines));
+  TRY(base::Settings settings, load_settings(globals));
+  const base::TemporaryFolder folder("eval");
+  if (folder.path().empty()) return fail(Errc::io_failed, "cannot create a temporary folder");
+  settings.store_file = folder / "store.db";
+  TRY(auto documents, Documents::open(settings, /*create=*/true));
+  Similarity similarity;
+  if (!options.no_embedder && !settings.embedders.empty()) {
+    TRY(Embedder * embedder, documents->embedder(settings.embedders.front()));
+    similarity = similarity_of(*embedder);
+  }
+  const auto report = eval::evaluate_grounding(cases, similarity);
+  return print_out(options.json ? eval::report_json(report) + "\n" : grounding_table(report));
+}
+
+constexpr const char* about_cases =
+    "FILE has a JSON object per line: {\"sentence\": ..., \"supported\": true, \"passages\": [\"text\"],\n"
+    "\"question\": ..., \"kind\": ...}. The last two are optional. Prints how many sentences of each kind\n"
+    "the check finds unsupported, and the precision and recall of that verdict.\n\n"
+    "Example:\n"
+    "  plimsoll eval grounding --data cases.jsonl\n";
+
 constexpr const char* about_data =
     "DIR has questions.jsonl, one question per line: {\"question\": ..., \"document\": \"a.md\",\n"
     "\"evidence\": [{\"start\": 17, \"end\": 99}]}, and the documents in corpora/. Spans count\n"
@@ -128,7 +166,7 @@ constexpr const char* about_data =
 }  // namespace
 
 void add_eval_command(CLI::App& app, const Globals& globals, int& exit_code) {
-  CLI::App* command = app.add_subcommand("eval", "Measure retrieval quality");
+  CLI::App* command = app.add_subcommand("eval", "Measure retrieval and the check of answers");
   command->require_subcommand(1);
   auto options = std::make_shared<EvalOptions>();
   CLI::App* evidence =
@@ -152,6 +190,18 @@ void add_eval_command(CLI::App& app, const Globals& globals, int& exit_code) {
   evidence->add_flag("--json", options->json, "Print JSON");
   evidence->callback([options, &globals, &exit_code] {
     if (const auto done = run_evidence(globals, *options); !done) exit_code = complain(done.error());
+  });
+  CLI::App* grounding =
+      command->add_subcommand("grounding", "Measure the check of answers on sentences with known truth");
+  auto checks = std::make_shared<EvalOptions>();
+  grounding->footer(about_cases);
+  grounding->add_option("--data", checks->data, "File with sentences and their passages")
+      ->type_name("FILE")
+      ->required();
+  grounding->add_flag("--no-embedder", checks->no_embedder, "Compare words only, not meanings");
+  grounding->add_flag("--json", checks->json, "Print JSON");
+  grounding->callback([checks, &globals, &exit_code] {
+    if (const auto done = run_grounding(globals, *checks); !done) exit_code = complain(done.error());
   });
 }
 

@@ -1,4 +1,4 @@
-// `plimsoll eval`: measures the quality of retrieval.
+// `plimsoll eval`: measures the quality of retrieval and of the check of answers.
 #pragma once
 
 #include <CLI/CLI.hpp>

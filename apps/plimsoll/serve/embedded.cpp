@@ -1,6 +1,7 @@
 #include "serve/embedded.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 
 #include "base/mapped_file.hpp"
@@ -72,6 +73,19 @@ Result<models::ConfiguredUpstream> embedded_member(const base::Settings& setting
   member.server.cache_key = embedded_upstream;
   member.embedded = std::move(model);
   return member;
+}
+
+bool is_small_embedded(const base::Settings& settings) {
+  constexpr std::uint64_t small_file = 700'000'000;
+  const auto mapped = base::MappedFile::open(file_of(settings));
+  if (!mapped) return false;
+  const auto described = read_gguf_model(mapped->text());
+  const std::string size = described ? base::to_upper_ascii(described->parameters) : std::string();
+  // "135M", "1.5B", "8x7B"
+  if (size.ends_with('B'))
+    return size.find('X') == std::string::npos && std::strtod(size.c_str(), nullptr) < 1;
+  if (size.ends_with('M') || size.ends_with('K')) return true;
+  return mapped->text().size() < small_file;
 }
 
 std::unique_ptr<llama::EmbeddedModel> run_embedded(const base::Settings& settings, const PlanModel& model) {

@@ -17,6 +17,11 @@ inline constexpr std::string_view embedded_upstream = "embedded";
 Result<models::ConfiguredUpstream> embedded_member(const base::Settings& settings,
                                                    const TokenizerLibrary& tokenizers);
 
+// Returns whether the embedded model has less than a billion parameters. Such a model makes things up, even
+// with the right passages before it. If the file does not say how many it has: whether it is smaller than 700
+// MB.
+bool is_small_embedded(const base::Settings& settings);
+
 // Creates the runtime; the model is loaded at the first request.
 std::unique_ptr<llama::EmbeddedModel> run_embedded(const base::Settings& settings, const PlanModel& model);
 
