@@ -17,6 +17,7 @@ help:
 	@echo
 	@echo '  make build        set up this machine and build $(PLIMSOLL) (the first time fetches 0.5 GB)'
 	@echo '  make demo         count these documents, plan a request, index the manual and ask it a question'
+	@echo '                    MODEL=qwen2.5-coder-1.5b-instruct downloads a better model (1.1 GB) and asks that'
 	@echo '  make serve        run the gateway'
 	@echo
 	@echo '  make test         unit tests, the same under sanitizers, the commands of the docs, layout and layers'
@@ -59,7 +60,8 @@ demo: build
 	@echo
 	$(DEMO) search manual 'What happens to old turns when a conversation is too long?' --budget 250
 	@echo
-	$(DEMO) ask manual 'What is the Plimsoll line on a ship?' --upstream embedded --window 2048 --max-tokens 96 --explain
+	$(if $(MODEL),$(PLIMSOLL) model get $(MODEL))
+	$(DEMO) ask manual 'What is the Plimsoll line on a ship?' --upstream embedded $(if $(MODEL),--model $(MODEL)) --window 2048 --max-tokens 96 --explain
 
 serve: build
 	@exec $(PLIMSOLL) serve

@@ -21,6 +21,7 @@
 #include "commands/keys_command.hpp"
 #include "commands/mcp_command.hpp"
 #include "commands/memory_command.hpp"
+#include "commands/model_command.hpp"
 #include "commands/models_command.hpp"
 #include "commands/plan_command.hpp"
 #include "commands/search_command.hpp"
@@ -57,6 +58,7 @@ constexpr const char* examples =
     "  plimsoll memory add \"Ann likes tea\"           store a fact for later conversations\n"
     "  plimsoll mcp                                  serve the tools to agents over MCP\n"
     "  plimsoll models --kind ollama                 models and their windows on this server\n"
+    "  plimsoll model list                           models to download and run without a server\n"
     "  plimsoll tokenizers                           list tokenizers, sources and licences\n"
     "  plimsoll config                               show settings and where they come from\n"
     "  plimsoll doctor                               find problems and how to fix them\n";
@@ -215,6 +217,7 @@ int main(int argc, char** argv) {
   plimsoll::add_usage_command(app, globals, exit_code);
   plimsoll::add_memory_command(app, globals, exit_code);
   plimsoll::add_mcp_command(app, globals, exit_code);
+  plimsoll::add_model_command(app, globals, exit_code);
   plimsoll::add_models_command(app, globals, exit_code);
   plimsoll::add_tokenizers_command(app, globals, exit_code);
   plimsoll::add_config_command(app, globals, exit_code);

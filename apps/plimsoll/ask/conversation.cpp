@@ -143,8 +143,8 @@ Result<std::unique_ptr<Conversation>> Conversation::open(const base::Settings& s
   TRY(auto members, gateway_upstreams(settings, upstreams));
   if (members.empty())
     return fail(Errc::not_found,
-                "no model available: no local Ollama answers, and the embedded model is not installed. Run "
-                "`tools/setup assets`, or give a server with --upstream URL");
+                "no model available: no local Ollama answers, and no embedded model is installed. Run "
+                "`plimsoll model get smollm2:135m`, or give a server with --upstream URL");
   TRY(state->gateway, ServedGateway::open(settings, std::move(members)));
   // In a small index a question may be near no passage. Then the nearest one is sent, with a
   // warning.
