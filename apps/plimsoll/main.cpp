@@ -32,6 +32,7 @@
 #include "commands/wrap_command.hpp"
 #include "terminal/globals.hpp"
 #include "terminal/terminal.hpp"
+#include "terminal/version.hpp"
 
 namespace {
 
@@ -192,7 +193,7 @@ int main(int argc, char** argv) {
   CLI::App app(about, "plimsoll");
   app.require_subcommand(1);
   app.formatter(std::make_shared<PlainHelp>());
-  app.set_version_flag("--version", "plimsoll " PLIMSOLL_VERSION);
+  app.set_version_flag("--version", plimsoll::version_text, "Show version, commit, processor and tokenizers");
 
   plimsoll::Globals globals;
   int exit_code = 0;
