@@ -30,6 +30,8 @@
 #include "commands/tokenizers_command.hpp"
 #include "commands/usage_command.hpp"
 #include "commands/wrap_command.hpp"
+#include "describe/command_tree.hpp"
+#include "describe/describe_commands.hpp"
 #include "terminal/globals.hpp"
 #include "terminal/terminal.hpp"
 #include "terminal/version.hpp"
@@ -74,17 +76,8 @@ class PlainHelp final : public CLI::Formatter {
     return usage + " COMMAND...\n";
   }
   std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string given = plimsoll::value_name(*option);
     if (option->get_type_size() == 0) return {};
-    std::string given = option->get_type_name();
-    const std::size_t choices = given.find(":{");
-    if (choices != std::string::npos) {
-      given = given.substr(choices + 2, given.find('}', choices) - choices - 2);
-      std::replace(given.begin(), given.end(), ',', '|');
-    } else {
-      given.resize(std::min(given.find(':'), given.size()));
-    }
-    for (const auto& [type, word] : {std::pair{"INT", "N"}, {"UINT", "N"}, {"FLOAT", "X"}})
-      if (given == type) given = word;
     const bool is_positional = option->get_positional();
     const bool is_many = option->get_expected_max() == CLI::detail::expected_max_vector_size;
     return (is_positional || given.empty() ? "" : " " + given) + (is_many ? " ..." : "");
@@ -224,6 +217,7 @@ int main(int argc, char** argv) {
   plimsoll::add_config_command(app, globals, exit_code);
   plimsoll::add_doctor_command(app, globals, exit_code);
   add_help_command(app, exit_code);
+  plimsoll::add_describe_commands(app, exit_code);
 
   app.footer(examples);  // after the commands, or they would inherit it
   for (const char* name : {"index", "search", "ask", "chat", "mcp", "doctor"})
