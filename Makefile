@@ -1,7 +1,7 @@
 # The front door. `make` alone says what there is; every target does the set-up that it needs.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo serve test test-full test-live bench bench-count bench-plan bench-search bench-evidence bench-cutoff bench-ingest bench-gateway bench-kaito bench-embedded fuzz lint format vectors install clean
+.PHONY: help build demo serve test test-full test-live bench bench-count bench-plan bench-search bench-evidence bench-cutoff bench-ingest bench-gateway bench-kaito bench-embedded fuzz lint format vectors package install clean
 
 PREFIX ?= /usr/local
 # How long `make fuzz` gives each target.
@@ -38,6 +38,7 @@ help:
 	@echo '  make bench-embedded  the embedded model, side by side with llama-cpp-python over the same weights'
 	@echo '  make vectors      make the test vectors anew from the reference tokenizers'
 	@echo
+	@echo '  make package      the release tarball for Debian 12 and 13, in build/package'
 	@echo '  make install      install into PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
 	@echo '  make clean        remove build/; the cache of assets stays'
 	@echo
@@ -142,6 +143,9 @@ bench-embedded: build
 vectors: build
 	@tools/setup refs assets
 	@$(REFS) tools/make_vectors.py
+
+package: build
+	@python3 tools/package.py
 
 install: build
 	@cmake --install build --prefix $(PREFIX)
