@@ -1,7 +1,7 @@
 # The front door. `make` alone says what there is; every target does the set-up that it needs.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo serve test test-full test-live bench bench-count bench-plan bench-search bench-evidence bench-cutoff bench-grounding bench-ingest bench-gateway bench-kaito bench-embedded fuzz lint format vectors install clean
+.PHONY: help build demo serve test test-full test-live bench bench-count bench-plan bench-search bench-evidence bench-cutoff bench-grounding bench-ingest bench-gateway bench-kaito bench-embedded fuzz lint format vectors package install clean
 
 PREFIX ?= /usr/local
 # How long `make fuzz` gives each target.
@@ -17,6 +17,7 @@ help:
 	@echo
 	@echo '  make build        set up this machine and build $(PLIMSOLL) (the first time fetches 0.5 GB)'
 	@echo '  make demo         count these documents, plan a request, index the manual and ask it a question'
+	@echo '                    MODEL=qwen2.5-coder-1.5b-instruct downloads a better model (1.1 GB) and asks that'
 	@echo '  make serve        run the gateway'
 	@echo
 	@echo '  make test         unit tests, the same under sanitizers, the commands of the docs, layout and layers'
@@ -38,6 +39,7 @@ help:
 	@echo '  make bench-embedded  the embedded model, side by side with llama-cpp-python over the same weights'
 	@echo '  make vectors      make the test vectors anew from the reference tokenizers'
 	@echo
+	@echo '  make package      the release tarball for Debian 12 and 13, in build/package'
 	@echo '  make install      install into PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
 	@echo '  make clean        remove build/; the cache of assets stays'
 	@echo
@@ -46,7 +48,8 @@ help:
 build:
 	@tools/setup build assets
 	@cmake --preset release --log-level=WARNING
-	@cmake --build build
+	@[ -e $(PLIMSOLL) ] || echo 'Compiling the program: about 6 minutes on two cores the first time.'
+	@cmake --build build --target plimsoll
 	@$(PLIMSOLL) tokenizers --compile
 
 demo: build
@@ -60,17 +63,20 @@ demo: build
 	@echo
 	$(DEMO) search manual 'What happens to old turns when a conversation is too long?' --budget 250
 	@echo
-	$(DEMO) ask manual 'What is the Plimsoll line on a ship?' --upstream embedded --window 2048 --max-tokens 96 --explain
+	$(if $(MODEL),$(PLIMSOLL) model get $(MODEL))
+	$(DEMO) ask manual 'What is the Plimsoll line on a ship?' --upstream embedded $(if $(MODEL),--model $(MODEL)) --window 2048 --max-tokens 96 --explain
 
 serve: build
 	@exec $(PLIMSOLL) serve
 
 test: build
 	@tools/setup test
+	@cmake --build build
 	@python3 tools/run_tests.py quick
 
 test-full: build
 	@tools/setup full
+	@cmake --build build
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) python3 tools/run_tests.py full
 
 test-live: build
@@ -144,6 +150,9 @@ bench-embedded: build
 vectors: build
 	@tools/setup refs assets
 	@$(REFS) tools/make_vectors.py
+
+package: build
+	@python3 tools/package.py
 
 install: build
 	@cmake --install build --prefix $(PREFIX)

@@ -21,6 +21,7 @@
 #include "commands/keys_command.hpp"
 #include "commands/mcp_command.hpp"
 #include "commands/memory_command.hpp"
+#include "commands/model_command.hpp"
 #include "commands/models_command.hpp"
 #include "commands/plan_command.hpp"
 #include "commands/search_command.hpp"
@@ -29,8 +30,11 @@
 #include "commands/tokenizers_command.hpp"
 #include "commands/usage_command.hpp"
 #include "commands/wrap_command.hpp"
+#include "describe/command_tree.hpp"
+#include "describe/describe_commands.hpp"
 #include "terminal/globals.hpp"
 #include "terminal/terminal.hpp"
+#include "terminal/version.hpp"
 
 namespace {
 
@@ -57,6 +61,7 @@ constexpr const char* examples =
     "  plimsoll memory add \"Ann likes tea\"           store a fact for later conversations\n"
     "  plimsoll mcp                                  serve the tools to agents over MCP\n"
     "  plimsoll models --kind ollama                 models and their windows on this server\n"
+    "  plimsoll model list                           models to download and run without a server\n"
     "  plimsoll tokenizers                           list tokenizers, sources and licences\n"
     "  plimsoll config                               show settings and where they come from\n"
     "  plimsoll doctor                               find problems and how to fix them\n";
@@ -71,17 +76,8 @@ class PlainHelp final : public CLI::Formatter {
     return usage + " COMMAND...\n";
   }
   std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string given = plimsoll::value_name(*option);
     if (option->get_type_size() == 0) return {};
-    std::string given = option->get_type_name();
-    const std::size_t choices = given.find(":{");
-    if (choices != std::string::npos) {
-      given = given.substr(choices + 2, given.find('}', choices) - choices - 2);
-      std::replace(given.begin(), given.end(), ',', '|');
-    } else {
-      given.resize(std::min(given.find(':'), given.size()));
-    }
-    for (const auto& [type, word] : {std::pair{"INT", "N"}, {"UINT", "N"}, {"FLOAT", "X"}})
-      if (given == type) given = word;
     const bool is_positional = option->get_positional();
     const bool is_many = option->get_expected_max() == CLI::detail::expected_max_vector_size;
     return (is_positional || given.empty() ? "" : " " + given) + (is_many ? " ..." : "");
@@ -190,7 +186,7 @@ int main(int argc, char** argv) {
   CLI::App app(about, "plimsoll");
   app.require_subcommand(1);
   app.formatter(std::make_shared<PlainHelp>());
-  app.set_version_flag("--version", "plimsoll " PLIMSOLL_VERSION);
+  app.set_version_flag("--version", plimsoll::version_text, "Show version, commit, processor and tokenizers");
 
   plimsoll::Globals globals;
   int exit_code = 0;
@@ -215,11 +211,13 @@ int main(int argc, char** argv) {
   plimsoll::add_usage_command(app, globals, exit_code);
   plimsoll::add_memory_command(app, globals, exit_code);
   plimsoll::add_mcp_command(app, globals, exit_code);
+  plimsoll::add_model_command(app, globals, exit_code);
   plimsoll::add_models_command(app, globals, exit_code);
   plimsoll::add_tokenizers_command(app, globals, exit_code);
   plimsoll::add_config_command(app, globals, exit_code);
   plimsoll::add_doctor_command(app, globals, exit_code);
   add_help_command(app, exit_code);
+  plimsoll::add_describe_commands(app, exit_code);
 
   app.footer(examples);  // after the commands, or they would inherit it
   for (const char* name : {"index", "search", "ask", "chat", "mcp", "doctor"})

@@ -117,8 +117,13 @@ struct TokenizerLibrary::State {
       else if (source.definition.empty()) {
         source.definition = path;
         // The name has the checksum of the definition, so that a changed definition gets another file.
-        source.compiled =
-            compiled / fmt::format("{}-{}.ptok", source.name, text_at(*file, "sha256").substr(0, 12));
+        const std::string name =
+            fmt::format("{}-{}.ptok", source.name, text_at(*file, "sha256").substr(0, 12));
+        source.compiled = compiled / name;
+        // A release brings them compiled, next to its assets.
+        std::error_code none;
+        const fs::path shipped = assets.parent_path() / "tokenizers" / name;
+        if (!fs::exists(source.compiled, none) && fs::exists(shipped, none)) source.compiled = shipped;
       }
     }
     sources.push_back(std::move(source));

@@ -167,6 +167,26 @@ TEST_F(AnswerTest, RefusesWhatIsNoRequestBeforeAnythingIsSent) {
   EXPECT_TRUE(first_.got.empty());
 }
 
+TEST_F(AnswerTest, ChecksTheAnswerAgainstItsPassages) {
+  const Json given{
+      {"check", true},
+      {"passages",
+       {{{"id", "hull"}, {"text", "The hull of the ship is 24 metres long. It was built in Bergen."}}}}};
+  const std::string said = "The hull is 24 metres long. It was built in 1871.";
+  const Json whole{{"choices", {{{"message", {{"content", said}}}, {"finish_reason", "stop"}}}}};
+  first_.script = {{200, whole.dump()}};
+  ASSERT_TRUE(ask(chat({{"plimsoll", given}})));
+  ASSERT_TRUE(client_.is_told);
+  EXPECT_EQ(client_.supported, 1U);
+  EXPECT_EQ(client_.unsupported, 1U);
+  const Json delta{{"choices", {{{"delta", {{"content", said}}}, {"finish_reason", "stop"}}}}};
+  first_.script = {{200, "data: " + delta.dump() + "\n\ndata: [DONE]\n\n", "text/event-stream"}};
+  client_.supported = client_.unsupported = 0;
+  ASSERT_TRUE(ask(chat({{"stream", true}, {"plimsoll", given}})));
+  EXPECT_EQ(client_.supported, 1U);
+  EXPECT_EQ(client_.unsupported, 1U);
+}
+
 TEST_F(AnswerTest, ExplainsThePlanWhereThatIsWanted) {
   first_.script = {{200, completion()}};
   ASSERT_TRUE(ask(chat({{"plimsoll", {{"explain", true}}}})));

@@ -139,6 +139,7 @@ Awaitable<Result<Again>> relay_whole(Engine& engine, RequestState& state, Upstre
     co_return Replan::prompt_cut;
   }
   state.trace.status = reply.info().head.status;
+  if (state.parts.wishes.check) check_answer_of(state, base::words_in(body.text));
   const AnswerStart start = start_of(state, reply);
   const auto report = start.tells ? std::optional(report_of(state)) : std::nullopt;
   CO_TRY_VOID(co_await client.whole(start, body, report ? &*report : nullptr));
@@ -149,8 +150,10 @@ Awaitable<Result<Again>> relay_whole(Engine& engine, RequestState& state, Upstre
 struct StreamFacts {
   ReplyFacts facts;
   Tokens chunks = 0;  // of the answer, which are about as many as its tokens
+  std::string words;  // of the answer, if they are wanted
 
-  void add(const AnswerEvent& event) {
+  void add(const AnswerEvent& event, bool keep_words) {
+    if (keep_words) words += base::words_in(event.data);
     if (event.facts.usage.input) facts.usage = event.facts.usage;
     if (!event.facts.finish_reason.empty()) facts.finish_reason = event.facts.finish_reason;
     if (!event.data.empty() && !event.has_usage_alone()) ++chunks;
@@ -161,6 +164,7 @@ struct StreamFacts {
 Awaitable<Result<void>> end_stream(Engine& engine, RequestState& state, const StreamFacts& seen,
                                    std::string_view mark, AnswerSink& client) {
   reconcile(engine, state, seen.facts);
+  if (state.parts.wishes.check) check_answer_of(state, seen.words);
   const auto report = state.is_annotated() ? std::optional(report_of(state)) : std::nullopt;
   const AnswerEnd end{.report = report ? &*report : nullptr, .mark = mark};
   co_return co_await client.end(end);
@@ -199,7 +203,7 @@ Awaitable<Result<Again>> relay_stream(Engine& engine, RequestState& state, Upstr
   while (came && !came->each.empty()) {
     if (!has_ended) {  // what a server says after the end is not passed on
       const auto [events, mark] = until_end(*came);
-      for (const AnswerEvent& event : events.each) seen.add(event);
+      for (const AnswerEvent& event : events.each) seen.add(event, state.parts.wishes.check);
       state.streamed = seen.chunks;
       if (!events.each.empty()) CO_TRY_VOID(co_await client.events(events));
       has_ended = mark != nullptr;

@@ -33,6 +33,7 @@ AnswerReport report_of(const RequestState& state) {
   report.without_documents = state.without_documents;
   report.nothing_near = state.nothing_near;
   report.retrieval = state.retrieval;
+  if (state.check) report.check = &*state.check;
   return report;
 }
 

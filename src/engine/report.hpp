@@ -7,6 +7,7 @@
 
 #include "engine/evidence/consult.hpp"
 #include "engine/evidence/document_chat.hpp"
+#include "engine/evidence/grounded.hpp"
 #include "engine/evidence/recall.hpp"
 #include "plimsoll/plan.hpp"
 #include "plimsoll/trace.hpp"
@@ -39,6 +40,7 @@ struct AnswerReport {
   std::string without_documents{};  // why no passage is in the prompt although an index was named
   std::string nothing_near{};       // set if the passages are not near the question
   std::optional<RetrievalChoice> retrieval{};
+  const AnswerCheck* check = nullptr;  // null: the answer was not checked
 };
 
 AnswerReport report_of(const RequestState& state);

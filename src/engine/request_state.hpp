@@ -7,6 +7,7 @@
 #include "engine/answer.hpp"
 #include "engine/evidence/consult.hpp"
 #include "engine/evidence/document_chat.hpp"
+#include "engine/evidence/grounded.hpp"
 #include "engine/plan/parts.hpp"
 #include "plimsoll/trace.hpp"
 
@@ -62,6 +63,7 @@ struct RequestState {
   std::string without_documents;        // why, where an index was named and no passage of it is in the plan
   std::string nothing_near;          // a sentence, where the passages in the plan are not near the question
   std::optional<Recalled> recalled;  // where memories were wanted
+  std::optional<AnswerCheck> check;  // where it was wanted, and there are passages
   Plan plan;
   models::ModelLocation location;
   std::string body;             // what goes out, where that is not ask.body
@@ -87,7 +89,9 @@ struct RequestState {
   // What the plan takes of the window.
   Tokens needs() const { return trace.input + trace.thinking + trace.answer + trace.margin; }
   // Whether the client is told more than the upstream says.
-  bool is_annotated() const { return trace.changed || parts.wishes.explain || names_index || trace.cut > 0; }
+  bool is_annotated() const {
+    return trace.changed || parts.wishes.explain || parts.wishes.check || names_index || trace.cut > 0;
+  }
   std::int64_t microseconds() const {
     return std::chrono::duration_cast<std::chrono::microseconds>(Deadline::Clock::now() - begun).count();
   }

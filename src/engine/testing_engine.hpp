@@ -66,12 +66,13 @@ class TestClient final : public AnswerSink {
 
   int status = 0;
   std::string text;
-  std::string broken;         // why a stream broke off
-  bool is_told = false;       // a report came with the answer
-  bool explains = false;      // with the whole plan
-  Plan plan;                  // of the report
-  Tokens cut = 0;             // that the server dropped, by the report
-  FallbackDecision fallback;  // of the report
+  std::string broken;                          // why a stream broke off
+  bool is_told = false;                        // a report came with the answer
+  bool explains = false;                       // with the whole plan
+  Plan plan;                                   // of the report
+  Tokens cut = 0;                              // that the server dropped, by the report
+  FallbackDecision fallback;                   // of the report
+  std::size_t supported = 0, unsupported = 0;  // sentences, by the report
 
  private:
   Result<void> take(const AnswerStart& start, const std::string& body, const AnswerReport* report) {
@@ -87,6 +88,9 @@ class TestClient final : public AnswerSink {
     plan = report->plan;
     cut = report->trace.cut;
     fallback = report->plan.fallback;
+    if (report->check == nullptr) return;
+    supported = report->check->checked.supported;
+    unsupported = report->check->checked.unsupported;
   }
 };
 

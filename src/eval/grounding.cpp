@@ -12,14 +12,14 @@
 namespace plimsoll::eval {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 Result<GroundingCase> read_case(std::string_view line, std::size_t number) {
-  const Json json = base::parse_json(std::string(line));
+  const OrderedJson json = base::parse_json(std::string(line));
   const auto bad = [&](std::string_view what) { return fail(Errc::bad_input, "line {}: {}", number, what); };
   if (!json.is_object()) return bad("expected a JSON object");
   const auto text = [&](const char* key) {
-    const Json value = json.value(key, Json(""));
+    const OrderedJson value = json.value(key, OrderedJson(""));
     return value.is_string() ? value.get<std::string>() : std::string();
   };
   GroundingCase one;
@@ -27,12 +27,12 @@ Result<GroundingCase> read_case(std::string_view line, std::size_t number) {
   one.question = text("question");
   one.kind = text("kind");
   if (one.sentence.empty()) return bad("'sentence' is missing");
-  const Json truth = json.value("supported", Json());
+  const OrderedJson truth = json.value("supported", OrderedJson());
   if (!truth.is_boolean()) return bad("'supported' must be true or false");
   one.is_supported = truth.get<bool>();
-  const Json passages = json.value("passages", Json());
+  const OrderedJson passages = json.value("passages", OrderedJson());
   if (!passages.is_array()) return bad("'passages' must be a list of texts");
-  for (const Json& passage : passages) {
+  for (const OrderedJson& passage : passages) {
     if (!passage.is_string()) return bad("'passages' must be a list of texts");
     one.passages.push_back(passage.get<std::string>());
   }
@@ -89,13 +89,13 @@ GroundingReport evaluate_grounding(const std::vector<GroundingCase>& cases, cons
 }
 
 std::string report_json(const GroundingReport& report) {
-  Json kinds = Json::array();
+  OrderedJson kinds = OrderedJson::array();
   for (const GroundingScore& score : report.kinds)
     kinds.push_back({{"kind", score.kind},
                      {"supported", score.is_supported},
                      {"cases", score.cases},
                      {"found_unsupported", score.flagged}});
-  return base::json_text(Json{
+  return base::json_text(OrderedJson{
       {"precision", report.precision}, {"recall", report.recall}, {"kinds", kinds}, {"wrong", report.wrong}});
 }
 

@@ -19,7 +19,7 @@ constexpr const char* requests = R"json({
   "order": {"enum": ["document", "best-first", "best-last", "both-ends", null]},
   "budget": {"type": ["integer", "null"], "minimum": 0, "maximum": 1000000000000, "description": "Most tokens of passages."},
   "thinking": {"type": ["integer", "null"], "minimum": 0, "maximum": 1000000000000, "description": "Tokens reserved for thinking."},
-  "explain": {"type": ["boolean", "null"]}, "memory": {"type": ["boolean", "null"]}, "compress": {"type": ["boolean", "null"]},
+  "explain": {"type": ["boolean", "null"]}, "check": {"type": ["boolean", "null"]}, "memory": {"type": ["boolean", "null"]}, "compress": {"type": ["boolean", "null"]},
   "session": {"type": ["string", "null"]},
   "passages": {"anyOf": [{"$ref": "#/components/schemas/Given"}, {"type": "null"}]},
   "memories": {"anyOf": [{"$ref": "#/components/schemas/Given"}, {"type": "null"}]},

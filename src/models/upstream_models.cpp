@@ -45,7 +45,10 @@ UpstreamModels::UpstreamModels(const Upstreams& upstreams, WindowFinder& finder,
       rules_(rules) {}
 
 bool UpstreamModels::is_known(const ModelLocation& location) const {
-  if (upstreams_.is_embedded(location.member)) return true;
+  if (upstreams_.is_embedded(location.member)) {
+    const LocalModel* const model = upstreams_.members()[location.member].embedded_model(location.model);
+    return model == nullptr || model->is_open();
+  }
   const Upstream& server = upstreams_.members()[location.member].server;
   return finder_.cache().find(server.cache_key, location.model) != nullptr;
 }
@@ -124,11 +127,12 @@ void UpstreamModels::heard_from(const ModelLocation& location) const {
 
 Result<PlanModel> UpstreamModels::open(const ModelLocation& location, Deadline deadline,
                                        bool with_override) const {
-  if (const auto& embedded = upstreams_.members()[location.member].embedded) {
-    if (location.model != embedded->name)
-      return fail(Errc::unknown_model, "the embedded model is '{}', not '{}'", embedded->name,
-                  location.model);
-    return *embedded;
+  if (upstreams_.is_embedded(location.member)) {
+    const LocalModel* const model = upstreams_.members()[location.member].embedded_model(location.model);
+    if (model == nullptr)
+      return fail(Errc::unknown_model, "no embedded model is called '{}'", location.model);
+    TRY(const auto opened, model->plan_model());
+    return *opened;
   }
   const Upstream& server = upstreams_.members()[location.member].server;
   const WindowCache::Found found = finder_.find(location.model, &server, deadline, with_override);
@@ -157,8 +161,7 @@ DriftKey UpstreamModels::drift_key(const ModelLocation& location, const std::str
 }
 
 LearnedModel UpstreamModels::learned(const ModelLocation& location, const std::string& owner) const {
-  if (const auto& embedded = upstreams_.members()[location.member].embedded)
-    return {embedded->drift, std::nullopt};
+  if (upstreams_.is_embedded(location.member)) return {{.embedded = true}, std::nullopt};
   const std::int64_t now = now_ms();
   return {drift_.of(drift_key(location, owner), now), signs_.window_for(location, owner, now)};
 }

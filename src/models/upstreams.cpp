@@ -22,25 +22,32 @@ bool lists(const UpstreamList& member, std::string_view model) {
                           named(std::string(model) + ":latest"));
 }
 
-UpstreamList embedded_models(const PlanModel& model) {
-  auto report = std::make_shared<ModelReport>();
-  report->kind = ServerKind::llama_cpp;  // the same engine, without HTTP
-  report->window = model.window;
+UpstreamList embedded_models(const ConfiguredUpstream& member) {
   UpstreamList models;
   models.asked = true;
-  models.kind = ServerKind::llama_cpp;
-  models.models.push_back({model.name, std::move(report)});
+  models.kind = ServerKind::llama_cpp;  // the same engine, without HTTP
+  for (const auto& model : member.embedded) {
+    auto report = std::make_shared<ModelReport>();
+    report->kind = ServerKind::llama_cpp;
+    report->window = model->window();
+    models.models.push_back({model->name(), std::move(report)});
+  }
   return models;
 }
 
 }  // namespace
 
+const LocalModel* ConfiguredUpstream::embedded_model(std::string_view model) const {
+  const auto found = std::ranges::find_if(embedded, [&](const auto& one) { return one->name() == model; });
+  return found == embedded.end() ? nullptr : found->get();
+}
+
 Upstreams::Upstreams(std::vector<ConfiguredUpstream> members, WindowFinder& finder)
     : members_(std::move(members)), finder_(finder) {
   Models models(members_.size());
   for (std::size_t i = 0; i < models.size(); ++i)
-    if (members_[i].embedded)
-      models[i] = embedded_models(*members_[i].embedded);
+    if (is_embedded(i))
+      models[i] = embedded_models(members_[i]);
     else
       models[i].kind = first_guess(members_[i].server);
   models_ = std::make_shared<const Models>(std::move(models));
@@ -63,7 +70,7 @@ void Upstreams::refresh_where(const std::function<bool(const UpstreamList&)>& wa
   const std::shared_ptr<const Models> before = models();
   for (std::size_t i = 0; i < members_.size(); ++i) {
     UpstreamList member = (*before)[i];
-    if (members_[i].embedded || !wanted(member)) continue;
+    if (is_embedded(i) || !wanted(member)) continue;
     member.asked = true;
     auto listed = finder_.list(members_[i].server, deadline);
     // Known also where the list was refused, as for want of a valid key.
@@ -147,7 +154,7 @@ Result<ModelLocation> Upstreams::unknown(std::string_view model, const Models& m
   std::vector<std::size_t> silent;
   for (std::size_t i = 0; i < models.size(); ++i)
     if (models[i].models.empty()) silent.push_back(i);
-  if (members_.size() == 1 && !members_.front().embedded) return ModelLocation{0, std::string(model)};
+  if (members_.size() == 1 && !is_embedded(0)) return ModelLocation{0, std::string(model)};
   if (silent.size() == 1) return ModelLocation{silent.front(), std::string(model)};
   std::vector<std::string_view> known;
   for (const UpstreamList& member : models)

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "models/local_model.hpp"
 #include "models/upstream.hpp"
 #include "models/window_finder.hpp"
 #include "plimsoll/plan.hpp"
@@ -19,8 +20,11 @@ namespace plimsoll::models {
 struct ConfiguredUpstream {
   std::string name;  // "ollama": prefix of models, as in "ollama/llama3.2"
   Upstream server;
-  // The embedded model, for the member that runs inside this process.
-  std::shared_ptr<const PlanModel> embedded = nullptr;
+  // Its models, for the member that runs inside this process.
+  std::vector<std::shared_ptr<const LocalModel>> embedded{};
+
+  // Null: no such model.
+  const LocalModel* embedded_model(std::string_view model) const;
 };
 
 // Where a model is served.
@@ -54,7 +58,7 @@ class Upstreams {
   using Models = std::vector<UpstreamList>;  // by member
   std::shared_ptr<const Models> models() const;
   ServerKind kind_of(std::size_t member) const { return (*models())[member].kind; }
-  bool is_embedded(std::size_t member) const { return members_[member].embedded != nullptr; }
+  bool is_embedded(std::size_t member) const { return !members_[member].embedded.empty(); }
   // Returns whether it reports usage in every stream, even if not asked.
   bool always_tells_usage(std::size_t member) const {
     const ServerKind kind = kind_of(member);

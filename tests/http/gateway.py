@@ -68,7 +68,9 @@ class Gateway:
                                          "no_proxy": "127.0.0.1"} | (environment or {})
         self.environment["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
         # Who names no upstream has none: the embedded model has tests of its own.
-        settings = {"store_file": self.folder / "store.db", "log_format": "json", "embedded_model": False} | settings
+        # Models that this user has downloaded are not offered.
+        settings = {"store_file": self.folder / "store.db", "log_format": "json", "embedded_model": False,
+                    "models_dir": self.folder / "models"} | settings
         self.command = [PROGRAM]
         for name, value in settings.items():
             self.command += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]

@@ -3,9 +3,12 @@
 import json
 import os
 import random
+import shutil
 import subprocess
+import tempfile
 import threading
 import unittest
+from pathlib import Path
 
 from gateway import EMBEDDED_MODEL as MODEL
 from gateway import PATIENCE, PROGRAM, Gateway, long_history, user
@@ -149,6 +152,31 @@ class Embedded(unittest.TestCase):
         for thread in threads:
             thread.join(self.gateway.patience)
         self.assertEqual(len(said), 5)
+
+
+class SeveralModels(unittest.TestCase):
+    def test_all_are_offered_and_only_those_that_are_asked_are_loaded(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+            weights = cache / "plimsoll" / "assets" / "smollm2" / "SmolLM2-135M-Instruct.Q4_1.gguf"
+            for name in ("first", "second"):
+                shutil.copy(weights, Path(folder) / f"{name}.gguf")
+            (Path(folder) / "broken.gguf").write_bytes(b"GGUF?")
+            gateway = Gateway("embedded", models_dir=folder, embedded_window=1024, embedded_threads=1)
+            self.addCleanup(gateway.close)
+            listed = [one["id"] for one in gateway.ask("/v1/models").json["data"]]
+            self.assertEqual(listed[:3], [MODEL, "first", "second"])
+            self.assertIn("broken.gguf", gateway.logged())
+            body = {"messages": user("What is the capital of France? Answer in one word."), "max_tokens": 8, "temperature": 0}
+            for name in ("second", "embedded/second"):
+                reply = gateway.ask("/v1/chat/completions", body | {"model": name})
+                self.assertEqual((reply.status, reply.json["model"]), (200, "second"), reply.body[:500])
+                self.assertIn("Paris", reply.json["choices"][0]["message"]["content"])
+            loaded = Path(f"/proc/{gateway.process.pid}/maps").read_text()
+            self.assertIn("second.gguf", loaded)
+            self.assertNotIn("first.gguf", loaded)
+            self.assertNotIn(weights.name, loaded)
+            self.assertEqual(gateway.ask("/v1/chat/completions", body | {"model": "third"}).status, 404)
 
 
 class WithoutAServer(unittest.TestCase):

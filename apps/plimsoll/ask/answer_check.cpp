@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::chrono::seconds patience{60};
+constexpr std::chrono::seconds check_patience{60};
 
 std::string_view text_of(const Spoken& spoken, const CheckedSentence& sentence) {
   return std::string_view(spoken.text).substr(sentence.span.start, sentence.span.size());
@@ -30,7 +30,7 @@ Similarity similarity_of(Embedder& embedder) {
     std::vector<std::string_view> texts{sentence};
     texts.insert(texts.end(), others.begin(), others.end());
     std::vector<float> cosines;
-    const auto vectors = embedder.embed(texts, Deadline::after(patience));
+    const auto vectors = embedder.embed(texts, Deadline::after(check_patience));
     if (!vectors) return cosines;
     const std::span<const float> all(*vectors);
     const std::size_t size = all.size() / texts.size();

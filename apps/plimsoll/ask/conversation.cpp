@@ -18,6 +18,7 @@
 #include "engine/evidence/follow_up.hpp"
 #include "gateway/api.hpp"
 #include "gateway/http/server_thread.hpp"
+#include "serve/embedded.hpp"
 #include "serve/served_gateway.hpp"
 #include "terminal/interrupt.hpp"
 
@@ -137,7 +138,6 @@ Awaitable<void> watch(const Interrupt& interrupt, asio::cancellation_signal& sto
 
 struct Conversation::State {
   std::unique_ptr<ServedGateway> gateway;
-  std::vector<bool> small;  // by upstream
   bool models_off = false;  // no model is asked
   gateway::ThreadMaker maker;
   asio::thread_pool workers{1};
@@ -178,10 +178,8 @@ Result<std::unique_ptr<Conversation>> Conversation::open(const base::Settings& s
   TRY(auto members, gateway_upstreams(settings, upstreams));
   if (members.empty())
     return fail(Errc::not_found,
-                "no model available: no local Ollama answers, and the embedded model is not installed. Run "
-                "`tools/setup assets`, or give a server with --upstream URL");
-  for (const models::ConfiguredUpstream& member : members)
-    state->small.push_back(member.embedded && is_small_embedded(settings));
+                "no model available: no local Ollama answers, and no embedded model is installed. Run "
+                "`plimsoll model get smollm2:135m`, or give a server with --upstream URL");
   TRY(state->gateway, ServedGateway::open(settings, std::move(members)));
   // In a small index a question may be near no passage. Then the nearest one is sent, with a
   // warning.
@@ -311,8 +309,11 @@ bool Conversation::is_embedded() const {
 }
 
 bool Conversation::is_small(const std::string& name) const {
-  const auto found = state_->gateway->upstreams().find(name);
-  return found && state_->small[found->member];
+  const models::Upstreams& upstreams = state_->gateway->upstreams();
+  const auto found = upstreams.find(name);
+  const models::LocalModel* const model =
+      found ? upstreams.members()[found->member].embedded_model(found->model) : nullptr;
+  return model != nullptr && plimsoll::is_small(*model);
 }
 
 std::string Conversation::model_named(const std::string& name) const {

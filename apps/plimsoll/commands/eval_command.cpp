@@ -17,7 +17,7 @@
 namespace plimsoll {
 namespace {
 
-constexpr std::chrono::seconds patience{60};
+constexpr std::chrono::seconds eval_patience{60};
 
 struct EvalOptions {
   std::string data;
@@ -99,7 +99,7 @@ Result<void> run_evidence(const Globals& globals, const EvalOptions& options) {
     retrieve::GatherOptions gather;
     gather.candidates = retrieve::candidates_for(budget, searchable.open.info.settings.chunk_tokens);
     TRY(const Evidence evidence,
-        library::find_evidence(searchable.open, question, gather, Deadline::after(patience)));
+        library::find_evidence(searchable.open, question, gather, Deadline::after(eval_patience)));
     SelectOptions select;
     select.budget = budget;
     select.labels = !options.no_labels;

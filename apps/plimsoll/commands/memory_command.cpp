@@ -19,7 +19,7 @@ namespace {
 
 using gateway::memory_json;
 
-constexpr std::chrono::seconds patience{60};
+constexpr std::chrono::seconds memory_patience{60};
 
 struct MemoryOptions {
   std::string text;  // or query, or id
@@ -99,7 +99,7 @@ Result<void> add(const Globals& globals, const MemoryOptions& options) {
   fact.session = options.session;
   fact.importance = options.importance;
   fact.trust = options.trust;
-  TRY(const auto added, opened->memories->add(options.owner, fact, Deadline::after(patience)));
+  TRY(const auto added, opened->memories->add(options.owner, fact, Deadline::after(memory_patience)));
   if (options.json) return print_json(memory_json(added));
   return tell_added(added);
 }
@@ -120,8 +120,8 @@ Result<void> list(const Globals& globals, const MemoryOptions& options) {
 
 Result<void> find(const Globals& globals, const MemoryOptions& options) {
   TRY(const auto opened, open_to_read(globals, options));
-  TRY(const auto found,
-      opened->memories->search(scope_of(options), options.text, options.limit, Deadline::after(patience)));
+  TRY(const auto found, opened->memories->search(scope_of(options), options.text, options.limit,
+                                                 Deadline::after(memory_patience)));
   if (options.json) return print_json(memory_json(found));
   for (const std::string& note : found.notes) fmt::print(stderr, "{}\n", note);
   if (found.facts.empty()) return print_out("no memory found\n");

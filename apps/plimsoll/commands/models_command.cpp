@@ -192,6 +192,8 @@ Result<void> run(const Globals& globals, const ModelsOptions& options) {
 }
 
 constexpr const char* models_examples =
+    "`plimsoll model` (without the s) is another command: it downloads models that run without a server.\n"
+    "\n"
     "Examples:\n"
     "  plimsoll models                                 models of the configured servers; without any, the\n"
     "                                                  catalogue\n"

@@ -39,8 +39,7 @@ std::string usual_name(const models::Upstream& server) {
 }
 
 Result<models::ConfiguredUpstream> member_of(const base::Settings& settings, std::string_view text) {
-  if (text == embedded_upstream)
-    return embedded_member(settings, TokenizerLibrary(settings.assets_dir, settings.tokenizer_dir));
+  if (text == embedded_upstream) return embedded_member(settings);
   const std::size_t equals = text.find('=');
   const std::size_t scheme = text.find("://");
   models::ConfiguredUpstream member;

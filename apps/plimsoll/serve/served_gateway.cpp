@@ -122,11 +122,10 @@ class MemberLink final : public UpstreamLink {
   std::map<ServerKind, std::unique_ptr<UpstreamLink>> links_;
 };
 
-std::unique_ptr<llama::EmbeddedModel> embedded_of(const base::Settings& settings,
-                                                  const models::Upstreams& upstreams) {
-  for (const models::ConfiguredUpstream& member : upstreams.members())
-    if (member.embedded) return run_embedded(settings, *member.embedded);
-  return nullptr;
+EmbeddedModels embedded_of(const base::Settings& settings, const models::Upstreams& upstreams) {
+  for (std::size_t i = 0; i < upstreams.members().size(); ++i)
+    if (upstreams.is_embedded(i)) return run_embedded(settings, upstreams.members()[i]);
+  return {};
 }
 
 // "http://gpu:8000" of "http://user:password@gpu:8000/v1"
@@ -265,7 +264,7 @@ gateway::ThreadMaker ServedGateway::thread_maker() {
                 executor, {.agent = "plimsoll/" PLIMSOLL_VERSION, .certificates = trusted_certificates()});
           },
           [this](HttpStreams& streams, std::size_t member) -> std::unique_ptr<UpstreamLink> {
-            if (upstreams_.is_embedded(member)) return llama::make_link(*embedded_);
+            if (upstreams_.is_embedded(member)) return make_embedded_link(embedded_);
             return std::make_unique<MemberLink>(streams, upstreams_, member);
           },
           upstreams_.members().size()};

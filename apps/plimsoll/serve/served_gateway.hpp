@@ -61,7 +61,7 @@ class ServedGateway {
   std::int64_t obeyed_ = 0;  // the number of the last order to forget
   FoundWindows windows_;
   models::Upstreams upstreams_;
-  std::unique_ptr<llama::EmbeddedModel> embedded_;  // null: not among the upstreams
+  EmbeddedModels embedded_;  // empty: not among the upstreams
   models::UpstreamModels models_;
   library::OpenIndexes open_indexes_;
   library::Collections collections_;

@@ -10,7 +10,8 @@ namespace plimsoll {
 
 class ProgressBar {
  public:
-  // `total`: in the same unit as `done` below, such as bytes; 0: not known. `unit`: name of one item, "file".
+  // `total`: in the same unit as `done` below, such as bytes; 0: not known. `unit`: name of one item, "file";
+  // empty: the items are bytes, and so is the total.
   ProgressBar(std::uint64_t total, std::string unit, bool quiet = false);
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
@@ -26,6 +27,7 @@ class ProgressBar {
   std::string unit_;
   bool shown_;
   bool drawn_ = false;
+  std::uint64_t first_items_ = 0;
   Clock::time_point started_ = Clock::now();
   Clock::time_point last_{};
 };

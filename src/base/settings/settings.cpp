@@ -157,6 +157,8 @@ Result<Settings> resolve_settings(const SettingSources& sources) {
   settings.store_file = data_folder(sources.environment) / "store.db";
   settings.default_vector_db_persist_dir = data_folder(sources.environment) / "storage";
   settings.assets_dir = cache_folder(sources.environment) / "assets";
+  if (!sources.shipped.empty()) settings.assets_dir = sources.shipped / "assets";
+  settings.models_dir = cache_folder(sources.environment) / "models";
   settings.tokenizer_dir = cache_folder(sources.environment) / "tokenizers";
   if (sources.file) TRY_VOID(apply_file(settings, *sources.file));
   TRY_VOID(apply_environment(settings, sources.environment));
@@ -165,10 +167,23 @@ Result<Settings> resolve_settings(const SettingSources& sources) {
   return settings;
 }
 
+namespace {
+
+// A release brings its data in PREFIX/share/plimsoll, next to PREFIX/bin/plimsoll. Empty: this is no release.
+std::filesystem::path shipped_folder() {
+  std::error_code none;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", none);
+  const std::filesystem::path folder = program.parent_path().parent_path() / "share" / "plimsoll";
+  return std::filesystem::is_directory(folder / "assets", none) ? folder : std::filesystem::path();
+}
+
+}  // namespace
+
 Result<Settings> load_settings(const std::filesystem::path& config_file,
                                std::span<const std::string> assignments) {
   SettingSources sources;
   sources.environment = current_environment();
+  sources.shipped = shipped_folder();
   TRY(sources.file, read_config(config_file, sources.environment));
   sources.assignments.assign(assignments.begin(), assignments.end());
   return resolve_settings(sources);

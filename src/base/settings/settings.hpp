@@ -130,9 +130,11 @@ struct Settings {
   std::int64_t trace_bytes = std::int64_t{256} << 20;
 
   // Files.
-  std::filesystem::path assets_dir;     // downloaded by the set-up; <cache folder>/assets
-  std::filesystem::path tokenizer_dir;  // compiled tokenizers; <cache folder>/tokenizers
-  std::filesystem::path models_file;    // extends the model catalogue; empty: none
+  std::filesystem::path assets_dir;          // downloaded by the set-up; <cache folder>/assets
+  std::filesystem::path models_dir;          // weights of embedded models; <cache folder>/models
+  std::filesystem::path model_sources_file;  // more models to download; empty: none
+  std::filesystem::path tokenizer_dir;       // compiled tokenizers; <cache folder>/tokenizers
+  std::filesystem::path models_file;         // extends the model catalogue; empty: none
 
   // Logging.
   bool debug = false;  // raises log_level to debug
@@ -157,6 +159,7 @@ struct SettingSources {
   std::optional<ConfigFile> file;
   Environment environment;
   std::vector<std::string> assignments;  // "key=value", as given to --set; a later one wins
+  std::filesystem::path shipped{};       // share/plimsoll of a release, beside bin/; empty: none
 };
 
 // Combines the sources. Fails with unknown_setting or bad_setting and a message for the user. Pure.

@@ -326,6 +326,17 @@ TEST(Settings, DebugRaisesTheLogLevelAndNeverLowersIt) {
 TEST(Settings, FoldersFollowTheCacheFolder) {
   const auto settings = from_environment({{"XDG_CACHE_HOME", "/c"}});
   EXPECT_EQ(shown(settings, "assets_dir"), "/c/plimsoll/assets");
+  EXPECT_EQ(shown(settings, "models_dir"), "/c/plimsoll/models");
+  EXPECT_EQ(shown(settings, "tokenizer_dir"), "/c/plimsoll/tokenizers");
+}
+
+TEST(Settings, ReleaseHasItsOwnAssetsAndWritesToTheCacheFolder) {
+  SettingSources sources;
+  sources.environment = {{"XDG_CACHE_HOME", "/c"}};
+  sources.shipped = "/opt/plimsoll/share/plimsoll";
+  const auto settings = resolve_settings(sources);
+  EXPECT_EQ(shown(settings, "assets_dir"), "/opt/plimsoll/share/plimsoll/assets");
+  EXPECT_EQ(shown(settings, "models_dir"), "/c/plimsoll/models");
   EXPECT_EQ(shown(settings, "tokenizer_dir"), "/c/plimsoll/tokenizers");
 }
 

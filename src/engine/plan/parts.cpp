@@ -181,7 +181,7 @@ Result<std::vector<Given>> read_given(const Json& list, const char* name, const 
 // Unknown fields are refused, so that a misspelled field is not ignored silently.
 Result<void> check_ours(const Json& ours) {
   constexpr std::string_view known[] = {"policy", "thinking", "passages", "memories", "explain", "budget",
-                                        "order",  "fallback", "session",  "compress", "memory"};
+                                        "order",  "fallback", "session",  "compress", "memory",  "check"};
   if (!ours.is_null() && !ours.is_object()) return fail(Errc::bad_input, "plimsoll is not an object");
   for (const auto& [key, value] : ours.items()) {
     if (std::ranges::find(known, key) != std::end(known)) continue;
@@ -228,6 +228,8 @@ Result<void> read_wishes(const Json& body, RequestWishes& wishes) {
   TRY(wishes.budget, tokens_of(ours, "budget", "plimsoll.budget", 0));
   TRY(const auto explain, flag_of(ours, "explain", "plimsoll.explain"));
   wishes.explain = explain.value_or(false);
+  TRY(const auto check, flag_of(ours, "check", "plimsoll.check"));
+  wishes.check = check.value_or(false);
   TRY(wishes.compress, flag_of(ours, "compress", "plimsoll.compress"));
   TRY(wishes.memory, flag_of(ours, "memory", "plimsoll.memory"));
   if (const Json& order = member(ours, "order"); !order.is_null()) {

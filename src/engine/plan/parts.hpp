@@ -23,6 +23,7 @@ using Messages = std::vector<std::size_t>;  // indices, rising
 struct RequestWishes {
   std::string index;  // index to search; empty: none
   bool explain = false;
+  bool check = false;            // compare the answer with its passages
   std::optional<Tokens> budget;  // most tokens of passages
   std::optional<PassageOrder> order;
   std::optional<bool> fallback;
