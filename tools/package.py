@@ -110,8 +110,8 @@ def copy_data(folder):
             name = f"{asset['name']}-{asset['files'][0]['sha256'][:12]}.ptok"
             if not (CACHE / "tokenizers" / name).exists():
                 raise PackageError(f"{CACHE / 'tokenizers' / name} is missing; run `plimsoll tokenizers --compile`")
-            (folder / "tokenizers").mkdir(parents=True, exist_ok=True)
-            shutil.copy(CACHE / "tokenizers" / name, folder / "tokenizers" / name)
+            (folder / "compiled-tokenizers").mkdir(parents=True, exist_ok=True)
+            shutil.copy(CACHE / "tokenizers" / name, folder / "compiled-tokenizers" / name)
     shutil.copy(CACHE / "assets" / "llama.cpp" / "LICENSE", folder / "LICENSE.llama.cpp")
     return here, left_out
 

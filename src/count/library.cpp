@@ -122,7 +122,7 @@ struct TokenizerLibrary::State {
         source.compiled = compiled / name;
         // A release brings them compiled, next to its assets.
         std::error_code none;
-        const fs::path shipped = assets.parent_path() / "tokenizers" / name;
+        const fs::path shipped = assets.parent_path() / "compiled-tokenizers" / name;
         if (!fs::exists(source.compiled, none) && fs::exists(shipped, none)) source.compiled = shipped;
       }
     }
