@@ -18,7 +18,11 @@ endif()
 
 # Warnings apply to our own code only; what set-up brought is compiled as its authors left it.
 add_library(plimsoll_warnings INTERFACE)
-target_compile_options(plimsoll_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow -Werror)
+set(SHADOWS -Wshadow)
+if(PLIMSOLL_UNITY AND NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  set(SHADOWS "")  # Clang also warns of names in another file that is compiled together with this one
+endif()
+target_compile_options(plimsoll_warnings INTERFACE -Wall -Wextra -Wconversion ${SHADOWS} -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # g++ 12 sees overlaps and uninitialised strings in inlined std::string and std::optional that are not
   # there; the sanitizers look for the real ones.
