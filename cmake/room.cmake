@@ -20,7 +20,7 @@ function(plimsoll_test TARGET)
 endfunction()
 
 # plimsoll_unity(TARGET SOURCES...): compiles the sources of each folder together, up to ten of them at once, where
-# PLIMSOLL_UNITY is on: the headers that they share are then read once, which takes a third of the time. Names in
+# PLIMSOLL_UNITY is on: the headers that they share are then read once, which takes about half of the time. Names in
 # unnamed namespaces must therefore be unique within a folder.
 function(plimsoll_unity TARGET)
   if(NOT PLIMSOLL_UNITY)
