@@ -6,6 +6,8 @@
 
 #include <fmt/ranges.h>
 
+#include "gateway/openai/check_json.hpp"
+
 namespace plimsoll {
 namespace {
 
@@ -79,15 +81,9 @@ std::string check_text(const Spoken& spoken, const CheckedAnswer& check, const T
 
 Json check_json(const Spoken& spoken, const CheckedAnswer& check) {
   if (spoken.sources.empty()) return nullptr;
-  Json sentences = Json::array();
-  for (const CheckedSentence& sentence : check.sentences)
-    sentences.push_back({{"text", text_of(spoken, sentence)},
-                         {"verdict", name_of(sentence.verdict)},
-                         {"sources", sources_of(spoken, sentence)},
-                         {"reason", sentence.reason.empty() ? Json() : Json(sentence.reason)}});
-  return {{"supported", check.supported},
-          {"unsupported", check.unsupported},
-          {"sentences", std::move(sentences)}};
+  std::vector<std::size_t> numbers;
+  for (const Source& source : spoken.sources) numbers.push_back(source.number);
+  return gateway::check_json(spoken.text, check, numbers, "sources");
 }
 
 }  // namespace plimsoll

@@ -4,7 +4,6 @@
 
 #include "base/json/json_member.hpp"
 #include "gateway/http/answer_json.hpp"
-#include "gateway/openai/report_json.hpp"
 
 namespace plimsoll::gateway {
 
@@ -18,11 +17,6 @@ void EventAnswer::take(std::string_view data, std::string& out) {
   const Json& error = member(chunk, "error");
   if (error.is_null()) return take_chunk(chunk, out);
   break_off(error.is_string() ? error.get<std::string>() : text_in(error, "message"), out);
-}
-
-void EventAnswer::tell(const engine::AnswerReport& report) {
-  plimsoll_ = report_json(report);
-  if (report.names_index) source_nodes_ = source_nodes(report);
 }
 
 void EventAnswer::break_off(std::string what, std::string& out) {

@@ -15,7 +15,6 @@ class EventAnswer : public AnswerTranslator {
  public:
   std::string_view stream_type() const final { return "text/event-stream; charset=utf-8"; }
   void take(std::string_view data, std::string& out) final;
-  void tell(const engine::AnswerReport& report) override;
   void finish(bool complete, std::string& out) final;
   void break_off(std::string what, std::string& out) final;
   Result<std::string> whole(std::string_view completion, bool streams) final;
@@ -29,9 +28,8 @@ class EventAnswer : public AnswerTranslator {
   virtual void fail_with(std::string message, std::string& out) = 0;
   virtual std::string as_one() const = 0;  // the complete answer as one object
 
-  std::string reason_;            // finish_reason of the chat
-  Json plimsoll_, source_nodes_;  // what the gateway tells; null: nothing
-  bool silent_ = false;           // no events are wanted
+  std::string reason_;   // finish_reason of the chat
+  bool silent_ = false;  // no events are wanted
 
  private:
   bool ended_ = false;

@@ -4,6 +4,7 @@
 #include "base/try.hpp"
 #include "gateway/error_json.hpp"
 #include "gateway/http/answer_head.hpp"
+#include "gateway/openai/report_json.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -11,6 +12,11 @@ namespace {
 constexpr const char* json_type = "application/json; charset=utf-8";
 
 }  // namespace
+
+void AnswerTranslator::tell(const engine::AnswerReport& report) {
+  plimsoll_ = report_json(report);
+  if (report.names_index) source_nodes_ = source_nodes(report);
+}
 
 Awaitable<Result<void>> TranslatingSink::send(AnswerHead head, std::string_view type, std::string body) {
   head.content_type = type;

@@ -1,6 +1,8 @@
 // Translates the engine's answer for a client of another API.
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include "engine/answer.hpp"
 #include "gateway/http/http_server.hpp"
 
@@ -20,7 +22,7 @@ class AnswerTranslator {
   // Takes the data of one event of the chat; appends the translation to `out`.
   virtual void take(std::string_view data, std::string& out) = 0;
   // Takes what the gateway tells about the answer, before its end.
-  virtual void tell(const engine::AnswerReport& report) = 0;
+  void tell(const engine::AnswerReport& report);
   // The end of the stream. `complete`: the server marked it.
   virtual void finish(bool complete, std::string& out) = 0;
   // The end of a stream that broke off.
@@ -31,6 +33,9 @@ class AnswerTranslator {
   virtual std::string error(int status, std::string body, std::string_view said) const = 0;
   // Returns whether the answer is stored before its end, which needs a worker.
   virtual bool is_kept() const { return false; }
+
+ protected:
+  nlohmann::ordered_json plimsoll_, source_nodes_;  // what was told; null: nothing
 };
 
 // All arguments must outlive it.

@@ -9,7 +9,6 @@
 #include "base/try.hpp"
 #include "gateway/http/answer_json.hpp"
 #include "gateway/ollama/ollama_models.hpp"
-#include "gateway/openai/report_json.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -171,11 +170,6 @@ void OllamaAnswer::put_end(Json& line) {
   if (!source_nodes_.is_null()) line["source_nodes"] = source_nodes_;
   for (const std::string& note : notes_) plimsoll_["warnings"].push_back(note);
   if (!plimsoll_.is_null()) line["plimsoll"] = plimsoll_;
-}
-
-void OllamaAnswer::tell(const engine::AnswerReport& report) {
-  plimsoll_ = report_json(report);
-  if (report.names_index) source_nodes_ = source_nodes(report);
 }
 
 void OllamaAnswer::break_off(std::string what, std::string& lines) {

@@ -25,7 +25,6 @@ class OllamaAnswer final : public AnswerTranslator {
   void planned(const Trace& trace) override;
   // Tool calls are held until they are complete; data after the answer, such as usage, until the end.
   void take(std::string_view data, std::string& lines) override;
-  void tell(const engine::AnswerReport& report) override;
   // Adds the last line, or an error if the answer was cut off.
   void finish(bool complete, std::string& lines) override;
   void break_off(std::string what, std::string& lines) override;
@@ -60,7 +59,7 @@ class OllamaAnswer final : public AnswerTranslator {
   bool ended_ = false;
   std::string reason_;
   std::map<std::size_t, Call> calls_;  // by index
-  Json usage_, timings_, plimsoll_, source_nodes_;
+  Json usage_, timings_;
 };
 
 // {"error": "..."}

@@ -7,6 +7,7 @@
 #include "base/private_words.hpp"
 #include "engine/plan/explain.hpp"
 #include "engine/plan/plan_tree.hpp"
+#include "gateway/openai/check_json.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -105,21 +106,6 @@ Json summary_json(const PlannedSummary& summary) {
           {"tokens_after", summary.after}};
 }
 
-Json check_json(const engine::AnswerCheck& check) {
-  Json sentences = Json::array();
-  for (const CheckedSentence& sentence : check.checked.sentences) {
-    Json passages = Json::array();
-    for (const std::size_t index : sentence.passages) passages.push_back(check.numbers[index]);
-    sentences.push_back({{"text", check.answer.substr(sentence.span.start, sentence.span.size())},
-                         {"verdict", name_of(sentence.verdict)},
-                         {"passages", std::move(passages)},
-                         {"reason", sentence.reason.empty() ? Json() : Json(sentence.reason)}});
-  }
-  return {{"supported", check.checked.supported},
-          {"unsupported", check.checked.unsupported},
-          {"sentences", std::move(sentences)}};
-}
-
 }  // namespace
 
 Json source_nodes(const AnswerReport& report) {
@@ -172,7 +158,9 @@ Json report_json(const AnswerReport& report) {
     if (!report.nothing_near.empty()) json["nothing_near"] = report.nothing_near;
     if (report.retrieval) json["context_window_optimization"] = engine::retrieval_json(*report.retrieval);
   }
-  if (report.check != nullptr) json["check"] = check_json(*report.check);
+  if (report.check != nullptr)
+    json["check"] =
+        check_json(report.check->answer, report.check->checked, report.check->numbers, "passages");
   if (report.memories) json["memories"] = memories_json(*report.memories);
   Json warnings = plan.warnings;
   for (const std::string& warning : trace.warnings) warnings.push_back(base::for_clients(warning));
