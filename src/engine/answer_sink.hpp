@@ -1,4 +1,5 @@
-// What the engine tells whoever asked. Protocols of clients write it in their own form.
+// The interface by which the engine gives an answer. Each protocol of clients implements it in its own
+// format.
 #pragma once
 
 #include <optional>
@@ -29,7 +30,7 @@ struct AnswerEnd {
 
 // Gets one answer: `whole`; or `begin`, `events` any number of times, and `end`; or `refused`; or
 // `turned_away`. All of them return when the client has taken it, so that a slow client slows the server
-// down. An error of any of them: nobody is there any more. Arguments are valid during the call.
+// down. An error of any of them: the client has disconnected. Arguments are valid during the call.
 class AnswerSink {
  public:
   AnswerSink() = default;

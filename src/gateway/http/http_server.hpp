@@ -50,7 +50,7 @@ struct AnswerHead {
 };
 
 // The reply to one request. If the handler sends nothing, the server sends 500. An error of either call:
-// nobody is there any more.
+// the client has disconnected.
 class ClientReply {
  public:
   ClientReply() = default;
