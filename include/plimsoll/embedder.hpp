@@ -1,4 +1,5 @@
-// The port to embedders, which turn text into vectors.
+// The ports to embedders, which turn text into vectors, and to rerankers, which read a question and a text
+// together and say how well the text answers it.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +44,22 @@ class Embedder {
     (void)texts;
     return std::nullopt;
   }
+};
+
+// Thread-safe.
+class Reranker {
+ public:
+  Reranker() = default;
+  Reranker(const Reranker&) = delete;
+  Reranker& operator=(const Reranker&) = delete;
+  virtual ~Reranker() = default;
+
+  virtual std::string_view name() const = 0;
+
+  // Returns one score per text, 0 to 1, in the order of the texts. Long texts are truncated. timed_out: not
+  // all texts were read before the deadline.
+  virtual Result<std::vector<float>> score(std::string_view question, std::span<const std::string_view> texts,
+                                           Deadline deadline) = 0;
 };
 
 }  // namespace plimsoll

@@ -22,7 +22,26 @@ struct Hit {
 struct QueryTerm {
   std::string term;  // folded and stemmed
   float idf = 0;
-  float weight = 1;  // relative to the others: words of earlier turns count less than those of the question
+  float weight = 1;    // relative to the others: words of earlier turns count less than those of the question
+  std::string word{};  // folded, as in the query
+  std::vector<std::string> others{};  // its stems in other languages of the index
+};
+
+// How a chunk uses a name (base/text/names.hpp).
+enum class NameUse : std::uint8_t {
+  mention = 1,  // the name occurs in it
+  title = 2,    // its heading, or the title of the document that it opens
+  other = 3,    // another name of what it is about: "Santería, also known as Lucumi, is ..."
+};
+
+struct NamedChunks {
+  std::vector<Hit> chunks;  // ascending; the score is the number of times
+  std::size_t total = 0;    // also those that were not returned
+};
+
+struct NameCount {
+  std::string key;
+  std::size_t chunks = 0;  // that mention it
 };
 
 // Searches are thread-safe. `only`: ascending ids of the documents to search; null:
@@ -46,6 +65,11 @@ class Index {
   // Returns the query's words without stop words, each once. A word unknown to the index has the largest idf.
   virtual std::vector<QueryTerm> terms(std::string_view query) const = 0;
   virtual float average_words() const = 0;  // per chunk, without stop words
+
+  // Returns at most `most` chunks that use the name with this key.
+  virtual NamedChunks named(NameUse use, std::string_view key, std::size_t most) const = 0;
+  // Returns the names that most chunks mention, most first. Reads all names: not for requests.
+  virtual std::vector<NameCount> most_mentioned(std::size_t most) const = 0;
 
   // Applies the changes of the store since the last refresh. True: there were some.
   virtual Result<bool> refresh() = 0;

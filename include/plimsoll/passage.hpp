@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,15 +19,25 @@
 
 namespace plimsoll {
 
+// A name that led to a chunk: the second hop of a question that needs two documents.
+struct EvidenceLink {
+  std::string name;  // folded: "mary poppins"
+  std::string from;  // key of the document that has the name; empty: the question has it
+  float weight = 0;  // 0 to 1
+};
+inline constexpr std::uint32_t no_link = std::numeric_limits<std::uint32_t>::max();
+
 // A candidate sentence with its scores.
 struct ScoredSentence {
-  Span span;                // of the document's text
-  Tokens tokens = 0;        // of this span alone, by the index's tokenizer
-  float score = 0;          // 0 to about 1, within one query
-  float meaning = 0;        // cosine of query and sentence; 0: no vectors were compared
-  float relevance = 1;      // 0 to 1, comparable between queries: by meaning and by the share of words
-  std::uint64_t words = 0;  // bit mask of the words from Evidence::words that it has
-  std::uint32_t chunk = 0;  // index into Stretch::chunks
+  Span span;                     // of the document's text
+  Tokens tokens = 0;             // of this span alone, by the index's tokenizer
+  float score = 0;               // 0 to about 1, within one query
+  float meaning = 0;             // cosine of query and sentence; 0: no vectors were compared
+  float relevance = 1;           // 0 to 1, comparable between queries: by meaning and by the share of words
+  std::uint64_t words = 0;       // bit mask of the words from Evidence::words that it has
+  std::uint32_t chunk = 0;       // index into Stretch::chunks
+  std::uint32_t link = no_link;  // into Evidence::links: the name that raised its score most
+  std::uint32_t part = 0;        // of the question: the part that it answers best
 };
 
 // Consecutive chunks of one document, at least one. They are shared, not copied: a query considers
@@ -55,7 +66,9 @@ struct Stretch {
 
 struct Evidence {
   std::vector<Stretch> stretches;  // by document and position
+  std::vector<EvidenceLink> links;
   std::vector<std::string> words;  // of the query, as written there; at most 64
+  std::uint32_t parts = 1;         // of the question; each gets its share of the budget
   std::size_t candidates = 0;      // chunks that were considered
   std::vector<Hit> lexical;        // hits of the keyword search, best first
   std::vector<Hit> nearest;        // hits of the first embedder that found any

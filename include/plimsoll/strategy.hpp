@@ -85,7 +85,8 @@ ContentEstimate estimate_content(std::optional<std::int64_t> char_count,
 // ---- The decision (S9) ----
 
 enum class Strategy : std::uint8_t { stuff, hybrid, rag, rag_graph };
-std::string_view name_of(Strategy strategy);  // "STUFF", "HYBRID", "RAG", "RAG+GRAPH"
+std::string_view name_of(Strategy strategy);                    // "STUFF", "HYBRID", "RAG", "RAG+GRAPH"
+std::optional<Strategy> strategy_named(std::string_view name);  // ignores case
 
 struct StrategyAsk {
   std::string query = {};
@@ -117,6 +118,10 @@ struct StrategyDecision {
 StrategyDecision decide_strategy(const Task& task, const ContentEstimate& content,
                                  Tokens model_context_length, Tokens used_tokens,
                                  std::span<const std::string> available_tools);
+
+// Returns the decision with a strategy that somebody has asked for. A crisis is never STUFF.
+StrategyDecision with_strategy(StrategyDecision decided, Strategy wanted,
+                               std::span<const std::string> available_tools);
 
 // Classifies the task, estimates the content, and decides.
 StrategyDecision context_strategy(const StrategyAsk& ask);

@@ -1,6 +1,7 @@
 #include "base/chat_reply.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -93,19 +94,18 @@ std::string_view data_of(std::string_view event) {
   return data;
 }
 
-AnswerEvent event_of(std::string_view bytes) {
-  AnswerEvent event{bytes, data_of(bytes)};
-  event.is_done = event.data == "[DONE]";
-  if (!event.is_done) event.facts = facts_of_event(event.data);
-  return event;
-}
-
 Took took_of(int status) {
   constexpr int overloaded = 529;  // Anthropic's
   if (status < 400) return Took::answers;
   if (status == 429) return Took::limited;
   if (status == 502 || status == 503 || status == 504 || status == overloaded) return Took::out_of_service;
   return status >= 500 ? Took::failed : Took::refused;
+}
+
+// Servers use many codes for a request that does not fit, but not these.
+bool may_be_too_long(int status) {
+  constexpr std::array others{401, 402, 403, 404, 405, 408, 502, 503, 504};
+  return status >= 400 && std::ranges::find(others, status) == others.end();
 }
 
 std::optional<std::chrono::milliseconds> seconds_in(std::string_view text) {
@@ -118,8 +118,14 @@ std::optional<std::chrono::milliseconds> seconds_in(std::string_view text) {
 
 class ChatReply final : public UpstreamReply {
  public:
-  ChatReply(std::unique_ptr<HttpStream> stream, std::size_t longest)
-      : stream_(std::move(stream)), info_(info_of(stream_->head())), longest_(longest) {}
+  ChatReply(std::unique_ptr<HttpStream> stream, std::size_t longest, ReplyForm form)
+      : stream_(std::move(stream)),
+        info_(info_of(stream_->head())),
+        longest_(longest),
+        read_body_(std::move(form.read_body)),
+        splitter_(std::move(form.read_event)) {
+    info_.is_native = read_body_ != nullptr;
+  }
 
   const ReplyInfo& info() const override { return info_; }
 
@@ -148,7 +154,7 @@ class ChatReply final : public UpstreamReply {
     const std::string_view text = trim(body.text);
     body.is_object = text.starts_with('{') && text.ends_with('}');
     if (info_.took == Took::answers)
-      body.facts = read_facts(body.text);
+      body.facts = read_body_ ? read_body_(body.text) : read_facts(body.text);
     else
       body.said = said_in_error(body.text);
     co_return body;
@@ -163,6 +169,7 @@ class ChatReply final : public UpstreamReply {
   std::unique_ptr<HttpStream> stream_;
   ReplyInfo info_;
   std::size_t longest_;
+  std::function<ReplyFacts(std::string_view)> read_body_;
   EventSplitter splitter_;
   bool is_over_ = false;
 };
@@ -217,11 +224,25 @@ std::string words_in(std::string_view json) {
 ReplyInfo info_of(ReplyHead head) {
   ReplyInfo info;
   info.took = took_of(head.status);
+  info.code = ReplyCode{head.status};
+  info.outcome = info.took == Took::answers ? "answered" : fmt::format("status {}", head.status);
+  info.may_be_too_long = may_be_too_long(head.status);
   info.streams = info.took == Took::answers && head.header("content-type").starts_with("text/event-stream");
   info.retry_after = seconds_in(head.header("retry-after"));
   info.left_out = head.header("x-plimsoll-left-out");
   info.head = std::move(head);
   return info;
+}
+
+AnswerEvent EventSplitter::event_of(std::string_view bytes) const {
+  AnswerEvent event{bytes, data_of(bytes)};
+  if (read_event_) {
+    read_event_(event);
+    return event;
+  }
+  event.is_done = event.data == "[DONE]";
+  if (!event.is_done) event.facts = facts_of_event(event.data);
+  return event;
 }
 
 AnswerEvents EventSplitter::split(std::string_view bytes, std::size_t looked) {
@@ -265,7 +286,12 @@ AnswerEvents EventSplitter::rest() {
 }
 
 std::unique_ptr<UpstreamReply> chat_reply(std::unique_ptr<HttpStream> stream, std::size_t longest) {
-  return std::make_unique<ChatReply>(std::move(stream), longest);
+  return std::make_unique<ChatReply>(std::move(stream), longest, ReplyForm());
+}
+
+std::unique_ptr<UpstreamReply> native_reply(std::unique_ptr<HttpStream> stream, std::size_t longest,
+                                            ReplyForm form) {
+  return std::make_unique<ChatReply>(std::move(stream), longest, std::move(form));
 }
 
 }  // namespace plimsoll::base

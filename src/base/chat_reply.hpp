@@ -1,7 +1,8 @@
-// Reads replies in the form of OpenAI's APIs, for every adapter: one JSON object, or server-sent events that
-// end in [DONE].
+// Reads replies of servers for every adapter: one JSON object, or server-sent events. Their form is that of
+// OpenAI's APIs, unless another one is given.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,9 +24,19 @@ std::string words_in(std::string_view json);
 // Classifies a reply by its head.
 ReplyInfo info_of(ReplyHead head);
 
+// How to read the JSON of another API.
+struct ReplyForm {
+  std::function<void(AnswerEvent& event)> read_event{};  // fills in its facts, and whether it is the last
+  std::function<ReplyFacts(std::string_view body)> read_body{};
+};
+
 // Splits a stream into events. Views are valid until the next call.
 class EventSplitter {
  public:
+  // `read_event`: none for OpenAI's form.
+  explicit EventSplitter(std::function<void(AnswerEvent& event)> read_event = {})
+      : read_event_(std::move(read_event)) {}
+
   // Returns the events that are complete with these bytes. They are not copied if no event was begun before.
   AnswerEvents add(std::string_view bytes);
   // Returns what is left at the end of the stream as one event.
@@ -38,7 +49,9 @@ class EventSplitter {
 
  private:
   AnswerEvents split(std::string_view bytes, std::size_t looked);
+  AnswerEvent event_of(std::string_view bytes) const;
 
+  std::function<void(AnswerEvent& event)> read_event_;
   std::vector<AnswerEvent> events_;
   std::string begun_;  // begins with `used_` bytes that were handed out
   std::size_t used_ = 0;
@@ -47,5 +60,8 @@ class EventSplitter {
 
 // `longest`: in bytes, of a body or of one event.
 std::unique_ptr<UpstreamReply> chat_reply(std::unique_ptr<HttpStream> stream, std::size_t longest);
+// The same for a native reply.
+std::unique_ptr<UpstreamReply> native_reply(std::unique_ptr<HttpStream> stream, std::size_t longest,
+                                            ReplyForm form);
 
 }  // namespace plimsoll::base

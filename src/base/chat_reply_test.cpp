@@ -128,6 +128,14 @@ TEST(ChatReply, ClassifiesHowAServerTookARequest) {
   EXPECT_EQ(took(500), Took::failed);
   EXPECT_EQ(took(503), Took::out_of_service);
   EXPECT_EQ(took(529), Took::out_of_service);
+  const ReplyInfo busy = info_of(ReplyHead{503, {}});
+  EXPECT_EQ(busy.code, ReplyCode{503});
+  EXPECT_EQ(busy.outcome, "status 503");
+  EXPECT_EQ(info_of(ReplyHead{200, {}}).outcome, "answered");
+  for (const int status : {200, 401, 404, 503, 504})
+    EXPECT_FALSE(info_of(ReplyHead{status, {}}).may_be_too_long) << status;
+  for (const int status : {400, 413, 422, 429, 500})
+    EXPECT_TRUE(info_of(ReplyHead{status, {}}).may_be_too_long) << status;
   const auto wait = [](const char* seconds) {
     return info_of(ReplyHead{429, {{"retry-after", seconds}}}).retry_after;
   };

@@ -176,7 +176,7 @@ Coverage coverage_of(const Question& question, std::span<const EvidenceSpan> pas
 Result<EvidenceReport> evaluate(const EvidenceData& data, std::span<const Tokens> budgets,
                                 const SearchOne& search, const std::function<void(std::size_t)>& progress) {
   EvidenceReport report;
-  for (const Tokens budget : budgets) report.budgets.push_back({.budget = budget});
+  for (const Tokens budget : budgets) report.budgets.push_back({.budget = budget, .by_question = {}});
   const auto started = std::chrono::steady_clock::now();
   for (const Question& question : data.questions) {
     for (BudgetScore& score : report.budgets) {
@@ -188,6 +188,7 @@ Result<EvidenceReport> evaluate(const EvidenceData& data, std::span<const Tokens
       score.recall += coverage.recall;
       score.all_evidence += coverage.all ? 1 : 0;
       score.precision += coverage.precision;
+      score.by_question.push_back(coverage);
       score.tokens_used += static_cast<double>(selection.tokens);
     }
     progress(++report.questions);
@@ -204,7 +205,7 @@ Result<EvidenceReport> evaluate(const EvidenceData& data, std::span<const Tokens
   return report;
 }
 
-std::string report_json(const EvidenceReport& report) {
+std::string report_json(const EvidenceReport& report, bool by_question) {
   nlohmann::ordered_json out;
   out["budgets"] = nlohmann::ordered_json::array();
   for (const BudgetScore& score : report.budgets) {
@@ -213,6 +214,13 @@ std::string report_json(const EvidenceReport& report) {
                               {"all_evidence", score.all_evidence},
                               {"precision", score.precision},
                               {"tokens_used", score.tokens_used}});
+    if (!by_question) continue;
+    auto& recall = out["budgets"].back()["recall_by_question"] = nlohmann::ordered_json::array();
+    auto& all = out["budgets"].back()["all_by_question"] = nlohmann::ordered_json::array();
+    for (const Coverage& coverage : score.by_question) {
+      recall.push_back(coverage.recall);
+      all.push_back(coverage.all ? 1 : 0);
+    }
   }
   out["questions"] = report.questions;
   out["ms_per_query"] = report.ms_per_query;

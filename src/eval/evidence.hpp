@@ -50,6 +50,7 @@ Coverage coverage_of(const Question& question, std::span<const EvidenceSpan> pas
 struct BudgetScore {
   Tokens budget = 0;
   double recall = 0, all_evidence = 0, precision = 0, tokens_used = 0;
+  std::vector<Coverage> by_question;  // in their order
 };
 
 struct EvidenceReport {
@@ -65,6 +66,7 @@ using SearchOne = std::function<Result<Selection>(std::string_view question, Tok
 Result<EvidenceReport> evaluate(const EvidenceData& data, std::span<const Tokens> budgets,
                                 const SearchOne& search, const std::function<void(std::size_t)>& progress);
 
-std::string report_json(const EvidenceReport& report);
+// `by_question`: also the recall and whether all evidence is inside, for each question.
+std::string report_json(const EvidenceReport& report, bool by_question = false);
 
 }  // namespace plimsoll::eval

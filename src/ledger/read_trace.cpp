@@ -101,7 +101,9 @@ TraceAttempt read_attempt(const Json& json, std::string& fault) {
   TraceAttempt out;
   fields.take("upstream", out.upstream);
   fields.take("model", out.model);
-  fields.take("status", out.status);
+  int status = 0;
+  fields.take("status", status);
+  out.code = ReplyCode{status};
   fields.take("outcome", out.outcome);
   fields.take("window", out.window);
   fields.take("took_us", out.took_us);
@@ -125,6 +127,16 @@ TracePassage read_passage(const Json& json, std::string& fault) {
   return out;
 }
 
+TraceLeftOut read_left_out(const Json& json, std::string& fault) {
+  Fields fields(json, fault);
+  TraceLeftOut out;
+  fields.take("document", out.document);
+  fields.take("score", out.score);
+  fields.take("relevance", out.relevance);
+  fields.take("reason", out.reason);
+  return out;
+}
+
 std::string read_warning(const Json& json, std::string& fault) {
   if (json.is_string()) return json.get<std::string>();
   if (fault.empty()) fault = "warnings";
@@ -143,7 +155,9 @@ void read_request(Fields& fields, Trace& out) {
   fields.take("index", out.index);
   fields.take("stream", out.stream);
   fields.take("changed", out.changed);
-  fields.take("status", out.status);
+  int status = 0;
+  fields.take("status", status);
+  out.code = ReplyCode{status};
   fields.take("error", out.error);
   fields.take("finish_reason", out.finish_reason);
   fields.take("prompt", out.prompt);
@@ -203,6 +217,8 @@ Result<Trace> read_trace(std::string_view text) {
   read_figures(fields, out, fault);
   fields.take_list("attempts", out.attempts, read_attempt);
   fields.take_list("passages", out.passages, read_passage);
+  fields.take_list("left_out", out.left_out, read_left_out);
+  fields.take("left_out_documents", out.left_out_total);
   fields.take_list("warnings", out.warnings, read_warning);
   if (const Json* plan = fields.find("plan"); plan != nullptr && !plan->is_null()) {
     if (!plan->is_object()) fields.blame("plan");

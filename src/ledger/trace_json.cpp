@@ -99,7 +99,7 @@ void write_attempt(std::string& out, const TraceAttempt& attempt) {
   Object json(out);
   json.add("upstream", attempt.upstream);
   json.add("model", attempt.model);
-  json.add("status", attempt.status);
+  json.add("status", number_of(attempt.code));
   json.add("outcome", attempt.outcome);
   json.add("window", attempt.window);
   json.add("took_us", attempt.took_us);
@@ -124,6 +124,15 @@ void write_passage(std::string& out, const TracePassage& passage) {
   json.close();
 }
 
+void write_left_out(std::string& out, const TraceLeftOut& document) {
+  Object json(out);
+  json.add("document", document.document);
+  json.add("score", document.score);
+  json.add("relevance", document.relevance);
+  json.add("reason", document.reason);
+  json.close();
+}
+
 // Copied unchanged: it is already JSON, and it is checked when it is read.
 void write_plan(std::string& out, std::string_view plan) {
   plan = base::trim(plan);
@@ -138,6 +147,7 @@ std::size_t size_guess(const Trace& trace) {
   std::size_t size = 1'024 + trace.plan.size() + trace.prompt.size() + trace.error.size();
   size += trace.attempts.size() * 256;
   for (const TracePassage& passage : trace.passages) size += 256 + passage.text.size();
+  size += trace.left_out.size() * 256;
   for (const std::string& warning : trace.warnings) size += warning.size() + 8;
   return size;
 }
@@ -160,7 +170,7 @@ std::string trace_json(const Trace& trace) {
   json.add("index", trace.index);
   json.add("stream", trace.stream);
   json.add("changed", trace.changed);
-  json.add("status", trace.status);
+  json.add("status", number_of(trace.code));
   json.add("error", trace.error);
   json.add("finish_reason", trace.finish_reason);
   json.add("window", trace.window);
@@ -176,6 +186,10 @@ std::string trace_json(const Trace& trace) {
   write_timings(json.field("us"), trace);
   json.add_list("attempts", trace.attempts, write_attempt);
   json.add_list("passages", trace.passages, write_passage);
+  if (trace.left_out_total > 0) {
+    json.add_list("left_out", trace.left_out, write_left_out);
+    json.add("left_out_documents", trace.left_out_total);
+  }
   json.add_list("warnings", trace.warnings,
                 [](std::string& to, const std::string& warning) { base::append_json_string(to, warning); });
   write_plan(json.field("plan"), trace.plan);
@@ -184,7 +198,9 @@ std::string trace_json(const Trace& trace) {
   return out;
 }
 
-int recorded_status(Errc code) {
+namespace {
+
+int status_of(Errc code) {
   switch (code) {
     case Errc::bad_input:
     case Errc::over_budget:
@@ -200,6 +216,12 @@ int recorded_status(Errc code) {
     case Errc::io_failed: return 500;
   }
   return 500;
+}
+
+}  // namespace
+
+ReplyCode reply_code(Errc code) {
+  return ReplyCode{status_of(code)};
 }
 
 }  // namespace plimsoll

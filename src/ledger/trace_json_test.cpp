@@ -46,7 +46,7 @@ Trace random_trace(std::mt19937& rng) {
     *number = random_number(rng);
   trace.stream = rng() % 2 == 0;
   trace.changed = rng() % 2 == 0;
-  trace.status = static_cast<int>(rng() % 600);
+  trace.code = ReplyCode{static_cast<int>(rng() % 600)};
   trace.exactness = static_cast<Exactness>(rng() % 3);
   for (const char* section : {"system", "a \"section\"", "answer"})
     if (maybe_number(rng)) trace.used.push_back({section, maybe_number(rng).value_or(7)});
@@ -55,7 +55,10 @@ Trace random_trace(std::mt19937& rng) {
   if (rng() % 2 == 0)
     trace.plan = Json{{"model", random_text(rng)}, {"pieces", {1, 2.5, random_text(rng)}}}.dump(2) + "\n";
   for (std::size_t i = rng() % 3; i > 0; --i)
-    trace.attempts.push_back({random_text(rng), random_text(rng), static_cast<int>(rng() % 600),
+    trace.left_out.push_back({random_text(rng), 0.25, 0.5, random_text(rng)});
+  trace.left_out_total = static_cast<std::int64_t>(trace.left_out.size());
+  for (std::size_t i = rng() % 3; i > 0; --i)
+    trace.attempts.push_back({random_text(rng), random_text(rng), ReplyCode{static_cast<int>(rng() % 600)},
                               random_text(rng), random_number(rng), random_number(rng)});
   for (std::size_t i = rng() % 3; i > 0; --i)
     trace.passages.push_back({random_text(rng),
@@ -87,6 +90,13 @@ void expect_same(const Trace& a, const Trace& b) {
   EXPECT_EQ(a.total_us, b.total_us);
   EXPECT_EQ(a.warnings, b.warnings);
   ASSERT_EQ(a.attempts.size(), b.attempts.size());
+  ASSERT_EQ(a.left_out.size(), b.left_out.size());
+  EXPECT_EQ(a.left_out_total, b.left_out_total);
+  for (std::size_t i = 0; i < a.left_out.size(); ++i) {
+    EXPECT_EQ(a.left_out[i].document, b.left_out[i].document);
+    EXPECT_EQ(a.left_out[i].reason, b.left_out[i].reason);
+    EXPECT_EQ(a.left_out[i].relevance, b.left_out[i].relevance);
+  }
   ASSERT_EQ(a.passages.size(), b.passages.size());
   for (std::size_t i = 0; i < a.attempts.size(); ++i) EXPECT_EQ(a.attempts[i].outcome, b.attempts[i].outcome);
   for (std::size_t i = 0; i < a.passages.size(); ++i) {

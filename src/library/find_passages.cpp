@@ -4,8 +4,15 @@
 #include <map>
 
 #include "base/try.hpp"
+#include "retrieve/question_parts.hpp"
 
 namespace plimsoll::library {
+namespace {
+
+// The weight of the other parts' words for a part that names its subject (docs/search.md).
+constexpr float rest_of_question = 0.1F;
+
+}  // namespace
 
 std::vector<std::vector<float>> query_vectors(const OpenIndex& open, std::string_view query,
                                               Deadline deadline, std::vector<std::string>& notes) {
@@ -28,14 +35,36 @@ std::vector<std::vector<float>> query_vectors(const OpenIndex& open, std::string
   return vectors;
 }
 
+namespace {
+
+// Returns the views of a query: one, or one for each of its parts.
+std::vector<retrieve::QueryView> views_of(const OpenIndex& open, std::string_view query,
+                                          const retrieve::GatherOptions& options, Deadline deadline,
+                                          std::vector<std::string>& notes) {
+  std::vector<retrieve::QuestionPart> parts{{std::string(query), 0}};
+  if (options.parts) parts = retrieve::parts_of(query);
+  std::vector<retrieve::QueryView> views;
+  for (retrieve::QuestionPart& part : parts) {
+    // A part that names no subject is compared together with the others.
+    const std::string_view own = part.dependence > 0 ? query : std::string_view(part.text);
+    const std::string text =
+        options.context_weight > 0 ? options.context + "\n" + std::string(own) : std::string(own);
+    std::vector<std::string> said;
+    auto vectors = query_vectors(open, text, deadline, said);
+    if (views.empty()) notes = std::move(said);
+    views.push_back({std::move(part.text), std::move(vectors), std::max(part.dependence, rest_of_question)});
+  }
+  return views;
+}
+
+}  // namespace
+
 Result<Evidence> find_evidence(const OpenIndex& open, std::string_view query,
                                const retrieve::GatherOptions& options, Deadline deadline) {
   std::vector<std::string> notes;
-  const std::string in_context =
-      options.context_weight > 0 ? options.context + "\n" + std::string(query) : std::string(query);
-  const auto vectors = query_vectors(open, in_context, deadline, notes);
+  const auto views = views_of(open, query, options, deadline, notes);
   TRY(auto evidence,
-      retrieve::gather(open.store, open.chunks, open.info, open.index, query, vectors, options));
+      retrieve::gather(open.store, open.chunks, open.info, open.index, query, std::span(views), options));
   evidence.notes.insert(evidence.notes.end(), notes.begin(), notes.end());
   return evidence;
 }

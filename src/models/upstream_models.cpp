@@ -213,7 +213,7 @@ Tokens UpstreamModels::unasked_window(const ModelLocation& location, Tokens plan
   return served > 0 ? std::min(planned, served) : planned;
 }
 
-std::optional<Tokens> UpstreamModels::num_ctx_for(const ModelLocation& location, Tokens needed) {
+std::optional<Tokens> UpstreamModels::window_to_load(const ModelLocation& location, Tokens needed) {
   if (upstreams_.kind_of(location.member) != ServerKind::ollama) return std::nullopt;
   const Reach reach = reach_of(location);
   const std::lock_guard lock(mutex_);

@@ -85,7 +85,7 @@ class UpstreamModels {
   Tokens unasked_window(const ModelLocation& location, Tokens planned) const;
   // Returns the window to load an Ollama model with, for a plan with this need. None: the server does not let
   // us choose.
-  std::optional<Tokens> num_ctx_for(const ModelLocation& location, Tokens needed);
+  std::optional<Tokens> window_to_load(const ModelLocation& location, Tokens needed);
   // After a truncation: the next request asks for a larger window. False: there is no larger one.
   bool raise_window(const ModelLocation& location);
 

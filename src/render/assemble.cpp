@@ -1,6 +1,7 @@
 #include "render/assemble.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,8 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view facts_open = "What is known:\n";
 constexpr std::string_view passages_open = "<passages>\n";
 constexpr std::string_view passages_close = "</passages>\n\n";
+constexpr std::string_view earlier_open = "<earlier>\nSaid earlier in this conversation:\n";
+constexpr std::string_view earlier_close = "</earlier>\n\n";
 
 bool is_system(const Json& message) {
   const Json& role = message["role"];
@@ -66,6 +69,13 @@ std::string passages_block(const Assembly& assembly) {
   return block;
 }
 
+std::string earlier_block(const std::vector<EarlierTurn>& turns) {
+  if (turns.empty()) return {};
+  std::string block(earlier_open);
+  for (const EarlierTurn& turn : turns) block += earlier_text(turn);
+  return block.append(earlier_close);
+}
+
 // Makes an id safe between quotes in the prompt.
 std::string quoted(std::string id) {
   for (char& c : id)
@@ -104,6 +114,21 @@ std::string summary_text(const Summary& summary) {
                      summary.messages, summary.text);
 }
 
+std::string EarlierTurn::id() const {
+  return fmt::format("turn:{}:{}", number, by_user ? "user" : "assistant");
+}
+
+std::string earlier_text(const EarlierTurn& turn) {
+  std::string when;
+  if (turn.at_ms > 0) {
+    const std::chrono::sys_time<std::chrono::milliseconds> at{std::chrono::milliseconds(turn.at_ms)};
+    const std::chrono::year_month_day day(std::chrono::floor<std::chrono::days>(at));
+    when = fmt::format(", {:04}-{:02}-{:02}", int(day.year()), unsigned(day.month()), unsigned(day.day()));
+  }
+  return fmt::format("[{}{}] {}: {}{}{}\n", turn.number, when, turn.by_user ? "user" : "assistant",
+                     turn.cut_before ? "... " : "", turn.text, turn.cut_after ? " ..." : "");
+}
+
 std::size_t summary_place(const Json& messages, const Assembly& assembly) {
   std::size_t first_user = assembly.question;
   for (std::size_t i = messages.size(); i-- > 0;)
@@ -121,6 +146,10 @@ std::string facts_frame(std::span<const Fact> facts) {
 
 std::string passages_frame(std::string_view instruction) {
   return fmt::format("{}{}{}", passages_open, passages_close, instruction_paragraph(instruction));
+}
+
+std::string earlier_frame() {
+  return fmt::format("{}{}", earlier_open, earlier_close);
 }
 
 Json assemble(const Json& body, const Assembly& assembly) {
@@ -143,7 +172,7 @@ Json assemble(const Json& body, const Assembly& assembly) {
     }
     if (i == assembly.question) {
       const std::string front = facts_wait ? facts + "\n" : "";
-      const std::string block = front + passages_block(assembly);
+      const std::string block = front + earlier_block(assembly.earlier) + passages_block(assembly);
       if (!block.empty()) add_text(message, block, true);
       facts_wait = false;
     }

@@ -15,7 +15,9 @@ constexpr std::string_view order_names[] = {"document", "best-first", "best-last
 struct Draft {
   SelectedPassage passage;
   const Stretch* stretch = nullptr;
-  std::uint64_t words = 0;  // of the query
+  std::uint64_t words = 0;       // of the query
+  std::uint32_t link = no_link;  // of its best sentence
+  std::uint32_t part = 0;        // of the question, that its best sentence answers
 };
 
 std::string reason_of(const Draft& draft, const Evidence& evidence) {
@@ -27,7 +29,14 @@ std::string reason_of(const Draft& draft, const Evidence& evidence) {
   if (!words.empty()) out = fmt::format("words: {}", fmt::join(words, ", "));
   if (evidence.by_meaning)
     out += fmt::format("{}meaning {:.2f}", out.empty() ? "" : "; ", std::max(draft.passage.meaning, 0.0F));
-  return out.empty() ? "next to a match" : out;
+  if (draft.link < evidence.links.size()) {
+    const EvidenceLink& link = evidence.links[draft.link];
+    const std::string by = link.from.empty() ? "the question" : link.from;
+    out = fmt::format("'{}' is named in {}{}{}", link.name, by, out.empty() ? "" : "; ", out);
+  }
+  if (out.empty()) out = "next to a match";
+  if (evidence.parts > 1) out = fmt::format("part {} of the question; {}", draft.part + 1, out);
+  return out;
 }
 
 // Returns whether the lead is inside or after the passage.
@@ -64,7 +73,11 @@ std::vector<Draft> joined(const Evidence& evidence, const Chosen& chosen) {
       }
       Draft& draft = out.back();
       draft.passage.span.end = sentence.span.end;
-      draft.passage.score = std::max(draft.passage.score, sentence.score);
+      if (sentence.score >= draft.passage.score) {
+        draft.passage.score = sentence.score;
+        draft.link = sentence.link;
+        draft.part = sentence.part;
+      }
       draft.words |= sentence.words;
       draft.passage.meaning = std::max(draft.passage.meaning, sentence.meaning);
       draft.passage.relevance = std::max(draft.passage.relevance, sentence.relevance);

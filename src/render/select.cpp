@@ -81,6 +81,7 @@ class Selector {
     chosen_.assign(order_.size(), false);
     given_up_.assign(order_.size(), false);
     std::ranges::stable_sort(order_, std::greater<>(), &Place::score);
+    if (evidence.parts > 1) share_among_parts();
     apart_ = options.labels ? tokenizer.count("\n[12] ") : tokenizer.count("\n");
   }
 
@@ -107,6 +108,24 @@ class Selector {
   }
 
  private:
+  // Reorders the sentences so that each part of the question gets as many tokens as the others, wherever the
+  // budget ends, while it has sentences.
+  void share_among_parts() {
+    std::vector<std::vector<Place>> by_part(evidence_.parts);
+    for (const Place& place : order_)
+      by_part[std::min(sentence_at(place).part, evidence_.parts - 1)].push_back(place);
+    std::vector<std::size_t> next(by_part.size());
+    std::vector<Tokens> given(by_part.size());
+    for (Place& place : order_) {
+      std::size_t poorest = by_part.size();
+      for (std::size_t p = 0; p < by_part.size(); ++p)
+        if (next[p] < by_part[p].size() && (poorest == by_part.size() || given[p] < given[poorest]))
+          poorest = p;
+      place = by_part[poorest][next[poorest]++];
+      given[poorest] += sentence_at(place).tokens;
+    }
+  }
+
   // Returns the index in the lists of all sentences.
   std::size_t at(const Place& place) const { return first_[place.stretch] + place.sentence; }
 
@@ -121,7 +140,8 @@ class Selector {
   // Returns whether it is left out even if there is room.
   bool is_weak(const Place& place) const {
     if (sentence_at(place).relevance < options_.least_relevance) return true;
-    return taken_ >= options_.sure && place.score < options_.least_share * order_.front().score;
+    return taken_ >= options_.sure * evidence_.parts &&
+           place.score < options_.least_share * order_.front().score;
   }
 
   // Returns the cost of a passage that starts here, besides its text.

@@ -72,6 +72,32 @@ std::vector<std::string> texts(const Selection& selection) {
   return out;
 }
 
+TEST(Select, EachPartOfAQuestionGetsItsShare) {
+  Evidence evidence;
+  const std::string filler = " was written in the log of the ship on that day.";
+  std::vector<Said> first, second;
+  for (const char* word : {"Alpha", "Bravo", "Charlie", "Delta", "Echo", "Foxtrot"}) {
+    first.push_back({word + filler, 0.9F});
+    second.push_back({word + std::string(" of the other watch") + filler, 0.5F});
+  }
+  evidence.stretches = {stretch_of(1, "one.md", first), stretch_of(2, "two.md", second)};
+  const auto tokens_by_document = [&](std::uint32_t parts) {
+    evidence.parts = parts;
+    for (ScoredSentence& sentence : evidence.stretches[1].sentences) sentence.part = parts - 1;
+    std::map<std::string, Tokens> tokens;
+    const Selection selection = select_passages(evidence, tokenizer(), {.budget = 80, .labels = false});
+    for (const SelectedPassage& passage : selection.passages) {
+      tokens[passage.key] += passage.tokens;
+      EXPECT_EQ(passage.reason.starts_with("part "), parts > 1) << passage.reason;
+    }
+    return tokens;
+  };
+  EXPECT_EQ(tokens_by_document(1)["two.md"], 0);
+  auto shared = tokens_by_document(2);
+  EXPECT_GE(shared["one.md"], 24);
+  EXPECT_GE(shared["two.md"], 24);
+}
+
 TEST(Select, ALeadStandsBeforeWhatFollowsItAlone) {
   Evidence code;
   code.stretches = {stretch_of(1, "app.py",

@@ -39,10 +39,11 @@ std::uint64_t stem_hash(std::string_view stem) {
 SentenceWords words_of(std::string_view text, std::uint64_t start, std::span<const Sentence> sentences) {
   SentenceWords out;
   out.ends.reserve(sentences.size());
+  const base::TextLanguage language = base::language_of(text).value_or(base::TextLanguage::english);
   for (const Sentence& sentence : sentences) {
     base::WordScanner words(text.substr(sentence.span.start - start, sentence.span.size()));
     while (words.next()) {
-      const base::StemmedWord word = base::stem_word(words.folded());
+      const base::StemmedWord word = base::stem_word(words.written(), words.folded(), language);
       if (!word.stop) out.stems.push_back(stem_hash(word.stem));
     }
     out.ends.push_back(static_cast<std::uint32_t>(out.stems.size()));

@@ -1,85 +1,18 @@
 #include "retrieve/gather.hpp"
 
 #include <algorithm>
-#include <map>
 
-#include "base/text/words.hpp"
 #include "base/try.hpp"
+#include "retrieve/candidates.hpp"
+#include "retrieve/links.hpp"
 
 namespace plimsoll::retrieve {
 namespace {
 
 constexpr std::size_t most_terms = 64;
-
-// Chunks found by the indexes, by document and position, unique.
-struct Candidates {
-  struct One {
-    DocumentId document = 0;
-    ChunkId chunk = 0;
-    auto operator<=>(const One&) const = default;
-  };
-  std::vector<One> all;
-
-  void add(const std::vector<Hit>& hits) {
-    for (const Hit& hit : hits) all.push_back({hit.document, hit.chunk});
-  }
-  void put_in_order() {
-    std::sort(all.begin(), all.end());
-    all.erase(std::unique(all.begin(), all.end()), all.end());
-  }
-};
-
-std::vector<DocumentId> documents_of(const Candidates& candidates) {
-  std::vector<DocumentId> out;
-  for (const auto& one : candidates.all)
-    if (out.empty() || out.back() != one.document) out.push_back(one.document);
-  return out;
-}
-
-// Returns the candidates and their neighbours within their documents. `heads`: by id.
-std::vector<ChunkId> with_neighbours(const Candidates& candidates, const ChunkCache::Heads& heads,
-                                     std::size_t neighbours) {
-  const auto reach = static_cast<ChunkId>(neighbours);
-  std::vector<ChunkId> out;
-  out.reserve(candidates.all.size() * (2 * neighbours + 1));
-  auto one = candidates.all.begin();
-  for (const auto& head : heads) {
-    while (one != candidates.all.end() && one->document < head->id) ++one;
-    ChunkId next = head->first_chunk;  // the first chunk that is not included yet
-    const ChunkId last = head->first_chunk + head->chunks - 1;
-    for (; one != candidates.all.end() && one->document == head->id; ++one) {
-      const ChunkId to = std::min(last, one->chunk + reach);
-      for (next = std::max(next, one->chunk - reach); next <= to; ++next) out.push_back(next);
-    }
-  }
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
-struct Loaded {
-  std::shared_ptr<const DocumentHead> document;
-  ChunkCache::Chunks chunks;
-};
-
-Result<std::vector<Loaded>> load(ChunkCache& cache, IndexId index, const Candidates& candidates,
-                                 std::size_t neighbours) {
-  TRY(const auto heads, cache.heads(index, documents_of(candidates)));
-  TRY(auto chunks, cache.chunks(index, with_neighbours(candidates, heads, neighbours)));
-  std::vector<Loaded> out;
-  out.reserve(chunks.size());
-  for (auto& chunk : chunks) {
-    const bool goes_on = !out.empty() && out.back().document->id == chunk->stored.document &&
-                         out.back().chunks.back()->stored.id + 1 == chunk->stored.id;
-    if (!goes_on) {
-      const auto head =
-          std::ranges::lower_bound(heads, chunk->stored.document, {}, [](const auto& h) { return h->id; });
-      if (head == heads.end() || (*head)->id != chunk->stored.document) continue;
-      out.push_back({*head, {}});
-    }
-    out.back().chunks.push_back(std::move(chunk));
-  }
-  return out;
-}
+// How often names are followed: the first hop finds the second document, the second one a third, or a better
+// sentence that names the second.
+constexpr int hops = 2;
 
 // `cache`: null if these norms are not needed by other queries.
 std::shared_ptr<const StretchNorms> norms_of(const Loaded& loaded, ChunkCache* cache, IndexId index,
@@ -102,15 +35,6 @@ Stretch stretch_of(Loaded loaded, std::vector<ScoredSentence> sentences) {
   return out;
 }
 
-// Returns the query's words as written, by stem, for display.
-std::map<std::string, std::string> written_words(std::string_view query) {
-  std::map<std::string, std::string> out;
-  base::WordScanner scanner(query);
-  while (scanner.next())
-    out.try_emplace(std::string(base::stem_word(scanner.folded()).stem), scanner.folded());
-  return out;
-}
-
 // Adds words of the conversation that are not in the query.
 void add_context(const Index& index, const GatherOptions& options, std::vector<QueryTerm>& terms) {
   const std::size_t own = terms.size();
@@ -123,10 +47,200 @@ void add_context(const Index& index, const GatherOptions& options, std::vector<Q
   }
 }
 
+// Returns the links with the keys of their documents, for display.
+Result<std::vector<EvidenceLink>> named_links(ChunkCache& cache, IndexId index, std::span<const Link> links) {
+  std::vector<DocumentId> ids;
+  for (const Link& link : links)
+    if (link.from != 0) ids.push_back(link.from);
+  std::ranges::sort(ids);
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  TRY(const auto heads, cache.heads(index, ids));
+  std::vector<EvidenceLink> out;
+  for (const Link& link : links) {
+    EvidenceLink named{link.name, "", link.weight};
+    const auto head = std::ranges::lower_bound(heads, link.from, {}, [](const auto& h) { return h->id; });
+    if (head != heads.end() && (*head)->id == link.from) named.from = (*head)->key;
+    out.push_back(std::move(named));
+  }
+  return out;
+}
+
+// The chunks that are considered, prepared for scoring.
+struct Considered {
+  std::vector<Loaded> loaded;
+  std::vector<StretchInput> inputs;           // refer to `loaded`
+  std::vector<std::int64_t> document_chunks;  // by stretch
+};
+
+// One view of the query and what was found for it.
+struct Look {
+  QueryInput input;
+  std::vector<Link> links;
+  SentenceScores scores;
+};
+
+// Searches for all views at once: each has its own scores of the same chunks.
+class Gatherer {
+ public:
+  Gatherer(ChunkCache& cache, const IndexInfo& info, const Index& index, std::string_view query,
+           const GatherOptions& options, const std::vector<DocumentId>* only)
+      : cache_(cache), info_(info), index_(index), query_(query), options_(options), only_(only) {
+    terms_ = index.terms(query);
+    if (terms_.size() > most_terms) terms_.resize(most_terms);
+    if (options.context_weight > 0) add_context(index, options, terms_);
+  }
+
+  const std::vector<QueryTerm>& terms() const { return terms_; }
+
+  // Adds what the indexes find for a view. `is_only`: the view is the query.
+  void look(const QueryView& view, bool is_only, Evidence& out) {
+    Look look;
+    look.input.terms = terms_;
+    look.input.index_chunks = index_.size();
+    look.input.average_words = index_.average_words();
+    if (!is_only) weigh(view, look.input.terms);
+    auto lexical = index_.lexical(view.text, options_.candidates, only_);
+    candidates_.add(lexical);
+    if (out.lexical.empty()) out.lexical = std::move(lexical);
+    if (options_.context_weight > 0)
+      candidates_.add(index_.lexical(options_.context + " " + view.text, options_.candidates, only_));
+    for (std::size_t e = 0; e < view.vectors.size() && e < info_.settings.embedders.size(); ++e) {
+      if (view.vectors[e].size() != info_.settings.embedders[e].dimensions) continue;
+      look.input.embedders.push_back(e);
+      look.input.vectors.emplace_back(view.vectors[e]);
+      auto nearest = index_.nearest(e, view.vectors[e], options_.candidates, only_);
+      candidates_.add(nearest);
+      if (out.nearest.empty()) out.nearest = std::move(nearest);
+    }
+    out.by_meaning = out.by_meaning || !look.input.embedders.empty();
+    looks_.push_back(std::move(look));
+    if (options_.links) follow(looks_.back(), links_of_question(index_, view.text));
+  }
+
+  Result<void> score_and_follow() {
+    candidates_.put_in_order();
+    TRY_VOID(score());
+    for (int hop = 0; options_.links && hop < hops; ++hop) {
+      const std::size_t before = candidates_.all.size();
+      for (Look& look : looks_) {
+        // The scores with the links so far show what to follow next.
+        SentenceScores linked = look.scores;
+        add_links(look.links, look.input.terms, considered_.inputs, considered_.document_chunks, linked);
+        follow(look, links_of_sentences(index_, query_, considered_.inputs, linked));
+      }
+      candidates_.put_in_order();
+      if (candidates_.all.size() == before) break;
+      // All are scored again, because scores are relative to all candidates.
+      TRY_VOID(score());
+    }
+    for (Look& look : looks_)
+      add_links(look.links, look.input.terms, considered_.inputs, considered_.document_chunks, look.scores);
+    return {};
+  }
+
+  Result<void> finish(Evidence& out) {
+    out.candidates = candidates_.all.size();
+    out.parts = static_cast<std::uint32_t>(looks_.size());
+    for (const Look& look : looks_) {
+      TRY(auto named, named_links(cache_, info_.id, look.links));
+      std::ranges::move(named, std::back_inserter(out.links));
+    }
+    SentenceScores scores = combined();
+    out.stretches.reserve(considered_.loaded.size());
+    for (std::size_t s = 0; s < considered_.loaded.size(); ++s)
+      out.stretches.push_back(stretch_of(std::move(considered_.loaded[s]), std::move(scores[s])));
+    return {};
+  }
+
+ private:
+  // Words of other parts count less.
+  void weigh(const QueryView& view, std::vector<QueryTerm>& terms) const {
+    const std::vector<QueryTerm> own = index_.terms(view.text);
+    for (QueryTerm& term : terms)
+      if (term.weight >= 1 && std::ranges::find(own, term.term, &QueryTerm::term) == own.end())
+        term.weight = view.rest;
+  }
+
+  void follow(Look& look, std::vector<Link> found) {
+    for (Link& link : found) {
+      if (only_ != nullptr && !std::ranges::binary_search(*only_, link.document)) continue;
+      candidates_.all.push_back({link.document, link.chunk});
+      look.links.push_back(std::move(link));
+    }
+  }
+
+  Result<void> score() {
+    Considered next;
+    TRY(next.loaded, load_candidates(cache_, info_.id, candidates_, options_.neighbours));
+    const std::vector<std::size_t>& embedders = looks_.front().input.embedders;
+    const bool as_ever = embedders.size() == info_.settings.embedders.size() && options_.weights == Weights{};
+    for (const Loaded& each : next.loaded) {
+      next.inputs.push_back(
+          {each.chunks, norms_of(each, as_ever ? &cache_ : nullptr, info_.id, embedders, options_.weights)});
+      next.document_chunks.push_back(each.document->chunks);
+    }
+    considered_ = std::move(next);
+    for (Look& look : looks_) look.scores = score_sentences(look.input, considered_.inputs, options_.weights);
+    return {};
+  }
+
+  // Returns for each sentence the best of its scores, relative to the best of the view.
+  SentenceScores combined() {
+    SentenceScores out = std::move(looks_.front().scores);
+    if (looks_.size() == 1) return out;
+    std::vector<float> best;
+    const auto best_of = [](const SentenceScores& scores) {
+      float most = 0;
+      for (const auto& sentences : scores)
+        for (const ScoredSentence& sentence : sentences) most = std::max(most, sentence.score);
+      return most;
+    };
+    best.push_back(best_of(out));
+    for (std::size_t v = 1; v < looks_.size(); ++v) best.push_back(best_of(looks_[v].scores));
+    const float highest = *std::ranges::max_element(best);
+    if (best[0] > 0)
+      for (auto& sentences : out)
+        for (ScoredSentence& sentence : sentences) sentence.score *= highest / best[0];
+    auto first_link = static_cast<std::uint32_t>(looks_[0].links.size());
+    for (std::uint32_t v = 1; v < looks_.size(); ++v) {
+      const float scale = best[v] > 0 ? highest / best[v] : 0;
+      for (std::size_t s = 0; s < out.size(); ++s) {
+        for (std::size_t i = 0; i < out[s].size(); ++i) {
+          ScoredSentence& kept = out[s][i];
+          ScoredSentence& other = looks_[v].scores[s][i];
+          const float relevance = std::max(kept.relevance, other.relevance);
+          const float meaning = std::max(kept.meaning, other.meaning);
+          if (other.score * scale > kept.score) {
+            kept = other;
+            kept.score *= scale;
+            kept.part = v;
+            if (kept.link != no_link) kept.link += first_link;
+          }
+          kept.relevance = relevance;
+          kept.meaning = meaning;
+        }
+      }
+      first_link += static_cast<std::uint32_t>(looks_[v].links.size());
+    }
+    return out;
+  }
+
+  ChunkCache& cache_;
+  const IndexInfo& info_;
+  const Index& index_;
+  std::string_view query_;
+  const GatherOptions& options_;
+  const std::vector<DocumentId>* only_;
+  std::vector<QueryTerm> terms_;  // of the whole query, so that bit masks of words mean the same in all views
+  Candidates candidates_;
+  std::vector<Look> looks_;
+  Considered considered_;
+};
+
 }  // namespace
 
 Result<Evidence> gather(Store& store, ChunkCache& cache, const IndexInfo& info, const Index& index,
-                        std::string_view query, std::span<const std::vector<float>> query_vectors,
+                        std::string_view query, std::span<const QueryView> views,
                         const GatherOptions& options) {
   Evidence out;
   std::vector<DocumentId> allowed;
@@ -134,51 +248,20 @@ Result<Evidence> gather(Store& store, ChunkCache& cache, const IndexInfo& info, 
     TRY(allowed, store.matching(info.id, options.filter));
     if (allowed.empty()) return out;
   }
-  const std::vector<DocumentId>* only = options.filter.empty() ? nullptr : &allowed;
-
-  QueryInput input{.terms = index.terms(query),
-                   .embedders = {},
-                   .vectors = {},
-                   .index_chunks = index.size(),
-                   .average_words = index.average_words()};
-  if (input.terms.size() > most_terms) input.terms.resize(most_terms);
-  out.lexical = index.lexical(query, options.candidates, only);
-  Candidates candidates;
-  candidates.add(out.lexical);
-  if (options.context_weight > 0) {
-    add_context(index, options, input.terms);
-    candidates.add(index.lexical(options.context + " " + std::string(query), options.candidates, only));
-  }
-  for (std::size_t e = 0; e < query_vectors.size() && e < info.settings.embedders.size(); ++e) {
-    if (query_vectors[e].size() != info.settings.embedders[e].dimensions) continue;
-    input.embedders.push_back(e);
-    input.vectors.emplace_back(query_vectors[e]);
-    auto nearest = index.nearest(e, query_vectors[e], options.candidates, only);
-    candidates.add(nearest);
-    if (out.nearest.empty()) out.nearest = std::move(nearest);
-  }
-  candidates.put_in_order();
-  out.by_meaning = !input.embedders.empty();
-  out.candidates = candidates.all.size();
-  const auto written = written_words(std::string(query) + " " + options.context);
-  for (const QueryTerm& term : input.terms) {
-    const auto found = written.find(term.term);
-    out.words.push_back(found == written.end() ? term.term : found->second);
-  }
-
-  TRY(auto loaded, load(cache, info.id, candidates, options.neighbours));
-  const bool as_ever =
-      input.embedders.size() == info.settings.embedders.size() && options.weights == Weights{};
-  std::vector<StretchInput> inputs;
-  inputs.reserve(loaded.size());
-  for (const Loaded& each : loaded)
-    inputs.push_back(
-        {each.chunks, norms_of(each, as_ever ? &cache : nullptr, info.id, input.embedders, options.weights)});
-  auto scores = score_sentences(input, inputs, options.weights);
-  out.stretches.reserve(loaded.size());
-  for (std::size_t s = 0; s < loaded.size(); ++s)
-    out.stretches.push_back(stretch_of(std::move(loaded[s]), std::move(scores[s])));
+  Gatherer gatherer(cache, info, index, query, options, options.filter.empty() ? nullptr : &allowed);
+  for (const QueryView& view : views) gatherer.look(view, views.size() == 1, out);
+  for (const QueryTerm& term : gatherer.terms())
+    out.words.push_back(term.word.empty() ? term.term : term.word);
+  TRY_VOID(gatherer.score_and_follow());
+  TRY_VOID(gatherer.finish(out));
   return out;
+}
+
+Result<Evidence> gather(Store& store, ChunkCache& cache, const IndexInfo& info, const Index& index,
+                        std::string_view query, std::span<const std::vector<float>> query_vectors,
+                        const GatherOptions& options) {
+  const QueryView whole{std::string(query), {query_vectors.begin(), query_vectors.end()}, 0};
+  return gather(store, cache, info, index, query, std::span(&whole, 1), options);
 }
 
 }  // namespace plimsoll::retrieve

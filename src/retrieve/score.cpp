@@ -124,13 +124,13 @@ class Terms {
  public:
   explicit Terms(std::span<const QueryTerm> terms) {
     for (const QueryTerm& term : terms) {
-      const std::uint64_t stem = stem_hash(term.term);
-      places_.emplace(stem, places_.size());
-      may_be_[stem % may_be_.size()] = true;
+      add(term.term);
+      for (const std::string& other : term.others) add(other);
+      ++terms_;
     }
   }
 
-  std::size_t size() const { return places_.size(); }
+  std::size_t size() const { return terms_; }
 
   // Returns its position in the query; size(): not a query term.
   std::size_t place_of(std::uint64_t stem) const {
@@ -140,6 +140,13 @@ class Terms {
   }
 
  private:
+  void add(std::string_view term) {
+    const std::uint64_t stem = stem_hash(term);
+    places_.emplace(stem, terms_);
+    may_be_[stem % may_be_.size()] = true;
+  }
+
+  std::size_t terms_ = 0;
   std::unordered_map<std::uint64_t, std::size_t> places_;
   std::bitset<4096> may_be_;
 };

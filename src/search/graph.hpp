@@ -14,7 +14,7 @@
 #include <mutex>
 #include <vector>
 
-#include "search/dot.hpp"
+#include "search/dot/dot.hpp"
 #include "search/stable_rows.hpp"
 
 namespace plimsoll::search {

@@ -1,9 +1,11 @@
 #include "search/lexical.hpp"
 
 #include <algorithm>
+#include <map>
 
-#include "base/text/words.hpp"
 #include "search/max_score.hpp"
+#include "search/name_terms.hpp"
+#include "search/query_words.hpp"
 
 namespace plimsoll::search {
 
@@ -45,30 +47,29 @@ Lexical::Lexical(std::vector<std::shared_ptr<const LivingPart>> parts) : parts_(
 
 namespace {
 
-// Returns the query's search terms, unique.
-std::vector<std::string> stems_of(std::string_view query) {
-  std::vector<base::Word> words;
-  base::read_words(query, words);
-  std::vector<std::string> stems;
-  for (base::Word& word : words)
-    if (!word.stop && std::find(stems.begin(), stems.end(), word.stem) == stems.end())
-      stems.push_back(std::move(word.stem));
-  return stems;
-}
-
 struct FoundTerm {
   float idf = 0;
   std::vector<std::optional<Term>> by_part;
 };
 
-FoundTerm find_term(const Lexical& lexical, std::string_view stem) {
-  FoundTerm found;
+std::uint64_t find_in_parts(const Lexical& lexical, std::string_view stem,
+                            std::vector<std::optional<Term>>& by_part) {
   std::uint64_t with_term = 0;
   for (const auto& part : lexical.parts()) {
-    found.by_part.push_back(part->segment().find(stem));
-    if (found.by_part.back()) with_term += part->living_with(*found.by_part.back());
+    by_part.push_back(part->segment().find(stem));
+    if (by_part.back()) with_term += part->living_with(*by_part.back());
   }
-  found.idf = idf_of(lexical.size(), with_term);
+  return with_term;
+}
+
+// Returns the terms of a word: one for each of its stems. They are one word, and share its idf.
+std::vector<FoundTerm> find_terms(const Lexical& lexical, const QueryTerm& word) {
+  std::vector<FoundTerm> found(1 + word.others.size());
+  std::uint64_t with_term = find_in_parts(lexical, word.term, found[0].by_part);
+  for (std::size_t i = 0; i < word.others.size(); ++i)
+    with_term += find_in_parts(lexical, word.others[i], found[i + 1].by_part);
+  const float idf = idf_of(lexical.size(), std::min<std::uint64_t>(with_term, lexical.size()));
+  for (FoundTerm& term : found) term.idf = idf;
   return found;
 }
 
@@ -77,9 +78,11 @@ std::vector<Hit> search_parts(const Lexical& lexical, std::string_view query, st
                               const std::vector<DocumentId>* only, const SearchPart& search) {
   std::vector<FoundTerm> terms;
   float most = 0;
-  for (const std::string& stem : stems_of(query)) {
-    terms.push_back(find_term(lexical, stem));
-    most += terms.back().idf * (bm25_k1 + 1);
+  for (const QueryTerm& word : words_of_query(lexical, query)) {
+    for (FoundTerm& term : find_terms(lexical, word)) {
+      terms.push_back(std::move(term));
+      most += terms.back().idf * (bm25_k1 + 1);
+    }
   }
   const float units = units_for(most);
   BestChunks best(std::min(k, lexical.size()));
@@ -108,12 +111,49 @@ std::vector<Hit> search_parts(const Lexical& lexical, std::string_view query, st
 }  // namespace
 
 std::vector<QueryTerm> Lexical::terms(std::string_view query) const {
-  std::vector<QueryTerm> terms;
-  for (std::string& stem : stems_of(query)) {
-    const float idf = find_term(*this, stem).idf;
-    terms.push_back({std::move(stem), idf});
-  }
+  std::vector<QueryTerm> terms = words_of_query(*this, query);
+  for (QueryTerm& term : terms) term.idf = find_terms(*this, term).front().idf;
   return terms;
+}
+
+NamedChunks Lexical::named(NameUse use, std::string_view key, std::size_t most) const {
+  NamedChunks out;
+  const std::string letters = name_term(use, key);
+  DecodedBlock block;
+  for (const auto& part : parts_) {
+    const auto term = part->segment().find(letters);
+    if (!term) continue;
+    out.total += part->living_with(*term);
+    for (std::size_t i = 0; i < term->blocks.size() && out.chunks.size() < most; ++i) {
+      term->decode(i, block);
+      for (std::size_t j = 0; j < block.size && out.chunks.size() < most; ++j) {
+        const Place place = block.places[j];
+        if (part->is_dead(place)) continue;
+        out.chunks.push_back({part->segment().chunks()[place], part->segment().documents()[place],
+                              static_cast<float>(block.counts[j] + 1)});
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<NameCount> Lexical::most_mentioned(std::size_t most) const {
+  const std::string prefix = name_term(NameUse::mention, "");
+  std::map<std::string_view, std::size_t> counts;
+  for (const auto& part : parts_) {
+    const Segment& segment = part->segment();
+    for (std::size_t i = 0; i < segment.terms(); ++i) {
+      const std::string_view letters = segment.letters(i);
+      if (letters.starts_with(prefix))
+        counts[letters.substr(prefix.size())] += part->living_with(segment.term(i));
+    }
+  }
+  std::vector<NameCount> out;
+  for (const auto& [key, chunks] : counts)
+    if (chunks > 0) out.push_back({std::string(key), chunks});
+  std::ranges::stable_sort(out, std::greater<>(), &NameCount::chunks);
+  if (out.size() > most) out.resize(most);
+  return out;
 }
 
 std::vector<Hit> Lexical::search(std::string_view query, std::size_t k,

@@ -46,6 +46,9 @@ class Lexical {
   const Shares& shares() const { return *shares_; }
 
   std::vector<QueryTerm> terms(std::string_view query) const;
+  // Returns the chunks that use a name.
+  NamedChunks named(NameUse use, std::string_view key, std::size_t most) const;
+  std::vector<NameCount> most_mentioned(std::size_t most) const;
   // Returns the best k, best first, ties by lower chunk id.
   std::vector<Hit> search(std::string_view query, std::size_t k, const std::vector<DocumentId>* only) const;
   // The same by reading every posting, for tests.

@@ -41,6 +41,59 @@ TEST(Lexical, FindsNothingInNothing) {
   EXPECT_EQ(empty.terms("ship").size(), 1U);
 }
 
+// Paragraphs of about thirty words: enough to tell the language.
+const std::vector<std::string> german{
+    "Die Netzwerkkarten des Rechners werden von dem Kern erkannt, und die Treiber werden dann geladen, wenn "
+    "sie nicht "
+    "schon im Kern sind.",
+    "Der Drucker ist mit einem Kabel an den Rechner angeschlossen, und er wird von dem Dienst verwaltet, der "
+    "auf dem "
+    "Rechner mit dem Bildschirm ist."};
+const std::vector<std::string> french{
+    "Les imprimantes sont configurées par un service de la machine, et les utilisateurs ne peuvent pas "
+    "changer les "
+    "réglages qui ont été choisis.",
+    "Le noyau est chargé au démarrage de la machine, et les pilotes des cartes sont cherchés dans un dossier "
+    "qui est lu "
+    "par le service."};
+
+std::vector<ChunkId> ids_of(const std::vector<Hit>& hits) {
+  std::vector<ChunkId> out;
+  for (const Hit& hit : hits) out.push_back(hit.chunk);
+  return out;
+}
+
+TEST(Lexical, WordsAreStemmedInTheLanguageOfTheText) {
+  const Lexical lexical(
+      {part_of(german, 1), part_of(french, 11), part_of({"The ferries leave at nine."}, 21)});
+  EXPECT_EQ(ids_of(lexical.search("Wie wird eine Netzwerkkarte erkannt?", 1, nullptr)),
+            (std::vector<ChunkId>{1}));
+  EXPECT_EQ(ids_of(lexical.search("Comment configurer une imprimante ?", 1, nullptr)),
+            (std::vector<ChunkId>{11}));
+  EXPECT_EQ(ids_of(lexical.search("ferry", 1, nullptr)), (std::vector<ChunkId>{21}));
+  // Too short to tell its language: the languages of the index are tried.
+  EXPECT_EQ(ids_of(lexical.search("Netzwerkkarte", 9, nullptr)), (std::vector<ChunkId>{1}));
+  EXPECT_EQ(ids_of(lexical.search("configurer", 9, nullptr)), (std::vector<ChunkId>{11}));
+  const auto terms = lexical.terms("Netzwerkkarten");
+  ASSERT_EQ(terms.size(), 1U);
+  EXPECT_FALSE(terms[0].others.empty());
+  EXPECT_EQ(terms[0].word, "netzwerkkarten");
+  EXPECT_TRUE(lexical.search("wird die der", 9, nullptr).empty()) << "German stop words";
+  EXPECT_TRUE(lexical.most_mentioned(9).empty()) << "a language is not a name";
+  for (const char* query : {"Wie wird eine Netzwerkkarte erkannt?", "cartes Rechner ferry service"})
+    EXPECT_EQ(shown(lexical.search(query, 9, nullptr)), shown(lexical.search_all(query, 9, nullptr)));
+}
+
+TEST(Lexical, WordsOfScriptsWithoutSpacesAreFound) {
+  const Lexical lexical(
+      {part_of({"ネットワークの設定は管理者が行います。", "プリンタの設定を変更する。", "鍵を管理する"}, 1),
+       part_of({"网络配置由管理员完成。", "打印机的设置可以修改。"}, 11)});
+  EXPECT_EQ(ids_of(lexical.search("ネットワーク", 9, nullptr)), (std::vector<ChunkId>{1}));
+  EXPECT_EQ(ids_of(lexical.search("プリンタの変更", 1, nullptr)), (std::vector<ChunkId>{2}));
+  EXPECT_EQ(ids_of(lexical.search("鍵", 9, nullptr)), (std::vector<ChunkId>{3})) << "between particles";
+  EXPECT_EQ(ids_of(lexical.search("网络怎么配置？", 1, nullptr)), (std::vector<ChunkId>{11}));
+}
+
 TEST(Lexical, ScoresByBm25) {
   const Lexical lexical({part_of({"red ship", "ship ship sails", "the blue whale dives deep"}, 1)});
   EXPECT_DOUBLE_EQ(lexical.average_words(), (2 + 3 + 4) / 3.0);

@@ -4,6 +4,7 @@
 
 #include "base/log.hpp"
 #include "base/try.hpp"
+#include "search/name_terms.hpp"
 
 namespace plimsoll::search {
 
@@ -63,6 +64,14 @@ std::vector<QueryTerm> LiveIndex::terms(std::string_view query) const {
   return state()->lexical->terms(query);
 }
 
+NamedChunks LiveIndex::named(NameUse use, std::string_view key, std::size_t most) const {
+  return state()->lexical->named(use, key, most);
+}
+
+std::vector<NameCount> LiveIndex::most_mentioned(std::size_t most) const {
+  return state()->lexical->most_mentioned(most);
+}
+
 float LiveIndex::average_words() const {
   return static_cast<float>(state()->lexical->average_words());
 }
@@ -88,6 +97,7 @@ Result<std::shared_ptr<const Segment>> LiveIndex::read_new(Revision revision) {
   ChunkId after = lexical_reached_.highest;
   for (const Reached& reached : vectors_reached_) after = std::min(after, reached.highest);
   SegmentBuilder builder;
+  std::vector<std::string> names;
   ChunkId highest = after;
   const auto visit = [&](const StoredChunk& chunk,
                          std::span<const std::vector<std::uint16_t>> whole) -> Result<void> {
@@ -96,7 +106,8 @@ Result<std::shared_ptr<const Segment>> LiveIndex::read_new(Revision revision) {
     highest = chunk.id;
     if (chunk.id > lexical_reached_.highest) {
       const std::array<std::string_view, 3> texts{chunk.path, chunk.chunk.lead, chunk.text};
-      builder.add(chunk.id, chunk.document, texts);
+      name_terms_of(chunk, names);
+      builder.add(chunk.id, chunk.document, texts, names);
     }
     for (std::size_t i = 0; i < vectors_.size() && i < whole.size(); ++i)
       if (chunk.id > vectors_[i]->highest() && whole[i].size() == vectors_[i]->dimensions())

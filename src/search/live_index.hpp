@@ -24,6 +24,8 @@ class LiveIndex : public SnapshotIndex {
                            const std::vector<DocumentId>* only) const override;
   std::vector<QueryTerm> terms(std::string_view query) const override;
   float average_words() const override;
+  NamedChunks named(NameUse use, std::string_view key, std::size_t most) const override;
+  std::vector<NameCount> most_mentioned(std::size_t most) const override;
 
  private:
   // The state that searches see. Immutable; it is replaced as a whole.

@@ -29,7 +29,8 @@ std::string random_text(std::mt19937& rng, std::size_t words) {
   std::string text;
   for (std::size_t i = 0; i < words; ++i) {
     const double u = static_cast<double>(rng() % 10'000) / 10'000;
-    text += fmt::format("w{} ", static_cast<int>(u * u * u * 300));
+    const int word = static_cast<int>(u * u * u * 300);
+    text += fmt::format("{}{} ", word % 5 == 0 ? "W" : "w", word);  // a name, or a word
   }
   return text;
 }
@@ -111,6 +112,16 @@ class OpenIndex : public testing::Test {
       for (const Hit& hit : near) EXPECT_TRUE(std::binary_search(living.begin(), living.end(), hit.chunk));
       found_ += hits.size() + near.size();
     }
+    const auto names = index.most_mentioned(1'000), fresh_names = (*fresh)->most_mentioned(1'000);
+    ASSERT_EQ(names.size(), fresh_names.size());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      EXPECT_EQ(names[i].key, fresh_names[i].key);
+      const NamedChunks mentions = index.named(NameUse::mention, names[i].key, 1'000);
+      EXPECT_EQ(shown(mentions.chunks), shown((*fresh)->named(NameUse::mention, names[i].key, 1'000).chunks));
+      EXPECT_EQ(mentions.chunks.size(), names[i].chunks);
+      EXPECT_EQ(mentions.total, names[i].chunks);
+    }
+    names_ += names.size();
   }
 
   std::mt19937 rng_{31};
@@ -119,7 +130,7 @@ class OpenIndex : public testing::Test {
   OpenOptions options_;
   std::filesystem::path folder_ =
       std::filesystem::temp_directory_path() / fmt::format("plimsoll_open_{}", ::getpid());
-  std::size_t found_ = 0;
+  std::size_t found_ = 0, names_ = 0;
 };
 
 TEST_F(OpenIndex, IsEmptyOverAnEmptyStore) {
@@ -131,6 +142,29 @@ TEST_F(OpenIndex, IsEmptyOverAnEmptyStore) {
   EXPECT_FALSE(*index->refresh());
   EXPECT_TRUE(index->snapshot());
   expect_as_built_anew(*open());
+}
+
+TEST_F(OpenIndex, FindsNamesByTheirUse) {
+  store_.heading = "Harbour > Pilots";
+  DocumentWithVectors made = random_document(rng_, "d", 2);
+  made.document.text = "Lucumi: Santería, or Lucumi, is a religion. Anna met Anna in Havana.";
+  made.document.chunks.resize(1);
+  made.document.chunks[0].span = {0, made.document.text.size()};
+  for (auto& vectors : made.vectors) vectors.resize(1);
+  ASSERT_TRUE(store_.put(info_.id, std::span(&made, 1)));
+  const auto index = open();
+  for (const char* title : {"harbour", "pilots", "lucumi"})
+    EXPECT_EQ(index->named(NameUse::title, title, 9).chunks.size(), 1U) << title;
+  EXPECT_EQ(index->named(NameUse::other, "santeria", 9).chunks.size(), 1U);
+  const auto anna = index->named(NameUse::mention, "anna", 9);
+  ASSERT_EQ(anna.chunks.size(), 1U);
+  EXPECT_EQ(anna.chunks[0].score, 2);
+  EXPECT_EQ(index->named(NameUse::mention, "anna", 0).total, 1U);
+  EXPECT_EQ(index->named(NameUse::mention, "ann", 9).total, 0U);
+  EXPECT_EQ(index->named(NameUse::title, "anna", 9).total, 0U);
+  EXPECT_EQ(index->lexical("anna", 9).size(), 1U);
+  EXPECT_TRUE(index->lexical("\x01havana", 9).size() == 1 &&
+              index->average_words() < 15);  // names are not words
 }
 
 TEST_F(OpenIndex, FindsWordsOfHeadingAndLead) {

@@ -25,7 +25,7 @@ namespace plimsoll::search {
 using Place = std::uint32_t;
 
 inline constexpr std::array<char, 8> segment_magic{'P', 'L', 'I', 'M', 'L', 'E', 'X', '\n'};
-inline constexpr std::uint32_t segment_schema = 2;  // 2: camel-case parts of words
+inline constexpr std::uint32_t segment_schema = 4;  // 4: languages
 
 struct SegmentHeader {
   std::array<char, 8> magic{};

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/text/words.hpp"
+#include "search/language_terms.hpp"
 #include "search/segment_writer.hpp"
 
 namespace plimsoll::search {
@@ -19,35 +20,67 @@ std::uint32_t SegmentBuilder::term_of(std::string_view folded) {
   const auto [number, is_new] = folded_.number_of(folded);
   if (!is_new) return stem_of_folded_[number];
   const base::StemmedWord word = base::stem_word(folded);
-  std::uint32_t term = no_term;
-  if (!word.stop) {
-    term = stems_.number_of(word.stem).first;
-    if (term == posting_of_.size()) {
-      posting_of_.push_back(0);
-      uses_.push_back(0);
-    }
-  }
+  const std::uint32_t term = word.stop ? no_term : this->number_of(word.stem);
   stem_of_folded_.push_back(term);
   return term;
 }
 
-void SegmentBuilder::add(ChunkId chunk, DocumentId document, std::span<const std::string_view> texts) {
+std::uint32_t SegmentBuilder::term_of(std::string_view written, std::string_view folded,
+                                      base::TextLanguage language) {
+  if (language == base::TextLanguage::english) return term_of(folded);
+  std::string key(1, static_cast<char>(language));
+  key += written;
+  const auto [number, is_new] = folded_.number_of(key);
+  if (!is_new) return stem_of_folded_[number];
+  const base::StemmedWord word = base::stem_word(written, folded, language);
+  const std::uint32_t term = word.stop ? no_term : this->number_of(word.stem);
+  stem_of_folded_.push_back(term);
+  return term;
+}
+
+base::TextLanguage SegmentBuilder::language_of(DocumentId document, std::string_view text) {
+  if (document != language_document_) language_ = base::TextLanguage::english;
+  language_document_ = document;
+  language_ = base::language_of(text).value_or(language_);
+  return language_;
+}
+
+std::uint32_t SegmentBuilder::number_of(std::string_view term) {
+  const std::uint32_t number = stems_.number_of(term).first;
+  if (number == posting_of_.size()) {
+    posting_of_.push_back(0);
+    uses_.push_back(0);
+  }
+  return number;
+}
+
+// `first`: of the chunk.
+void SegmentBuilder::add_posting(std::uint32_t term, std::uint64_t first) {
+  if (posting_of_[term] > first) {
+    ++postings_[posting_of_[term] - 1].count;
+    return;
+  }
+  postings_.push_back({term, 1});
+  posting_of_[term] = postings_.size();
+  ++uses_[term];
+}
+
+void SegmentBuilder::add(ChunkId chunk, DocumentId document, std::span<const std::string_view> texts,
+                         std::span<const std::string> names) {
   const std::uint64_t first = postings_.size();
   std::size_t length = 0;
+  const base::TextLanguage language =
+      language_of(document, texts.empty() ? std::string_view() : texts.back());
   for (const std::string_view text : texts) {
     for (base::WordScanner scanner(text); scanner.next();) {
-      const std::uint32_t term = term_of(scanner.folded());
+      const std::uint32_t term = term_of(scanner.written(), scanner.folded(), language);
       if (term == no_term) continue;
       ++length;
-      if (posting_of_[term] > first) {
-        ++postings_[posting_of_[term] - 1].count;
-        continue;
-      }
-      postings_.push_back({term, 1});
-      posting_of_[term] = postings_.size();
-      ++uses_[term];
+      add_posting(term, first);
     }
   }
+  for (const std::string& name : names) add_posting(number_of(name), first);
+  if (language != base::TextLanguage::english) add_posting(number_of(language_term(language)), first);
   chunks_.push_back(chunk);
   documents_.push_back(document);
   lengths_.push_back(static_cast<Length>(std::min<std::size_t>(length, std::numeric_limits<Length>::max())));

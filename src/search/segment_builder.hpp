@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text/language.hpp"
 #include "search/segment.hpp"
 #include "search/term_table.hpp"
 
@@ -24,8 +25,10 @@ class SegmentBuilder {
   // `most_postings`: postings in memory before a segment is built; 16 bytes each.
   explicit SegmentBuilder(std::size_t most_postings = 4'000'000) : most_postings_(most_postings) {}
 
-  // Call in the order of ids. `texts` of one chunk: heading path, lead, text.
-  void add(ChunkId chunk, DocumentId document, std::span<const std::string_view> texts);
+  // Call in the order of ids. `texts` of one chunk: heading path, lead, text. `names`: terms of their own
+  // kind (search/name_terms.hpp), not counted in the chunk's length.
+  void add(ChunkId chunk, DocumentId document, std::span<const std::string_view> texts,
+           std::span<const std::string> names = {});
   std::size_t size() const { return chunks_added_; }
 
   Segment finish(IndexId index, Revision revision, ChunkId highest);
@@ -36,13 +39,21 @@ class SegmentBuilder {
     std::uint32_t count = 0;
   };
   std::uint32_t term_of(std::string_view folded);
+  std::uint32_t term_of(std::string_view written, std::string_view folded, base::TextLanguage language);
+  base::TextLanguage language_of(DocumentId document, std::string_view text);
+  std::uint32_t number_of(std::string_view term);
+  void add_posting(std::uint32_t term, std::uint64_t first);
   Segment make_segment(IndexId index, Revision revision, ChunkId highest);
 
   std::size_t most_postings_;
   std::size_t chunks_added_ = 0;
   std::vector<SegmentPart> done_;
 
-  TermTable folded_, stems_;
+  // The language of the last chunk. A chunk that has too few words to tell has that of the chunk before it.
+  base::TextLanguage language_ = base::TextLanguage::english;
+  DocumentId language_document_ = 0;
+  TermTable folded_,
+      stems_;  // words of other languages are in `folded_` as written, after a byte for the language
   std::vector<std::uint32_t> stem_of_folded_;  // no_term for stop words
 
   std::vector<ChunkId> chunks_;

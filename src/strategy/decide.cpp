@@ -162,6 +162,27 @@ StrategyDecision decide_strategy(const Task& task, const ContentEstimate& conten
   return decision;
 }
 
+std::optional<Strategy> strategy_named(std::string_view name) {
+  const std::string lower = base::to_lower_ascii(name);
+  for (const Strategy one : {Strategy::stuff, Strategy::hybrid, Strategy::rag, Strategy::rag_graph})
+    if (base::to_lower_ascii(name_of(one)) == lower) return one;
+  return std::nullopt;
+}
+
+StrategyDecision with_strategy(StrategyDecision decided, Strategy wanted,
+                               std::span<const std::string> available_tools) {
+  const bool is_refused = decided.task.crisis && wanted == Strategy::stuff;
+  const Strategy taken = is_refused ? Strategy::hybrid : wanted;
+  decided.reasoning = fmt::format("The request asks for {}{}. By rule it would be {}: {}", name_of(wanted),
+                                  is_refused ? ", but a crisis is never pasted without retrieval" : "",
+                                  name_of(decided.strategy), decided.reasoning);
+  decided.strategy = taken;
+  decided.confidence = 1;
+  decided.retrieval_budget_tokens = retrieval_budget(taken, decided.available_budget);
+  decided.steps = strategy::steps_of(decided, available_tools);
+  return decided;
+}
+
 StrategyDecision context_strategy(const StrategyAsk& ask) {
   ContentEstimate content = estimate_content(ask.char_count, ask.file_bytes, ask.content_size_hint);
   if (ask.counted && content.source != ContentSource::char_count) {

@@ -286,5 +286,23 @@ TEST(DecideStrategy, IsTheRuleForAnyNumbers) {
   EXPECT_GT(at_the_border, 5'000);
 }
 
+TEST(Strategy, IsTheOneAskedForExceptForPastingInACrisis) {
+  const StrategyDecision by_rule = context_strategy({.query = "Summarize this", .char_count = 48'000});
+  ASSERT_EQ(by_rule.strategy, Strategy::stuff);
+  for (const char* name : {"STUFF", "HYBRID", "RAG", "RAG+GRAPH", "rag+graph"}) {
+    const auto wanted = strategy_named(name);
+    ASSERT_TRUE(wanted) << name;
+    const StrategyDecision taken = with_strategy(by_rule, *wanted, {});
+    EXPECT_EQ(taken.strategy, *wanted);
+    EXPECT_NE(taken.reasoning.find("By rule it would be STUFF"), std::string::npos) << taken.reasoning;
+    EXPECT_EQ(taken.retrieval_budget_tokens > 0, *wanted != Strategy::stuff);
+    EXPECT_LE(taken.retrieval_budget_tokens, taken.available_budget);
+  }
+  EXPECT_FALSE(strategy_named("GRAPH"));
+  const StrategyDecision crisis = context_strategy({.query = "I want to die", .char_count = 4'000});
+  EXPECT_EQ(with_strategy(crisis, Strategy::stuff, {}).strategy, Strategy::hybrid);
+  EXPECT_EQ(with_strategy(crisis, Strategy::rag, {}).strategy, Strategy::rag);
+}
+
 }  // namespace
 }  // namespace plimsoll

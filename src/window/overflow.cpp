@@ -217,28 +217,36 @@ const Json& error_in(const Json& reply) {
   return member(member(reply, "response"), "error");  // an event of OpenAI's responses
 }
 
-bool may_be_overflow(int status) {
-  constexpr std::array others{401, 402, 403, 404, 405, 408, 502, 503, 504};
-  return status == 200 || (status >= 400 && std::ranges::find(others, status) == others.end());
+Json parsed(std::string_view body) {
+  if (!base::check_json_shape(body, "the reply")) return {};
+  Json reply = Json::parse(body, nullptr, false);
+  if (reply.is_array() && !reply.empty()) reply = Json(reply.front());  // Gemini
+  return reply;
+}
+
+bool has_usual_size(std::string_view body) {
+  return !body.empty() && body.size() <= longest_body;
 }
 
 }  // namespace
 
-std::optional<Overflow> read_overflow(int status, std::string_view body) {
-  if (!may_be_overflow(status) || body.empty() || body.size() > longest_body) return std::nullopt;
-  // The usual case: no parsing needed.
-  if (status == 200 && body.find("\"error\"") == std::string_view::npos) return std::nullopt;
-  Json reply;
-  if (base::check_json_shape(body, "the reply")) reply = Json::parse(body, nullptr, false);
-  if (reply.is_array() && !reply.empty()) reply = Json(reply.front());  // Gemini
-  if (!reply.is_object()) {
-    if (status == 200) return std::nullopt;
+std::optional<Overflow> read_overflow(std::string_view body) {
+  if (!has_usual_size(body)) return std::nullopt;
+  const Json reply = parsed(body);
+  if (!reply.is_object())
     return judge({reply.is_string() ? reply.get<std::string>() : std::string(body), {}, nullptr});
-  }
+  const Json& error = error_in(reply);
+  return judge(complaint_of(error.is_null() ? reply : error));
+}
+
+std::optional<Overflow> read_overflow_event(std::string_view json) {
+  // The usual case: no parsing needed.
+  if (!has_usual_size(json) || json.find("\"error\"") == std::string_view::npos) return std::nullopt;
+  const Json reply = parsed(json);
+  if (!reply.is_object()) return std::nullopt;
   if (const Json& error = error_in(reply); !error.is_null()) return judge(complaint_of(error));
   const bool is_event_of_error = whole_text(member(reply, "type")) == "error";  // OpenAI's responses
-  if (status == 200 && !is_event_of_error) return std::nullopt;
-  return judge(complaint_of(reply));
+  return is_event_of_error ? judge(complaint_of(reply)) : std::nullopt;
 }
 
 }  // namespace plimsoll::window

@@ -19,9 +19,9 @@ struct Overflow {
   std::vector<std::string> words{};
 };
 
-// `body`: of a reply of status 400 and up; or, with status 200, the JSON of one event of a stream, where
-// only an `error` counts. None for any other error: rate limits, wrong arguments,
-// failures.
-std::optional<Overflow> read_overflow(int status, std::string_view body);
+// Reads the body of an error. None for any other one: rate limits, wrong arguments, failures.
+std::optional<Overflow> read_overflow(std::string_view body);
+// The same for the JSON of one event of a stream, where only an `error` counts.
+std::optional<Overflow> read_overflow_event(std::string_view json);
 
 }  // namespace plimsoll::window

@@ -7,8 +7,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view body(reinterpret_cast<const char*>(data), size);
-  for (const int status : {200, 400, 500}) {
-    const auto overflow = plimsoll::window::read_overflow(status, body);
+  for (const auto read : {plimsoll::window::read_overflow, plimsoll::window::read_overflow_event}) {
+    const auto overflow = read(body);
     if (!overflow) continue;
     if (overflow->window && (*overflow->window < 1 || *overflow->window > plimsoll::largest_served_window))
       std::abort();

@@ -104,69 +104,62 @@ void expect_case(const std::optional<Overflow>& overflow, const Case& expected) 
 TEST(Overflow, IsKnownHoweverItIsWordedAndWrapped) {
   for (const Case& one : cases) {
     const Json error{{"message", one.message}, {"type", "BadRequestError"}, {"code", 400}};
-    expect_case(read_overflow(400, Json{{"error", error}}.dump()), one);
-    expect_case(read_overflow(400, error.dump()), one);                              // old vLLM
-    expect_case(read_overflow(400, Json{{"error", one.message}}.dump()), one);       // Ollama, TGI
-    expect_case(read_overflow(413, Json::array({{{"error", error}}}).dump()), one);  // Gemini
-    expect_case(read_overflow(500, one.message), one);
-    expect_case(read_overflow(200, Json{{"error", error}}.dump()), one);  // within a stream
+    expect_case(read_overflow(Json{{"error", error}}.dump()), one);
+    expect_case(read_overflow(error.dump()), one);                              // old vLLM
+    expect_case(read_overflow(Json{{"error", one.message}}.dump()), one);       // Ollama, TGI
+    expect_case(read_overflow(Json::array({{{"error", error}}}).dump()), one);  // Gemini
+    expect_case(read_overflow(one.message), one);
+    expect_case(read_overflow_event(Json{{"error", error}}.dump()), one);  // within a stream
     const Json failed{{"type", "response.failed"}, {"response", {{"error", error}}}};
-    expect_case(read_overflow(200, failed.dump()), one);
-    EXPECT_FALSE(read_overflow(401, Json{{"error", error}}.dump()));
+    expect_case(read_overflow_event(failed.dump()), one);
   }
 }
 
 TEST(Overflow, IsKnownByItsCode) {
   const auto openai = read_overflow(
-      400,
       R"({"error":{"message":"Too long.","type":"invalid_request_error","code":"context_length_exceeded"}})");
   ASSERT_TRUE(openai);
   EXPECT_EQ(openai->said, "Too long.");
   const auto llama =
-      read_overflow(400, R"({"error":{"code":400,"message":"the request exceeds the available context size",)"
-                         R"("type":"exceed_context_size_error","n_prompt_tokens":5012,"n_ctx":4096}})");
+      read_overflow(R"({"error":{"code":400,"message":"the request exceeds the available context size",)"
+                    R"("type":"exceed_context_size_error","n_prompt_tokens":5012,"n_ctx":4096}})");
   ASSERT_TRUE(llama);
   EXPECT_EQ(llama->window, 4096);
   EXPECT_EQ(llama->wanted, 5012);
 }
 
 TEST(Overflow, IsNotSeenWhereThereIsNone) {
-  const std::pair<int, std::string_view> others[] = {
-      {429,
-       "Rate limit reached for gpt-4 in organization org-x on tokens per min (TPM): Limit 10000, Used 9000, "
-       "Requested 2000. Please reduce the length of the messages."},
-      {413,
-       "Request too large for model `llama` on tokens per minute (TPM): Limit 6000, Requested 9000, please "
-       "reduce your message size and try again."},
-      {429, "You exceeded your current quota, please check your plan and billing details."},
-      {400,
-       "max_tokens is too large: 100000. This model supports at most 16384 completion tokens, whereas you "
-       "provided 100000."},
-      {400,
-       "`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is less than "
-       "the `context_window` for this model"},
-      {400, "Invalid value for 'temperature': must be <= 2."},
-      {404, "The model `x` does not exist; its maximum context length is unknown"},
-      {400, "max_tokens must be at least 1, got 0."},
-      {500, "Internal server error"},
-      {400, ""},
-      {503, "The server is overloaded"}};
-  for (const auto& [status, message] : others) {
-    EXPECT_FALSE(read_overflow(status, Json{{"error", {{"message", message}}}}.dump())) << message;
-    EXPECT_FALSE(read_overflow(status, message)) << message;
+  const std::string_view others[] = {
+      "Rate limit reached for gpt-4 in organization org-x on tokens per min (TPM): Limit 10000, Used 9000, "
+      "Requested 2000. Please reduce the length of the messages.",
+      "Request too large for model `llama` on tokens per minute (TPM): Limit 6000, Requested 9000, please "
+      "reduce your message size and try again.",
+      "You exceeded your current quota, please check your plan and billing details.",
+      "max_tokens is too large: 100000. This model supports at most 16384 completion tokens, whereas you "
+      "provided 100000.",
+      "`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is less than "
+      "the `context_window` for this model",
+      "Invalid value for 'temperature': must be <= 2.",
+      "max_tokens must be at least 1, got 0.",
+      "Internal server error",
+      "",
+      "The server is overloaded"};
+  for (const std::string_view message : others) {
+    EXPECT_FALSE(read_overflow(Json{{"error", {{"message", message}}}}.dump())) << message;
+    EXPECT_FALSE(read_overflow(message)) << message;
   }
 }
 
 TEST(Overflow, IsNotReadOutOfAnAnswer) {
   const std::string words = "This model's maximum context length is 8192 tokens.";
   const Json chunk{{"choices", {{{"delta", {{"content", words + " \"error\""}}}}}}};
-  EXPECT_FALSE(read_overflow(200, chunk.dump()));
-  EXPECT_FALSE(read_overflow(200, Json{{"error", nullptr}, {"message", words}}.dump()));
-  EXPECT_FALSE(read_overflow(200, "data: \"error\" " + words));
+  EXPECT_FALSE(read_overflow_event(chunk.dump()));
+  EXPECT_FALSE(read_overflow_event(Json{{"error", nullptr}, {"message", words}}.dump()));
+  EXPECT_FALSE(read_overflow_event("data: \"error\" " + words));
 }
 
 TEST(Overflow, TellsByWhichWordsItWasKnown) {
-  const auto words = [](std::string_view body) { return read_overflow(400, body)->words; };
+  const auto words = [](std::string_view body) { return read_overflow(body)->words; };
   using Words = std::vector<std::string>;
   const std::string far =
       R"({"error":{"message":")" + std::string(5'000, 'x') + R"( Maximum context length is 4,096 tokens."}})";
@@ -176,13 +169,12 @@ TEST(Overflow, TellsByWhichWordsItWasKnown) {
 }
 
 TEST(Overflow, KeepsNumbersInBoundsAndWordsShort) {
-  const auto huge =
-      read_overflow(400, "This model's maximum context length is 99999999999999999999999 tokens. " +
-                             std::string(5000, 'x'));
+  const auto huge = read_overflow("This model's maximum context length is 99999999999999999999999 tokens. " +
+                                  std::string(5000, 'x'));
   ASSERT_TRUE(huge);
   EXPECT_FALSE(huge->window);
   EXPECT_LT(huge->said.size(), 500U);
-  EXPECT_FALSE(read_overflow(400, std::string(200, '[')));
+  EXPECT_FALSE(read_overflow(std::string(200, '[')));
 }
 
 }  // namespace

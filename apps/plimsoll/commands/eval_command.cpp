@@ -2,15 +2,18 @@
 
 #include <memory>
 
+#include "adapters/onnx/reranker.hpp"
 #include "ask/answer_check.hpp"
 #include "base/files.hpp"
 #include "base/temporary_folder.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
+#include "commands/eval_turns.hpp"
 #include "eval/evidence.hpp"
 #include "eval/grounding.hpp"
 #include "index/documents.hpp"
 #include "ingest/pipeline.hpp"
+#include "retrieve/rerank.hpp"
 #include "terminal/progress_bar.hpp"
 #include "terminal/terminal.hpp"
 
@@ -25,8 +28,12 @@ struct EvalOptions {
   std::string tokenizer = "o200k_base";
   bool no_embedder = false;
   bool no_labels = false;
+  bool no_links = false;
+  bool no_parts = false;
+  float rerank = 0;  // weight; 0: not
   bool cutoff = false;
   bool json = false;
+  bool by_question = false;
 };
 
 // Puts the corpora into a temporary index, as `plimsoll index add` does.
@@ -66,6 +73,19 @@ Result<void> index_corpora(Documents& documents, const base::Settings& settings,
   return {};
 }
 
+Result<std::unique_ptr<Reranker>> open_reranker(const base::Settings& settings,
+                                                const TokenizerLibrary& tokenizers) {
+  const std::string name = "ms-marco-minilm-l-12-v2";
+  const std::filesystem::path folder = std::filesystem::path(settings.assets_dir) / name;
+  TRY(auto tokenizer, tokenizers.open_file(folder / "tokenizer.json"));
+  return onnx::make_reranker(
+      {.library = std::filesystem::path(settings.assets_dir) / "onnxruntime" / "libonnxruntime.so",
+       .model = folder / "model.onnx",
+       .tokenizer = std::move(tokenizer),
+       .name = name,
+       .threads = static_cast<unsigned>(settings.embed_threads)});
+}
+
 std::string report_table(const eval::EvidenceReport& report) {
   Table table{{"BUDGET", "RECALL", "ALL EVIDENCE", "PRECISION", "TOKENS USED"},
               {true, true, true, true, true},
@@ -94,12 +114,21 @@ Result<void> run_evidence(const Globals& globals, const EvalOptions& options) {
   TRY(const auto searchable, documents->open_index("evidence"));
   TRY(const Tokenizer tokenizer, documents->tokenizers().open(options.tokenizer));
 
+  std::unique_ptr<Reranker> reranker;
+  if (options.rerank > 0) {
+    TRY(reranker, open_reranker(settings, documents->tokenizers()));
+  }
   ProgressBar progress(data.questions.size(), "question");
   const auto search = [&](std::string_view question, Tokens budget) -> Result<Selection> {
     retrieve::GatherOptions gather;
     gather.candidates = retrieve::candidates_for(budget, searchable.open.info.settings.chunk_tokens);
-    TRY(const Evidence evidence,
+    gather.links = !options.no_links;
+    gather.parts = !options.no_parts;
+    TRY(Evidence evidence,
         library::find_evidence(searchable.open, question, gather, Deadline::after(eval_patience)));
+    if (reranker)
+      TRY_VOID(retrieve::rerank(question, *reranker, {.weight = options.rerank},
+                                Deadline::after(eval_patience), evidence));
     SelectOptions select;
     select.budget = budget;
     select.labels = !options.no_labels;
@@ -116,7 +145,8 @@ Result<void> run_evidence(const Globals& globals, const EvalOptions& options) {
   TRY(auto report, eval::evaluate(data, options.budgets, search,
                                   [&](std::size_t done) { progress.show(done, done, ""); }));
   report.by_meaning = !searchable.open.info.settings.embedders.empty();
-  return print_out(options.json ? eval::report_json(report) + "\n" : report_table(report));
+  return print_out(options.json ? eval::report_json(report, options.by_question) + "\n"
+                                : report_table(report));
 }
 
 std::string grounding_table(const eval::GroundingReport& report) {
@@ -185,9 +215,18 @@ void add_eval_command(CLI::App& app, const Globals& globals, int& exit_code) {
       ->type_name("T");
   evidence->add_flag("--no-embedder", options->no_embedder, "Keyword search only");
   evidence->add_flag("--no-labels", options->no_labels, "Leave out the number and name before each passage");
+  evidence->add_flag("--no-links", options->no_links, "Do not follow names from one document to another");
+  evidence->add_flag("--no-parts", options->no_parts, "Do not split questions of several parts");
+  evidence
+      ->add_option("--rerank", options->rerank,
+                   "Let a cross-encoder judge the best passages, with this weight relative to our score "
+                   "(`tools/setup reranker` fetches it)")
+      ->type_name("WEIGHT")
+      ->check(CLI::Range(0.0F, 10.0F));
   evidence->add_flag("--cutoff", options->cutoff,
                      "Stop at the relevance cutoff, like requests without a budget");
   evidence->add_flag("--json", options->json, "Print JSON");
+  evidence->add_flag("--by-question", options->by_question, "With --json: also the result of each question");
   evidence->callback([options, &globals, &exit_code] {
     if (const auto done = run_evidence(globals, *options); !done) exit_code = complain(done.error());
   });
@@ -203,6 +242,7 @@ void add_eval_command(CLI::App& app, const Globals& globals, int& exit_code) {
   grounding->callback([checks, &globals, &exit_code] {
     if (const auto done = run_grounding(globals, *checks); !done) exit_code = complain(done.error());
   });
+  add_eval_turns(*command, globals, exit_code);
 }
 
 }  // namespace plimsoll

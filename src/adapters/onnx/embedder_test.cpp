@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/paths.hpp"
+#include "contract/embedder/embedder_contract.hpp"
 #include "plimsoll/tokenizers.hpp"
 
 namespace plimsoll::onnx {
@@ -101,3 +102,16 @@ TEST(OnnxEmbedder, StopsAtTheDeadline) {
 
 }  // namespace
 }  // namespace plimsoll::onnx
+
+namespace plimsoll {
+
+INSTANTIATE_TEST_SUITE_P(Onnx, EmbedderContract,
+                         testing::Values(EmbedderMaker{"MiniLm",
+                                                       []() -> Result<std::shared_ptr<Embedder>> {
+                                                         auto made = onnx::minilm();
+                                                         if (!made) return tl::unexpected(made.error());
+                                                         return std::shared_ptr<Embedder>(*std::move(made));
+                                                       }}),
+                         [](const auto& made) { return made.param.name; });
+
+}  // namespace plimsoll

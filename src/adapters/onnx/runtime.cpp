@@ -123,11 +123,21 @@ Result<std::unique_ptr<Session>> Session::open(const std::filesystem::path& libr
 }
 
 Result<std::vector<float>> Session::run(const Batch& batch, std::size_t& width) const {
+  TRY(auto states, run(batch));
+  const std::size_t tokens = batch.rows * batch.length;
+  if (tokens == 0 || states.size() % tokens != 0)
+    return fail(Errc::unsupported, "the embedder's model does not give states by token");
+  width = states.size() / tokens;
+  return states;
+}
+
+Result<std::vector<float>> Session::run(const Batch& batch) const {
   const State& state = *state_;
   const OrtApi& api = state.api;
   const std::array<std::int64_t, 2> shape{static_cast<std::int64_t>(batch.rows),
                                           static_cast<std::int64_t>(batch.length)};
-  const std::vector<std::int64_t> types(batch.ids.size(), 0);
+  const std::vector<std::int64_t> types =
+      batch.types.empty() ? std::vector<std::int64_t>(batch.ids.size(), 0) : batch.types;
   std::vector<std::unique_ptr<OrtValue, void (*)(OrtValue*)>> held;
   std::vector<const OrtValue*> values;
   std::vector<const char*> names;
@@ -155,11 +165,8 @@ Result<std::vector<float>> Session::run(const Batch& batch, std::size_t& width) 
   ONNXTensorElementDataType type{};
   TRY_VOID(state.check(api.GetTensorShapeElementCount(info.get(), &size), "to tell its output"));
   TRY_VOID(state.check(api.GetTensorElementType(info.get(), &type), "to tell its output"));
-  const std::size_t tokens = batch.rows * batch.length;
-  if (type != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT || tokens == 0 || size % tokens != 0) {
-    return fail(Errc::unsupported, "the embedder's model does not give states by token");
-  }
-  width = size / tokens;
+  if (type != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT)
+    return fail(Errc::unsupported, "the model does not give floats");
   float* data = nullptr;
   TRY_VOID(state.check(api.GetTensorMutableData(result.get(), reinterpret_cast<void**>(&data)),
                        "to give its output"));

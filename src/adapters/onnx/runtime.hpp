@@ -17,7 +17,8 @@ struct Batch {
   std::size_t rows = 0;
   std::size_t length = 0;
   std::vector<std::int64_t> ids;
-  std::vector<std::int64_t> mask;  // 1 for a token, 0 for padding
+  std::vector<std::int64_t> mask;     // 1 for a token, 0 for padding
+  std::vector<std::int64_t> types{};  // 1 for the tokens of a second text; empty: there is none
 };
 
 // Any thread may run it at any time.
@@ -31,6 +32,8 @@ class Session {
 
   // The model's first output, rows * length * width floats; `width` is told.
   Result<std::vector<float>> run(const Batch& batch, std::size_t& width) const;
+  // The model's first output as it is.
+  Result<std::vector<float>> run(const Batch& batch) const;
 
  private:
   struct State;

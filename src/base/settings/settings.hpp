@@ -59,6 +59,8 @@ struct Settings {
   std::optional<std::int64_t> max_history_turns;  // none: as many as fit
   std::int64_t memory_compression_threshold_pct = 85;
   bool compress_history = true;
+  bool recall_turns = true;
+  std::int64_t recalled_tokens = 1'000;
   bool rewrite_follow_ups = false;
   std::string summary_model;  // empty: the model of the request
   double summary_timeout_seconds = 20;
@@ -103,11 +105,12 @@ struct Settings {
   double idle_timeout_seconds = 60;         // between two reads from a client or an upstream
   bool kaito_compat = false;                // answer as RAGEngine does where we differ by default
   bool keep_prompts = false;                // in traces
+  bool console = true;                      // the web page at /
 
   // Chat with documents.
   std::int64_t max_sessions = 10'000;
-  std::int64_t max_session_turns = 1'000;
-  std::int64_t max_session_bytes = std::int64_t{4} << 20;
+  std::int64_t max_session_turns = 10'000;
+  std::int64_t max_session_bytes = std::int64_t{16} << 20;
   std::int64_t max_upload_jobs = 32;
   std::int64_t max_upload_bytes = std::int64_t{256} << 20;
   std::int64_t max_evaluation_runs = 8;

@@ -98,6 +98,10 @@ const std::array table{
     Setting{"compress_history", "", Flag{&Settings::compress_history},
             "Replace the oldest turns with a summary if a conversation is too long; false: drop turns and "
             "report it (F5)."},
+    Setting{"recall_turns", "", Flag{&Settings::recall_turns},
+            "Look for the question in turns that do not fit any more, and send those that answer it."},
+    Setting{"recalled_tokens", "", Whole{&Settings::recalled_tokens, 0, 1'000'000},
+            "Most tokens of such turns; never more than an eighth of the window."},
     Setting{"summary_model", "", Text{&Settings::summary_model},
             "Model that writes summaries; empty: the model of the request."},
     Setting{
@@ -164,8 +168,8 @@ const std::array table{
     Setting{"max_request_bytes", "", Whole{&Settings::max_request_bytes, 1'024, std::int64_t{1} << 40},
             "Largest request body in bytes; larger requests are refused before they are read."},
     Setting{"max_memory", "", Whole{&Settings::max_memory, 1'024, std::int64_t{1} << 50},
-            "Bytes of memory for all running requests, estimated as five times their bodies; above it, "
-            "clients get 503 with Retry-After."},
+            "Bytes of memory for all running requests, estimated as five times their bodies and twice their "
+            "unread answers; above it, clients get 503 with Retry-After."},
     Setting{"max_answer_bytes", "", Whole{&Settings::max_answer_bytes, 1'024, std::int64_t{1} << 40},
             "Largest answer of an upstream in bytes, if it is not streamed."},
     Setting{"request_timeout_seconds", "", Real{&Settings::request_timeout_seconds, 0.1, 86'400},
@@ -195,6 +199,8 @@ const std::array table{
             "Time limit in seconds for one question of an evaluation."},
     Setting{"keep_prompts", "", Flag{&Settings::keep_prompts},
             "Keep the text of requests and passages in traces."},
+    Setting{"console", "", Flag{&Settings::console},
+            "Serve the web console at / to browsers; false: JSON only."},
     Setting{"recall_memories", "", Flag{&Settings::recall_memories},
             "Add stored memories to every chat; false: only if a request has plimsoll.memory."},
     Setting{"memory_providers", "", Names{&Settings::memory_providers},

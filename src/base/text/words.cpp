@@ -1,12 +1,15 @@
 #include "base/text/words.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <unordered_map>
 #include <unordered_set>
 
 #include <libstemmer.h>
+#include <utf8proc.h>
 
 #include "base/text/text.hpp"
 #include "base/text/words_fold.hpp"
@@ -86,6 +89,14 @@ struct StemmerFree {
   void operator()(sb_stemmer* stemmer) const { sb_stemmer_delete(stemmer); }
 };
 
+// Words of Japanese rarely go on in another of its scripts, but particles follow them without a space.
+enum class JapaneseScript : std::uint8_t { none, hiragana, katakana };
+JapaneseScript script_of(char32_t c) {
+  if (c >= 0x3041 && c <= 0x309F) return JapaneseScript::hiragana;
+  if ((c >= 0x30A0 && c <= 0x30FF) || (c >= 0xFF66 && c <= 0xFF9F)) return JapaneseScript::katakana;
+  return JapaneseScript::none;
+}
+
 bool is_english(std::string_view word) {
   return std::all_of(word.begin(), word.end(), [](char c) { return (c >= 'a' && c <= 'z') || c == '\''; });
 }
@@ -141,6 +152,55 @@ class Stemmer {
 
   std::unique_ptr<sb_stemmer, StemmerFree> snowball_{sb_stemmer_new("english", "UTF_8")};
   std::array<KnownStem, 4096> known_{};
+};
+
+// Lower case with accents, composed. Empty: not valid.
+std::string lowered(std::string_view written) {
+  utf8proc_uint8_t* mapped = nullptr;
+  const auto size =
+      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(written.data()),
+                   static_cast<utf8proc_ssize_t>(written.size()), &mapped,
+                   static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD));
+  std::string out;
+  if (size > 0) out.assign(reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(size));
+  std::free(mapped);
+  return out;
+}
+
+// Stems words of one language other than English.
+class ForeignStemmer {
+ public:
+  explicit ForeignStemmer(TextLanguage language)
+      : language_(language), snowball_(sb_stemmer_new(std::string(name_of(language)).c_str(), "UTF_8")) {}
+
+  const Word& stem(std::string_view written, std::string_view folded) {
+    const auto known = known_.find(std::string(written));
+    if (known != known_.end()) return known->second;
+    constexpr std::size_t most_known = 50'000;
+    if (known_.size() >= most_known) known_.clear();
+    Word word;
+    word.stop = is_common_word(language_, folded);
+    word.stem = folded;
+    const std::string lower = lowered(written);
+    // A truncated word has no ending; a word with digits is a name.
+    const bool is_plain = written.size() < longest_word_bytes && !lower.empty() &&
+                          std::ranges::none_of(lower, [](char c) { return c >= '0' && c <= '9'; });
+    if (is_plain && snowball_) {
+      const sb_symbol* stem = sb_stemmer_stem(
+          snowball_.get(), reinterpret_cast<const sb_symbol*>(lower.data()), static_cast<int>(lower.size()));
+      const int size = stem != nullptr ? sb_stemmer_length(snowball_.get()) : 0;
+      if (size > 0) {
+        WordScanner scanner({reinterpret_cast<const char*>(stem), static_cast<std::size_t>(size)});
+        if (scanner.next()) word.stem = scanner.folded();
+      }
+    }
+    return known_.emplace(std::string(written), std::move(word)).first->second;
+  }
+
+ private:
+  TextLanguage language_;
+  std::unique_ptr<sb_stemmer, StemmerFree> snowball_;
+  std::unordered_map<std::string, Word> known_;
 };
 
 }  // namespace
@@ -248,11 +308,15 @@ bool WordScanner::read_part() {
 // At the start of an unspaced run, or inside one (`pair_end_` is set). Returns the pair that starts here, or
 // a single character if the run has only one. False: the run is over.
 bool WordScanner::read_pair() {
+  JapaneseScript script = JapaneseScript::none;
   const auto unspaced_at = [&](std::size_t at) -> std::size_t {
     if (at >= text_.size() || is_ascii(text_[at])) return 0;
     const DecodedCharacter c = decode_utf8(text_, at);
     const FoldedCharacter& folded = fold_character(c.code_point);
     if (folded.kind != CharacterKind::unspaced) return 0;
+    const JapaneseScript own = script_of(c.code_point);
+    if (at > at_ && own != script) return 0;
+    script = own;
     append(folded.text());
     return c.bytes;
   };
@@ -271,6 +335,15 @@ bool WordScanner::read_pair() {
 StemmedWord stem_word(std::string_view folded) {
   static thread_local const std::unique_ptr<Stemmer> stemmer = std::make_unique<Stemmer>();
   return stemmer->stem(folded);
+}
+
+StemmedWord stem_word(std::string_view written, std::string_view folded, TextLanguage language) {
+  if (language == TextLanguage::english) return stem_word(folded);
+  static thread_local std::array<std::unique_ptr<ForeignStemmer>, text_languages> stemmers;
+  auto& stemmer = stemmers[static_cast<std::size_t>(language)];
+  if (!stemmer) stemmer = std::make_unique<ForeignStemmer>(language);
+  const Word& word = stemmer->stem(written, folded);
+  return {word.stem, word.stop};
 }
 
 void read_words(std::string_view text, std::vector<Word>& out) {

@@ -4,8 +4,8 @@
 // its parts: "CORSMiddleware" gives "corsmiddleware", "cors" and "middleware". "dog's" and "don't"
 // are one word each, "l'eau" and "O'Reilly" are two. Scripts without spaces between words (Chinese,
 // Japanese, Korean, Thai, Lao, Khmer, Burmese) give each pair of adjacent characters, or a single isolated
-// character. Linear time; memory bounded by the longest word kept. Accepts any bytes: invalid
-// UTF-8 splits words. Thread-safe.
+// character; in Japanese a pair does not reach from kanji to kana or from one kana to the other. Linear time;
+// memory bounded by the longest word kept. Accepts any bytes: invalid UTF-8 splits words. Thread-safe.
 #pragma once
 
 #include <array>
@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/text/language.hpp"
 
 namespace plimsoll::base {
 
@@ -41,6 +43,7 @@ class WordScanner {
   std::string_view folded() const { return {word_.data(), size_}; }
   std::uint32_t start() const { return static_cast<std::uint32_t>(start_); }
   std::uint32_t end() const { return static_cast<std::uint32_t>(end_); }
+  std::string_view written() const { return text_.substr(start_, end_ - start_); }
 
  private:
   void read_word();
@@ -66,5 +69,9 @@ struct StemmedWord {
 
 // Stems a folded word. English only: words with other letters or digits are not changed.
 StemmedWord stem_word(std::string_view folded);
+
+// Stems a word of another language. `written`: as in the text, because endings have accents that folding
+// removes; the stem is folded.
+StemmedWord stem_word(std::string_view written, std::string_view folded, TextLanguage language);
 
 }  // namespace plimsoll::base

@@ -8,7 +8,7 @@
 #include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "count/chat/chat_body.hpp"
-#include "count/chat/chat_request.hpp"
+#include "count/chat/chat_content.hpp"
 #include "count/chat/chat_segments.hpp"
 #include "count/chat/chat_templates.hpp"
 #include "count/chat/images.hpp"
@@ -19,7 +19,7 @@ namespace plimsoll {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using count::ChatRequest;
+using count::ChatContent;
 using count::MessageShape;
 using count::NamedTemplate;
 using count::Rendered;
@@ -62,7 +62,7 @@ void weaken(ChatCount& counted, Exactness exactness, std::string_view why) {
 
 // ---- Rendering ----
 
-count::TemplateInput input_of(const Tokenizer& tokenizer, const Format& format, const ChatRequest& request,
+count::TemplateInput input_of(const Tokenizer& tokenizer, const Format& format, const ChatContent& request,
                               const ChatOptions& options) {
   const TokenizerInfo& info = tokenizer.info();
   count::TemplateInput input;
@@ -91,7 +91,7 @@ bool takes_lists(const std::string& text, count::TemplateInput input) {
 }
 
 // Templates expect different input shapes, and servers adapt: uses the first shape that renders.
-Result<Rendered> render(const std::string& text, const ChatRequest& request, count::TemplateInput input) {
+Result<Rendered> render(const std::string& text, const ChatContent& request, count::TemplateInput input) {
   const bool lists = has_listed_content(request) && takes_lists(text, input);
   const bool no_developer = text.find("developer") == std::string::npos;
   Result<Rendered> first = fail(Errc::bad_input, "nothing to render");
@@ -111,7 +111,7 @@ Result<Rendered> render(const std::string& text, const ChatRequest& request, cou
 
 // Lowers the exactness for one of our templates. Those compared with the vendor's give the same text
 // for chats without tools; the format of tools may differ.
-void weaken_by_format(const Format& format, const ChatRequest& request, ChatCount& counted) {
+void weaken_by_format(const Format& format, const ChatContent& request, ChatCount& counted) {
   if (format.named == nullptr) return;
   if (format.guessed)
     weaken(counted, Exactness::estimated,
@@ -129,7 +129,7 @@ void weaken_by_format(const Format& format, const ChatRequest& request, ChatCoun
            "a server may render tools differently than the template of the family");
 }
 
-Result<void> count_rendered(const Tokenizer& tokenizer, const Format& format, const ChatRequest& request,
+Result<void> count_rendered(const Tokenizer& tokenizer, const Format& format, const ChatContent& request,
                             const ChatOptions& options, ChatCount& counted) {
   TRY(Rendered rendered, render(format.text, request, input_of(tokenizer, format, request, options)));
   const std::size_t messages = request.messages().size();
@@ -155,7 +155,7 @@ Result<void> count_rendered(const Tokenizer& tokenizer, const Format& format, co
 
 // ---- OpenAI's rules ----
 
-void count_by_rule(const Tokenizer& tokenizer, const Format& format, const ChatRequest& request,
+void count_by_rule(const Tokenizer& tokenizer, const Format& format, const ChatContent& request,
                    ChatCount& counted) {
   const bool old = format.named->name == "openai-0301";
   count::OpenaiCount parts =
@@ -174,7 +174,7 @@ void count_by_rule(const Tokenizer& tokenizer, const Format& format, const ChatR
 
 // Some servers add these fields to the prompt, in unpublished formats. They are counted as given, which is
 // about the size that most servers use.
-void count_shown(const Tokenizer& tokenizer, const ChatRequest& request, ChatCount& counted) {
+void count_shown(const Tokenizer& tokenizer, const ChatContent& request, ChatCount& counted) {
   for (const auto& [field, value] : request.shown) {
     counted.tools += tokenizer.count(base::json_text(value), Specials::plain);
     weaken(counted, Exactness::estimated,
@@ -206,7 +206,7 @@ Tokens attachment_tokens(const count::ChatAttachment& attachment) {
 }
 
 // Counted with the images.
-void count_attachments(const ChatRequest& request, ChatCount& counted) {
+void count_attachments(const ChatContent& request, ChatCount& counted) {
   std::size_t elsewhere = 0;
   for (const count::ChatAttachment& attachment : request.attachments) {
     const Tokens tokens = attachment_tokens(attachment);
@@ -223,7 +223,7 @@ void count_attachments(const ChatRequest& request, ChatCount& counted) {
            fmt::format("{} of them are not in the request and were not counted", elsewhere));
 }
 
-Result<void> count_images(const Format& format, const ChatRequest& request, const ChatOptions& options,
+Result<void> count_images(const Format& format, const ChatContent& request, const ChatOptions& options,
                           ChatCount& counted) {
   std::map<std::string, std::size_t> unknown;
   for (const std::string& type : request.unknown_parts) ++unknown[type.substr(0, 40)];
@@ -302,7 +302,7 @@ Result<std::vector<TokenId>> encode_chat(const Tokenizer& tokenizer, std::string
 
 Result<ChatCount> count::count_chat_body(const Tokenizer& tokenizer, const Json& body,
                                          const ChatOptions& options) {
-  TRY(const ChatRequest request, read_chat_request(body));
+  TRY(const ChatContent request, read_chat_content(body));
   TRY(const Format format, choose_format(tokenizer, options));
   ChatCount counted;
   counted.template_used = format.origin;

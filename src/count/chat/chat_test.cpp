@@ -9,7 +9,7 @@
 #include "base/paths.hpp"
 #include "base/sha256.hpp"
 #include "base/source_dir.hpp"
-#include "count/chat/chat_request.hpp"
+#include "count/chat/chat_content.hpp"
 #include "count/chat/openai_overhead.hpp"
 #include "plimsoll/tokenizers.hpp"
 

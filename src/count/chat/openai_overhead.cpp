@@ -92,7 +92,7 @@ std::string openai_tools_text(const Json& tools) {
   return text + "} // namespace functions";
 }
 
-OpenaiCount count_openai(const Tokenizer& tokenizer, const ChatRequest& request, const OpenaiRule& rule) {
+OpenaiCount count_openai(const Tokenizer& tokenizer, const ChatContent& request, const OpenaiRule& rule) {
   OpenaiCount counted;
   counted.format = rule.reply;
   bool system_opens = request.tools.is_array();  // tools follow the first system text, after a newline

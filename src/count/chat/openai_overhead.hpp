@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "count/chat/chat_request.hpp"
+#include "count/chat/chat_content.hpp"
 #include "plimsoll/count.hpp"
 
 namespace plimsoll::count {
@@ -28,7 +28,7 @@ struct OpenaiCount {
   bool certain = true;  // false if it has tools or tool calls
 };
 
-OpenaiCount count_openai(const Tokenizer& tokenizer, const ChatRequest& request, const OpenaiRule& rule);
+OpenaiCount count_openai(const Tokenizer& tokenizer, const ChatContent& request, const OpenaiRule& rule);
 
 // Returns the tools as the model sees them: "namespace functions {\n\n// ...\ntype get_weather = (_: {...})
 // => any;\n\n} ..."

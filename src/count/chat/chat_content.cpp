@@ -1,4 +1,4 @@
-#include "count/chat/chat_request.hpp"
+#include "count/chat/chat_content.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -61,7 +61,7 @@ std::optional<ChatAttachment> read_attachment(std::string_view type, const Json&
   return std::nullopt;
 }
 
-Result<void> read_part(const Json& part, std::size_t message, ChatRequest& request) {
+Result<void> read_part(const Json& part, std::size_t message, ChatContent& request) {
   if (!part.is_object())
     return fail(Errc::bad_input, "messages[{}].content has an element that is not an object", message);
   const std::string type = text_of(part, "type");
@@ -82,7 +82,7 @@ Result<void> read_part(const Json& part, std::size_t message, ChatRequest& reque
   return {};
 }
 
-Result<void> read_message(const Json& message, std::size_t index, ChatRequest& request) {
+Result<void> read_message(const Json& message, std::size_t index, ChatContent& request) {
   if (!message.is_object()) return fail(Errc::bad_input, "messages[{}] is not an object", index);
   const Json& named = member(message, "role");
   const std::string_view role =
@@ -103,7 +103,7 @@ Result<void> read_message(const Json& message, std::size_t index, ChatRequest& r
   return {};
 }
 
-Result<void> read_tools(const Json& body, ChatRequest& request) {
+Result<void> read_tools(const Json& body, ChatContent& request) {
   const Json& tools = member(body, "tools");
   const Json& functions = member(body, "functions");
   if (!tools.is_array() && !tools.is_null()) return fail(Errc::bad_input, "tools is not a list");
@@ -127,7 +127,7 @@ bool has_schema(const Json& format) {
   return format.is_object() && format.size() > (format.contains("type") ? 1U : 0U);
 }
 
-void read_shown(const Json& body, ChatRequest& request) {
+void read_shown(const Json& body, ChatContent& request) {
   if (const Json& format = member(body, "response_format"); has_schema(format))
     request.shown.emplace_back("response_format", format);
   for (const char* field : {"json_schema", "documents", "chat_template"})
@@ -177,12 +177,12 @@ std::string joined_text(const Json& content) {
   return joined;
 }
 
-bool has_listed_content(const ChatRequest& request) {
+bool has_listed_content(const ChatContent& request) {
   return std::ranges::any_of(request.messages(),
                              [](const Json& message) { return member(message, "content").is_array(); });
 }
 
-Json shaped_messages(const ChatRequest& request, const MessageShape& shape) {
+Json shaped_messages(const ChatContent& request, const MessageShape& shape) {
   Json messages = request.messages();
   for (Json& message : messages) {
     shape_content(message, shape);
@@ -206,10 +206,10 @@ Result<Json> parse_request(std::string_view text) {
   }
 }
 
-Result<ChatRequest> read_chat_request(const Json& body) {
+Result<ChatContent> read_chat_content(const Json& body) {
   const Json& messages = body.is_array() ? body : member(body, "messages");
   if (!messages.is_array()) return fail(Errc::bad_input, "the request has no list of messages");
-  ChatRequest request;
+  ChatContent request;
   request.given_messages = &messages;
   for (std::size_t i = 0; i < messages.size(); ++i) TRY_VOID(read_message(messages[i], i, request));
   TRY_VOID(read_tools(body, request));

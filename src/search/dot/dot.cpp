@@ -1,4 +1,4 @@
-#include "search/dot.hpp"
+#include "search/dot/dot.hpp"
 
 #include <array>
 #include <vector>

@@ -1,7 +1,7 @@
 // Compiled with -mavx512f -mavx512bw; called only if the CPU supports them.
 #include <immintrin.h>
 
-#include "search/dot.hpp"
+#include "search/dot/dot.hpp"
 
 namespace plimsoll::search {
 

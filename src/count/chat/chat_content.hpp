@@ -25,7 +25,7 @@ struct ChatAttachment {
   std::size_t bytes = 0;  // of the data; 0: not in the request
 };
 
-struct ChatRequest {
+struct ChatContent {
   // As given, each an object with a role; points into the parsed body, which must outlive this.
   const nlohmann::ordered_json* given_messages = nullptr;
   const nlohmann::ordered_json& messages() const { return *given_messages; }
@@ -43,7 +43,7 @@ struct ChatRequest {
 Result<nlohmann::ordered_json> parse_request(std::string_view text);
 
 // `body`: an object with messages, or only their array.
-Result<ChatRequest> read_chat_request(const nlohmann::ordered_json& body);
+Result<ChatContent> read_chat_content(const nlohmann::ordered_json& body);
 
 // Servers differ in how they pass a request to a template; these are the variants.
 struct MessageShape {
@@ -53,9 +53,9 @@ struct MessageShape {
   bool developer_as_system = false;
 };
 
-nlohmann::ordered_json shaped_messages(const ChatRequest& request, const MessageShape& shape);
+nlohmann::ordered_json shaped_messages(const ChatContent& request, const MessageShape& shape);
 
-bool has_listed_content(const ChatRequest& request);
+bool has_listed_content(const ChatContent& request);
 
 // Returns all text of a message's content.
 std::string joined_text(const nlohmann::ordered_json& content);
