@@ -8,6 +8,7 @@
 // docs/chat-templates.md says what is exact and what is not.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,21 @@
 #include "plimsoll/tokens.hpp"
 
 namespace plimsoll {
+
+// What a client asks for.
+enum class RequestKind : std::uint8_t { chat, completion, response, embedding, ollama_embedding };
+
+// OpenAI's route for it, or Ollama's.
+constexpr std::string_view route_of(RequestKind kind) {
+  switch (kind) {
+    case RequestKind::chat: return "/v1/chat/completions";
+    case RequestKind::completion: return "/v1/completions";
+    case RequestKind::response: return "/v1/responses";
+    case RequestKind::embedding: return "/v1/embeddings";
+    case RequestKind::ollama_embedding: return "/api/embed";
+  }
+  return "";
+}
 
 struct ChatOptions {
   // "": the tokenizer's own template, else the one for its name. Or a name of chat_templates(), or a

@@ -102,10 +102,12 @@ struct PlannedSection {
 
 struct PlannedPiece {
   SectionKind section = SectionKind::history;
-  std::string id;     // "messages[3]", or the id of a passage or fact
+  std::string id;     // "messages[3]", or the id of a passage, fact or older turn
   Tokens tokens = 0;  // with the template's tokens around it
   Fate fate = Fate::kept;
   std::string reason;
+  std::optional<std::size_t> message{};  // its place in the request, if it is one of its messages
+  bool is_recalled = false;              // an older turn that was found for the question
 };
 
 // The summary that replaces the oldest turns (F5).

@@ -31,8 +31,8 @@ struct SessionInfo {
 // Limits of one owner's sessions. Above a limit the oldest are deleted: whole questions with their answers,
 // and whole sessions by last use. The latest message always stays.
 struct SessionLimits {
-  std::int64_t turns = 1'000;  // of one session
-  std::int64_t bytes = std::int64_t{4} << 20;
+  std::int64_t turns = 10'000;  // of one session
+  std::int64_t bytes = std::int64_t{16} << 20;
   std::int64_t sessions = 10'000;
 };
 
@@ -56,6 +56,12 @@ struct SummaryLimits {
   std::int64_t count = 10'000;
   std::int64_t age_ms = std::int64_t{90} * 24 * 3600 * 1000;
   std::int64_t bytes = std::int64_t{256} << 20;  // with the replaced turns
+};
+
+// Vectors of the sentences of one turn, for finding it again.
+struct TurnVector {
+  std::string hash;   // of the turn's text
+  std::string bytes;  // as the ranking keeps them
 };
 
 enum class RunState : std::uint8_t { running, done, failed, interrupted };
@@ -92,7 +98,7 @@ class SessionStore {
   virtual Result<std::vector<Turn>> turns(std::string_view owner, std::string_view session) = 0;
   // Most recently used first.
   virtual Result<std::vector<SessionInfo>> sessions(std::string_view owner, std::size_t limit) = 0;
-  // Deletes a session with its summaries. False: there was neither.
+  // Deletes a session with its summaries and vectors. False: there was none of them.
   virtual Result<bool> forget(std::string_view owner, std::string_view session) = 0;
 
   // Stores a summary; replaces one with the same hash. Stores nothing if its turns (`at_ms`) are older than
@@ -105,6 +111,15 @@ class SessionStore {
   // Without its originals; not_found.
   virtual Result<KeptSummary> summary(std::string_view owner, std::string_view session,
                                       std::string_view hash) = 0;
+
+  // Stores vectors of turns by one embedder; deletes the owner's that are older than `age_ms`. Stores nothing
+  // if `at_ms`, the time of the request, is before the deletion of the session.
+  virtual Result<void> keep_turn_vectors(std::string_view owner, std::string_view session,
+                                         std::string_view embedder, std::span<const TurnVector> vectors,
+                                         std::int64_t at_ms, std::int64_t age_ms) = 0;
+  // In any order.
+  virtual Result<std::vector<TurnVector>> turn_vectors(std::string_view owner, std::string_view session,
+                                                       std::string_view embedder) = 0;
 
   // Stores a run; one that has already ended is stored with its outcome. While there are more than `most`
   // ended runs of the same owner and kind, the oldest are deleted.

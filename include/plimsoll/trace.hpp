@@ -33,11 +33,18 @@ struct Usage {
   std::optional<Tokens> cached{};    // part of `input`
 };
 
+// The number by which a protocol says how a request ended: HTTP's status, whatever the client's protocol.
+// Adapters and the gateway give it its meaning; between them it is passed on.
+enum class ReplyCode : int { none = 0 };
+constexpr int number_of(ReplyCode code) {
+  return static_cast<int>(code);
+}
+
 // One request to an upstream; an answer may need several.
 struct TraceAttempt {
   std::string upstream;
   std::string model;
-  int status = 0;       // 0: no reply
+  ReplyCode code{};     // none: no reply
   std::string outcome;  // "answered", "overflow: the window is 4,096", "connection refused"
   Tokens window = 0;    // of the plan
   std::int64_t took_us = 0;
@@ -52,6 +59,14 @@ struct TracePassage {
   std::string reason;
   std::string text;                                       // only if prompts are stored
   std::uint64_t page = 0, first_line = 0, last_line = 0;  // from 1; 0: not known
+};
+
+// A document that the search found, and no passage of which was sent.
+struct TraceLeftOut {
+  std::string document;  // its key
+  double score = 0;      // of its best sentence, as above
+  double relevance = 0;  // of its best sentence, comparable between queries
+  std::string reason;
 };
 
 // Tokens of a section of the prompt or of the output: "template", "system", "tools", "memory", "history",
@@ -75,7 +90,7 @@ struct Trace {
   std::string index;  // that was searched, or empty
   bool stream = false;
   bool changed = false;  // false: the request was forwarded byte for byte
-  int status = 0;        // of the answer, by HTTP's numbers, whatever the client's protocol
+  ReplyCode code{};      // of the answer
   std::string error;     // why there was no answer
   std::string finish_reason;
 
@@ -92,6 +107,8 @@ struct Trace {
 
   std::vector<TraceAttempt> attempts;
   std::vector<TracePassage> passages;
+  std::vector<TraceLeftOut> left_out;  // the best of them
+  std::int64_t left_out_total = 0;
   std::vector<std::string> warnings;
   std::string prompt;  // the body as sent, only if prompts are stored
   // Ids of our own facts in the prompt; not stored. If a fact is deleted before its trace is stored, the
@@ -99,11 +116,11 @@ struct Trace {
   std::vector<std::string> facts;
 };
 
-// Returns the status that a request has in its trace if it fails with this error.
-int recorded_status(Errc code);
-inline constexpr int status_of_limits = 429;  // a limit of its owner did not allow it
+// Returns the code of a request that fails with this error.
+ReplyCode reply_code(Errc code);
+inline constexpr ReplyCode code_of_limits{429};  // a limit of its owner did not allow it
 constexpr bool was_answered(const Trace& trace) {
-  return trace.status >= 200 && trace.status < 300;
+  return number_of(trace.code) >= 200 && number_of(trace.code) < 300;
 }
 
 // Returns one JSON object, schema 1, on one line. read_trace reads it back; damaged: anything else.

@@ -9,21 +9,27 @@
 #include <string>
 #include <vector>
 
+#include "plimsoll/chat.hpp"
 #include "plimsoll/http_stream.hpp"
 #include "plimsoll/tokens.hpp"
 #include "plimsoll/trace.hpp"
 
 namespace plimsoll {
 
+// A request in the API of the client, for a server that speaks the same one.
+struct NativeRequest {
+  std::string body;
+  std::vector<HttpHeader> headers{};  // of the client, that belong to the API
+};
+
 struct UpstreamRequest {
-  std::string method = "POST";
-  std::string route;  // OpenAI's: "/v1/chat/completions", "/v1/embeddings"
+  RequestKind kind = RequestKind::chat;
   std::string body;   // sent byte for byte to an OpenAI-compatible server
   std::string model;  // the server's name for it
   std::string owner;  // cached prompts of one owner are not used for another
   bool stream = false;
   // The window to load the model with, if the server lets us choose (U2).
-  std::optional<Tokens> num_ctx;
+  std::optional<Tokens> load_window{};
   // What the plan reserves for the answer: sent to a server that requires a limit, where the body has none.
   // 0: not known.
   Tokens answer = 0;
@@ -31,6 +37,8 @@ struct UpstreamRequest {
   bool refuse_inexpressible = true;
   // The body may have fields that only Anthropic's API knows. Other servers do not get them.
   bool has_anthropic_fields = false;
+  // Sent as it is, instead of the body. The reply is then native too.
+  std::optional<NativeRequest> native{};
   std::size_t longest_answer = std::size_t{64} << 20;  // bytes; of a stream: of one event
 };
 
@@ -46,7 +54,11 @@ enum class Took : std::uint8_t {
 // How a reply begins.
 struct ReplyInfo {
   Took took = Took::answers;
-  bool streams = false;                                    // events follow; else one body
+  ReplyCode code{};              // for the trace
+  std::string outcome{};         // in words: "answered", "status 503"
+  bool may_be_too_long = false;  // the request may have been refused because it does not fit
+  bool streams = false;          // events follow; else one body
+  bool is_native = false;        // in the form of the API that UpstreamRequest::native has
   std::optional<std::chrono::milliseconds> retry_after{};  // asked for by the server
   std::string left_out{};  // fields that the server's API does not support, separated by commas
   // The reply as the server described it. Only protocols of clients look into it, to pass it on.

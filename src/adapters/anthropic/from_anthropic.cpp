@@ -1,6 +1,7 @@
 #include "adapters/anthropic/from_anthropic.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -266,6 +267,63 @@ Result<std::string> to_completion(std::string_view text, const Identity& identit
   completion["choices"] = Json::array({std::move(choice)});
   if (Json usage = usage_of(member(reply, "usage")); !usage.is_null()) completion["usage"] = std::move(usage);
   return base::json_text(completion);
+}
+
+// ---- Replies that stay as they are ----
+
+namespace {
+
+void take_usage(const Json& usage, Usage& out) {
+  const Json told = usage_of(usage);
+  if (told.is_null()) return;
+  out.input = told["prompt_tokens"].get<Tokens>();
+  out.answer = told["completion_tokens"].get<Tokens>();
+  out.cached = told["prompt_tokens_details"]["cached_tokens"].get<Tokens>();
+}
+
+// Figures of usage are told by several events, each with the newest of some of them.
+class NativeEvents {
+ public:
+  void read(AnswerEvent& event) {
+    constexpr std::string_view words = R"({"type":"content_block_delta")";  // most events
+    if (event.data.empty() || event.data.starts_with(words)) return;
+    const Json json = base::parse_json(event.data);
+    const std::string type = text_in(json, "type");
+    event.is_done = type == "message_stop" || type == "error";
+    event.facts.is_error = type == "error";
+    usage_.update(usage_in(member(json, "message")));
+    usage_.update(usage_in(json));
+    if (type == "message_start" || type == "message_delta") take_usage(usage_, event.facts.usage);
+    if (const std::string reason = text_in(member(json, "delta"), "stop_reason"); !reason.empty())
+      event.facts.finish_reason = finish_reason(reason, false);
+  }
+
+ private:
+  static Json usage_in(const Json& object) {
+    Json numbers = Json::object();
+    for (const auto& [name, value] : member(object, "usage").items())
+      if (value.is_number_unsigned()) numbers[name] = value;
+    return numbers;
+  }
+
+  Json usage_ = Json::object();
+};
+
+ReplyFacts native_facts(std::string_view body) {
+  ReplyFacts facts;
+  const Json reply = base::parse_json(body);
+  take_usage(member(reply, "usage"), facts.usage);
+  if (const std::string reason = text_in(reply, "stop_reason"); !reason.empty())
+    facts.finish_reason = finish_reason(reason, false);
+  facts.is_error = !member(reply, "error").is_null();
+  return facts;
+}
+
+}  // namespace
+
+base::ReplyForm native_form() {
+  auto events = std::make_shared<NativeEvents>();
+  return {[events](AnswerEvent& event) { events->read(event); }, native_facts};
 }
 
 std::string to_error(int status, std::string_view body) {

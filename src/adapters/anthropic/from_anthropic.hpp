@@ -14,6 +14,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/chat_reply.hpp"
 #include "base/translated_reply.hpp"
 #include "plimsoll/result.hpp"
 
@@ -56,6 +57,9 @@ class EventWriter {
 
 // The reply to a request without `stream`. An error in it becomes upstream_failed.
 Result<std::string> to_completion(std::string_view reply, const Identity& identity);
+
+// Reads replies that go to the client as they are.
+base::ReplyForm native_form();
 
 // The body of an error in OpenAI's form, with the message and type that the server gave.
 std::string to_error(int status, std::string_view body);

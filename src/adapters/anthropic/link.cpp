@@ -1,5 +1,8 @@
 #include "adapters/anthropic/link.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "adapters/anthropic/event_reader.hpp"
 #include "adapters/anthropic/from_anthropic.hpp"
 #include "adapters/anthropic/to_anthropic.hpp"
@@ -36,15 +39,15 @@ ReplyHead head_of(const ReplyHead& from, std::string type, const std::vector<std
 // Anthropic's events as OpenAI's.
 using Events = base::TranslatedStream<EventReader, EventWriter>;
 
-tl::unexpected<Error> no_such_route(std::string_view route) {
-  if (route == "/v1/embeddings" || route == "/api/embed")
+tl::unexpected<Error> no_such_route(RequestKind kind) {
+  if (kind == RequestKind::embedding || kind == RequestKind::ollama_embedding)
     return fail(Errc::bad_input,
                 "Anthropic's servers compute no embeddings: name the model of another upstream, or "
                 "all-minilm-l6-v2, which this program computes itself");
   return fail(Errc::bad_input,
               "Anthropic's servers have no {}: send the prompt as a message to /v1/chat/completions or "
               "/v1/messages",
-              route);
+              route_of(kind));
 }
 
 class Link final : public UpstreamLink {
@@ -52,16 +55,21 @@ class Link final : public UpstreamLink {
   Link(HttpStreams& streams, AnthropicConfig config)
       : streams_(streams), root_(root_of(std::move(config.root))) {
     if (!config.key.empty()) headers_.push_back({"x-api-key", config.key.reveal()});
-    headers_.push_back({"anthropic-version", api_version});
     headers_.push_back({"Content-Type", "application/json"});
   }
 
   Awaitable<Result<std::unique_ptr<UpstreamReply>>> send(UpstreamRequest request,
                                                          Deadline deadline) override {
-    if (request.route != "/v1/chat/completions") co_return no_such_route(request.route);
+    if (request.kind != RequestKind::chat) co_return no_such_route(request.kind);
+    if (request.native) {
+      CO_TRY(std::unique_ptr<HttpStream> reply,
+             co_await ask(*std::move(request.native), request.stream, deadline));
+      co_return base::native_reply(std::move(reply), request.longest_answer, native_form());
+    }
     CO_TRY(Translated translated, to_anthropic(request));
-    CO_TRY(std::unique_ptr<HttpStream> reply,
-           co_await ask(std::move(translated.body), request.stream, deadline));
+    NativeRequest ours;
+    ours.body = std::move(translated.body);
+    CO_TRY(std::unique_ptr<HttpStream> reply, co_await ask(std::move(ours), request.stream, deadline));
     const bool is_good = reply->head().status < 400;
     if (is_good && reply->head().header("content-type").starts_with("text/event-stream")) {
       ReplyHead head = head_of(reply->head(), "text/event-stream", translated.left_out);
@@ -83,9 +91,13 @@ class Link final : public UpstreamLink {
   }
 
  private:
-  Awaitable<Opened> ask(std::string body, bool stream, Deadline deadline) {
-    HttpRequest request{"POST", root_ + "/v1/messages", headers_, std::move(body)};
+  Awaitable<Opened> ask(NativeRequest asked, bool stream, Deadline deadline) {
+    HttpRequest request{"POST", root_ + "/v1/messages", headers_, std::move(asked.body)};
     request.headers.push_back({"Accept", stream ? "text/event-stream" : "application/json"});
+    const bool names_version = std::ranges::any_of(
+        asked.headers, [](const HttpHeader& one) { return one.name == "anthropic-version"; });
+    if (!names_version) request.headers.push_back({"anthropic-version", api_version});
+    std::ranges::move(asked.headers, std::back_inserter(request.headers));
     auto reply = co_await streams_.open(std::move(request), deadline);
     co_return reply;
   }

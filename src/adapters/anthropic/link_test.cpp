@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/testing_streams.hpp"
+#include "contract/upstream/upstream_contract.hpp"
 
 namespace plimsoll::anthropic {
 namespace {
@@ -15,7 +16,6 @@ using base::wait_for;
 
 UpstreamRequest chat(bool stream) {
   UpstreamRequest request;
-  request.route = "/v1/chat/completions";
   request.model = "m";
   request.body = R"({"messages":[{"role":"user","content":"hi"}],"seed":2})";
   request.stream = stream;
@@ -115,13 +115,63 @@ TEST(AnthropicLink, AnswersAndErrsInOneObject) {
   }
 }
 
+TEST(AnthropicLink, SendsANativeRequestAsItIsAndReadsTheFactsOfItsReply) {
+  const std::string whole = R"({ "content":[], "stop_reason":"max_tokens",
+    "usage":{"input_tokens":1,"cache_read_input_tokens":5,"output_tokens":3}})";
+  UpstreamRequest request = chat(false);
+  request.native =
+      NativeRequest{R"({ "x" : 1 })", {{"anthropic-version", "2026-10-21"}, {"anthropic-beta", "b"}}};
+  FakeStreams streams({200, {{"content-type", "application/json"}}}, {whole});
+  const auto link = make_anthropic(streams, {"http://host", base::Secret("geheim")});
+  auto reply = wait_for(link->send(request, soon()));
+  ASSERT_TRUE(reply) << reply.error().what;
+  EXPECT_EQ(streams.asked.body, R"({ "x" : 1 })");
+  EXPECT_EQ(header(streams.asked, "anthropic-version"), "2026-10-21");
+  EXPECT_EQ(header(streams.asked, "anthropic-beta"), "b");
+  EXPECT_EQ(header(streams.asked, "x-api-key"), "geheim");
+  EXPECT_TRUE((*reply)->info().is_native);
+  const auto body = wait_for((*reply)->body(std::chrono::seconds(5), soon()));
+  ASSERT_TRUE(body) << body.error().what;
+  EXPECT_EQ(body->text, whole);
+  EXPECT_EQ(body->facts.usage.input, 6);
+  EXPECT_EQ(body->facts.usage.answer, 3);
+  EXPECT_EQ(body->facts.finish_reason, "length");
+}
+
+TEST(AnthropicLink, PassesNativeEventsOnAndKnowsTheLastOne) {
+  UpstreamRequest request = chat(true);
+  request.native = NativeRequest{"{}", {}};
+  const std::string start =
+      "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":9,"
+      "\"output_tokens\":1}}}\n\n";
+  const std::string delta =
+      "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},"
+      "\"usage\":{\"output_tokens\":4}}\n\n";
+  FakeStreams streams(streaming(), {start + first_event + delta + last_event});
+  const auto link = make_anthropic(streams, {"http://host", {}});
+  auto reply = wait_for(link->send(request, soon()));
+  ASSERT_TRUE(reply) << reply.error().what;
+  EXPECT_EQ(header(streams.asked, "anthropic-version"), "2023-06-01");
+  const auto events = wait_for((*reply)->next(std::chrono::seconds(5), soon()));
+  ASSERT_TRUE(events) << events.error().what;
+  EXPECT_EQ(events->bytes, start + first_event + delta + last_event);
+  ASSERT_EQ(events->each.size(), 4U);
+  EXPECT_EQ(events->each[0].facts.usage.input, 9);
+  EXPECT_FALSE(events->each[1].facts.usage.input);
+  EXPECT_EQ(events->each[2].facts.usage.input, 9);
+  EXPECT_EQ(events->each[2].facts.usage.answer, 4);
+  EXPECT_EQ(events->each[2].facts.finish_reason, "stop");
+  EXPECT_FALSE(events->each[2].is_done);
+  EXPECT_TRUE(events->each[3].is_done);
+}
+
 TEST(AnthropicLink, RefusesOtherRoutesAndSaysWhatToDo) {
   FakeStreams streams({200, {}}, {"{}"});
   const auto link = make_anthropic(streams, {"http://host", {}});
-  for (const auto& [route, advice] : {std::pair{"/v1/completions", "/v1/chat/completions"},
-                                      std::pair{"/v1/embeddings", "all-minilm-l6-v2"}}) {
+  for (const auto& [kind, advice] : {std::pair{RequestKind::completion, "/v1/chat/completions"},
+                                     std::pair{RequestKind::embedding, "all-minilm-l6-v2"}}) {
     UpstreamRequest request;
-    request.route = route;
+    request.kind = kind;
     const auto reply = wait_for(link->send(request, soon()));
     ASSERT_FALSE(reply);
     EXPECT_EQ(reply.error().code, Errc::bad_input);
@@ -131,4 +181,28 @@ TEST(AnthropicLink, RefusesOtherRoutesAndSaysWhatToDo) {
 }
 
 }  // namespace
+INSTANTIATE_TEST_SUITE_P(
+    Anthropic, UpstreamContract,
+    testing::Values(UpstreamMaker{
+        "Anthropic",
+        [](HttpStreams& streams) {
+          return make_anthropic(streams, {"http://host", {}});
+        },
+        R"({"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"Ten feet."}],)"
+        R"("stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":21,"output_tokens":3}})",
+        "text/event-stream",
+        {"event: message_start\ndata: "
+         "{\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\",\"content\":[],"
+         "\"usage\":{\"input_tokens\":21,\"output_tokens\":1}}}\n\n",
+         "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":"
+         "{\"type\":\"text\",\"text\":\"\"}}\n\n",
+         "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":"
+         "{\"type\":\"text_delta\",\"text\":\"Ten feet.\"}}\n\n",
+         "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n",
+         "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},"
+         "\"usage\":{\"output_tokens\":3}}\n\n",
+         "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"},
+        R"({"type":"error","error":{"type":"invalid_request_error","message":"the prompt is too long"}})"}),
+    [](const auto& made) { return made.param.name; });
+
 }  // namespace plimsoll::anthropic

@@ -10,7 +10,6 @@ using Json = nlohmann::json;
 
 UpstreamRequest asking(std::string body, bool refuse = true) {
   UpstreamRequest request;
-  request.route = "/v1/chat/completions";
   request.body = std::move(body);
   request.model = "claude-sonnet-4-5";
   request.refuse_inexpressible = refuse;

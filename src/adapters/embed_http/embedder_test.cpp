@@ -1,7 +1,11 @@
 #include "adapters/embed_http/embedder.hpp"
 
+#include <mutex>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include "contract/embedder/embedder_contract.hpp"
 
 namespace plimsoll::embed_http {
 namespace {
@@ -10,6 +14,7 @@ namespace {
 class FakeServer final : public HttpClient {
  public:
   Result<HttpReply> send(const HttpRequest& request, Deadline) override {
+    const std::lock_guard lock(mutex_);
     requests.push_back(request);
     if (status != 200) return HttpReply{.status = status, .location = "", .body = error};
     const auto inputs = nlohmann::json::parse(request.body)["input"];
@@ -28,6 +33,9 @@ class FakeServer final : public HttpClient {
   std::vector<HttpRequest> requests;
   int status = 200;
   std::string error;
+
+ private:
+  std::mutex mutex_;
 };
 
 const Deadline patience = Deadline::after(std::chrono::minutes(1));
@@ -40,6 +48,19 @@ Options options(Dialect dialect) {
           .name = "openai:m",
           .key = base::Secret("sk-secret"),
           .texts_per_request = 2};
+}
+
+// An embedder with a server of its own.
+Result<std::shared_ptr<Embedder>> with_server(Dialect dialect) {
+  struct Both {
+    FakeServer server;
+    std::unique_ptr<Embedder> embedder;
+  };
+  auto both = std::make_shared<Both>();
+  auto made = make_embedder(both->server, options(dialect), patience);
+  if (!made) return tl::unexpected(made.error());
+  both->embedder = *std::move(made);
+  return std::shared_ptr<Embedder>(both, both->embedder.get());
 }
 
 TEST(HttpEmbedder, SendsBatchesAndGivesUnitVectorsInOrder) {
@@ -88,3 +109,14 @@ TEST(HttpEmbedder, RefusesRepliesThatAreNotVectors) {
 
 }  // namespace
 }  // namespace plimsoll::embed_http
+
+namespace plimsoll {
+
+INSTANTIATE_TEST_SUITE_P(
+    Http, EmbedderContract,
+    testing::Values(
+        EmbedderMaker{"OpenAi", [] { return embed_http::with_server(embed_http::Dialect::openai); }},
+        EmbedderMaker{"Ollama", [] { return embed_http::with_server(embed_http::Dialect::ollama); }}),
+    [](const auto& made) { return made.param.name; });
+
+}  // namespace plimsoll

@@ -27,9 +27,9 @@ struct Options {
   RuntimeOptions runtime;
   std::chrono::milliseconds idle{300'000};  // let go after that
   std::size_t most_waiting = 256;           // more are refused
-  // The tokens that a request's prompt is, by its route and body: the model's own template, its own
+  // The tokens that a request's prompt is, by its kind and body: the model's own template, its own
   // tokenizer, its opening token. What a plan counts is what this gives, so that both always agree.
-  std::function<Result<std::vector<TokenId>>(std::string_view route, const std::string& body)> prompt;
+  std::function<Result<std::vector<TokenId>>(RequestKind kind, const std::string& body)> prompt;
 };
 
 // Any thread may call at any time.

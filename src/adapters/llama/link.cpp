@@ -192,7 +192,7 @@ class Link final : public UpstreamLink {
     ReplyHead head{200, {{"content-type", request.stream ? "text/event-stream" : "application/json"}}};
     if (!read->left_out.empty())
       head.headers.push_back({"x-plimsoll-left-out", fmt::format("{}", fmt::join(read->left_out, ","))});
-    Identity identity = new_identity(std::move(request.model), request.route == chat_route);
+    Identity identity = new_identity(std::move(request.model), request.kind == RequestKind::chat);
     auto job = model_.submit(std::move(read->generation));
     if (!job)
       co_return error_reply(429, "too_many_requests",
@@ -209,19 +209,16 @@ class Link final : public UpstreamLink {
   }
 
  private:
-  static constexpr std::string_view chat_route = "/v1/chat/completions";
-  static constexpr std::string_view text_route = "/v1/completions";
-
   Result<ReadGeneration> read_request(const UpstreamRequest& request) const {
-    if (request.route != chat_route && request.route != text_route)
-      return fail(Errc::not_found, "the embedded model answers {} and {}, not {}", chat_route, text_route,
-                  request.route);
+    if (request.kind != RequestKind::chat && request.kind != RequestKind::completion)
+      return fail(Errc::not_found, "the embedded model answers {} and {}, not {}",
+                  route_of(RequestKind::chat), route_of(RequestKind::completion), route_of(request.kind));
     TRY_VOID(base::check_json_shape(request.body, "the request"));
     const Json body = base::parse_json(request.body);
     if (!body.is_object()) return fail(Errc::bad_input, "the request is not a JSON object");
     TRY_VOID(check_is_text(body));
     TRY(ReadGeneration read, read_generation(body, request.refuse_inexpressible));
-    TRY(const std::vector<TokenId> prompt, model_.options().prompt(request.route, request.body));
+    TRY(const std::vector<TokenId> prompt, model_.options().prompt(request.kind, request.body));
     read.generation.prompt.assign(prompt.begin(), prompt.end());
     read.generation.owner = request.owner;
     return read;

@@ -36,10 +36,10 @@ Awaitable<Result<Got>> fetch(UpstreamLink& link, UpstreamRequest request) {
 }
 
 Got sent(EmbeddedModel& model, const char* body, bool stream = false, bool refuse = true,
-         const char* route = "/v1/chat/completions") {
+         RequestKind kind = RequestKind::chat) {
   const auto link = make_link(model);
   UpstreamRequest request;
-  request.route = route;
+  request.kind = kind;
   request.body = body;
   request.model = "smollm2:135m";
   request.stream = stream;
@@ -102,7 +102,7 @@ TEST(EmbeddedLink, SaysWhatItCannotDo) {
   const Got left_out = sent(model, tools, false, /*refuse=*/false);
   EXPECT_EQ(left_out.status, 200);
   EXPECT_EQ(left_out.left_out, "tools");
-  EXPECT_EQ(sent(model, "{}", false, true, "/v1/embeddings").status, 404);
+  EXPECT_EQ(sent(model, "{}", false, true, RequestKind::embedding).status, 404);
   EXPECT_EQ(sent(model, "nonsense").status, 400);
   const Got picture =
       sent(model,

@@ -35,7 +35,7 @@ inline const Tokenizer& smollm2_tokenizer() {
 inline Options small_options(Tokens window = 1'024, std::int32_t slots = 2) {
   Options options;
   options.runtime = {.file = smollm2(), .window = window, .slots = slots, .threads = 1};
-  options.prompt = [](std::string_view, const std::string& body) {
+  options.prompt = [](RequestKind, const std::string& body) {
     return encode_chat(smollm2_tokenizer(), body);
   };
   return options;

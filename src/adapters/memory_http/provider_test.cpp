@@ -1,7 +1,11 @@
 #include "adapters/memory_http/provider.hpp"
 
+#include <mutex>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include "contract/memory/memory_contract.hpp"
 
 namespace plimsoll::memory_http {
 namespace {
@@ -9,15 +13,33 @@ namespace {
 class FakeServer final : public HttpClient {
  public:
   Result<HttpReply> send(const HttpRequest& request, Deadline) override {
+    const std::lock_guard lock(mutex_);
     requests.push_back(request);
     return HttpReply{.status = status, .location = "", .body = body};
   }
   std::vector<HttpRequest> requests;
   int status = 200;
   std::string body = R"({"memories":[]})";
+
+ private:
+  std::mutex mutex_;
 };
 
 const Deadline patience = Deadline::after(std::chrono::minutes(1));
+
+std::shared_ptr<MemoryProvider> knowing(const std::vector<std::string>& texts) {
+  nlohmann::json memories = nlohmann::json::array();
+  for (const std::string& text : texts) memories.push_back({{"text", text}});
+  const auto server = std::make_shared<FakeServer>();
+  server->body = nlohmann::json{{"memories", memories}}.dump();
+  return make_provider(server, {.name = "notes", .url = "http://host/recall", .shown = "http://host"});
+}
+
+std::shared_ptr<MemoryProvider> failing() {
+  const auto server = std::make_shared<FakeServer>();
+  server->status = 503;
+  return make_provider(server, {.name = "notes", .url = "http://host/recall", .shown = "http://host"});
+}
 
 TEST(HttpMemory, AsksWithItsLimitsAndItsKeyAndReadsWhatComes) {
   const auto server = std::make_shared<FakeServer>();
@@ -67,3 +89,11 @@ TEST(HttpMemory, WhatIsNoAnswerIsAnError) {
 
 }  // namespace
 }  // namespace plimsoll::memory_http
+
+namespace plimsoll {
+
+INSTANTIATE_TEST_SUITE_P(Http, MemoryContract,
+                         testing::Values(MemoryMaker{"Http", memory_http::knowing, memory_http::failing}),
+                         [](const auto& made) { return made.param.name; });
+
+}  // namespace plimsoll

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/testing_streams.hpp"
+#include "contract/upstream/upstream_contract.hpp"
 
 namespace plimsoll::ollama {
 namespace {
@@ -15,7 +16,6 @@ using base::wait_for;
 
 UpstreamRequest chat(bool stream) {
   UpstreamRequest request;
-  request.route = "/v1/chat/completions";
   request.model = "m";
   request.body = R"({"messages":[{"role":"user","content":"hi"}],"n":2})";
   request.stream = stream;
@@ -80,7 +80,7 @@ TEST(OllamaLink, SendsOtherRoutesAsTheyAre) {
   FakeStreams streams({200, {}}, {"{}"});
   const auto link = make_ollama(streams, {"http://host", {}});
   UpstreamRequest request;
-  request.route = "/v1/embeddings";
+  request.kind = RequestKind::embedding;
   request.body = R"({ "input" : "x" })";
   const auto reply = wait_for(link->send(request, soon()));
   ASSERT_TRUE(reply) << reply.error().what;
@@ -100,4 +100,21 @@ TEST(OllamaLink, ShowsThePrompt) {
 }
 
 }  // namespace
+INSTANTIATE_TEST_SUITE_P(
+    Ollama, UpstreamContract,
+    testing::Values(UpstreamMaker{
+        "Ollama",
+        [](HttpStreams& streams) {
+          return make_ollama(streams, {"http://host", {}});
+        },
+        R"({"model":"m","message":{"role":"assistant","content":"Ten feet."},"done":true,"done_reason":"stop",)"
+        R"("prompt_eval_count":21,"eval_count":3})",
+        "application/x-ndjson",
+        {"{\"message\":{\"role\":\"assistant\",\"content\":\"Ten \"},\"done\":false}\n",
+         "{\"message\":{\"role\":\"assistant\",\"content\":\"feet.\"},\"done\":false}\n",
+         "{\"message\":{\"role\":\"assistant\",\"content\":\"\"},\"done\":true,\"done_reason\":\"stop\","
+         "\"prompt_eval_count\":21,\"eval_count\":3}\n"},
+        R"({"error":"the prompt is too long"})"}),
+    [](const auto& made) { return made.param.name; });
+
 }  // namespace plimsoll::ollama

@@ -65,7 +65,7 @@ class Translation {
     out_["stream"] = request_.stream && purpose == Purpose::answer;
     out_["truncate"] = false;
     out_["shift"] = false;
-    if (request_.num_ctx) options_["num_ctx"] = *request_.num_ctx;
+    if (request_.load_window) options_["num_ctx"] = *request_.load_window;
     if (purpose == Purpose::render) {
       out_["_debug_render_only"] = true;
       options_["num_predict"] = 1;  // a server that does not know the field above answers, but briefly

@@ -10,7 +10,6 @@ using Json = nlohmann::json;
 
 UpstreamRequest asking(std::string body, bool refuse = true) {
   UpstreamRequest request;
-  request.route = "/v1/chat/completions";
   request.body = std::move(body);
   request.model = "llama3.2:3b";
   request.refuse_inexpressible = refuse;
@@ -26,7 +25,7 @@ Json translated(std::string body) {
 TEST(ToOllama, SetsTheWindowAndForbidsCutting) {
   UpstreamRequest request = asking(R"({"model":"x","messages":[{"role":"user","content":"hi"}]})");
   request.stream = true;
-  request.num_ctx = 8192;
+  request.load_window = 8192;
   const auto result = to_ollama(request);
   ASSERT_TRUE(result) << result.error().what;
   EXPECT_EQ(Json::parse(result->body), Json::parse(R"({"model":"llama3.2:3b",

@@ -25,7 +25,7 @@ class Upstream final : public UpstreamLink {
 
   Awaitable<Result<std::unique_ptr<UpstreamReply>>> send(UpstreamRequest request,
                                                          Deadline deadline) override {
-    HttpRequest sent{std::move(request.method), root_ + request.route, headers_, std::move(request.body)};
+    HttpRequest sent{"POST", root_ + std::string(route_of(request.kind)), headers_, std::move(request.body)};
     if (!sent.body.empty()) sent.headers.push_back({"Content-Type", "application/json"});
     sent.headers.push_back({"Accept", request.stream ? "text/event-stream" : "application/json"});
     CO_TRY(std::unique_ptr<HttpStream> reply, co_await streams_.open(std::move(sent), deadline));

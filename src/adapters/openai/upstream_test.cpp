@@ -6,6 +6,8 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include "contract/upstream/upstream_contract.hpp"
+
 namespace plimsoll::openai {
 namespace {
 
@@ -51,7 +53,6 @@ std::string header(const HttpRequest& request, std::string_view name) {
 
 UpstreamRequest chat(bool stream) {
   UpstreamRequest request;
-  request.route = "/v1/chat/completions";
   request.body = R"({ "model":"m",  "x": 1e2 })";
   request.stream = stream;
   return request;
@@ -95,4 +96,22 @@ TEST(OpenAi, GivesBackWhatFailed) {
 }
 
 }  // namespace
+INSTANTIATE_TEST_SUITE_P(
+    OpenAi, UpstreamContract,
+    testing::Values(UpstreamMaker{
+        "OpenAi",
+        [](HttpStreams& streams) {
+          return make_upstream(streams, {"http://host", {}});
+        },
+        R"({"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Ten feet."},)"
+        R"("finish_reason":"stop"}],"usage":{"prompt_tokens":21,"completion_tokens":3,"total_tokens":24}})",
+        "text/event-stream",
+        {"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Ten \"},\"finish_reason\":null}]}\n\n",
+         "data: "
+         "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"feet.\"},\"finish_reason\":\"stop\"}]}\n\n",
+         "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":21,\"completion_tokens\":3}}\n\n",
+         "data: [DONE]\n\n"},
+        R"({"error":{"message":"the prompt is too long","type":"invalid_request_error"}})"}),
+    [](const auto& made) { return made.param.name; });
+
 }  // namespace plimsoll::openai

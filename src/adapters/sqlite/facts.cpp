@@ -1,12 +1,11 @@
 #include "adapters/sqlite/facts.hpp"
 
 #include <cstring>
-#include <mutex>
 
 #include "adapters/sqlite/database.hpp"
 #include "adapters/sqlite/fact_scrub.hpp"
 #include "adapters/sqlite/rows.hpp"
-#include "adapters/sqlite/schema.hpp"
+#include "adapters/sqlite/shared_database.hpp"
 #include "base/clock.hpp"
 #include "base/try.hpp"
 
@@ -185,18 +184,14 @@ Result<std::int64_t> delete_facts(Connection& connection, std::string_view owner
 
 class SqliteFacts final : public FactStore {
  public:
-  SqliteFacts(const std::filesystem::path& file, Connection::Mode mode) : pool_(file, mode) {}
-
-  Result<void> prepare() {
-    TRY(auto connection, pool_.lease());
-    return make_ready(*connection);
-  }
+  explicit SqliteFacts(std::shared_ptr<Database> database) : database_(std::move(database)) {}
 
   Result<Added> add(const Fact& fact, bool weighed, const FactVector& vector, std::int64_t most) override {
-    return written([&](Connection& connection) { return add_fact(connection, fact, weighed, vector, most); });
+    return database_->written(
+        [&](Connection& connection) { return add_fact(connection, fact, weighed, vector, most); });
   }
   Result<void> set_vector(std::string_view owner, std::string_view id, const FactVector& vector) override {
-    return written([&](Connection& connection) -> Result<void> {
+    return database_->written([&](Connection& connection) -> Result<void> {
       TRY(const Fact fact, select_fact(connection, owner, id));
       const auto padding = padding_for(fact.text.size(), bytes_of(vector).size());
       TRY(auto update, connection.prepare("UPDATE facts SET embedder = ?, vector = ?, padding = ? WHERE name "
@@ -206,15 +201,15 @@ class SqliteFacts final : public FactStore {
     });
   }
   Result<Fact> fact(std::string_view owner, std::string_view id) override {
-    TRY(auto connection, pool_.lease());
+    TRY(auto connection, database_->lease());
     return select_fact(*connection, owner, id);
   }
   Result<std::vector<Fact>> facts(const FactScope& scope, std::size_t limit) override {
-    TRY(auto connection, pool_.lease());
+    TRY(auto connection, database_->lease());
     return select_facts(*connection, scope, limit);
   }
   Result<bool> has_facts(const FactScope& scope) override {
-    TRY(auto connection, pool_.lease());
+    TRY(auto connection, database_->lease());
     TRY(auto row, connection->prepare(
                       fmt::format("SELECT EXISTS (SELECT 1 FROM facts WHERE {})", condition_of(scope))));
     bind_scope(row, scope);
@@ -222,7 +217,7 @@ class SqliteFacts final : public FactStore {
     return row.integer(0) != 0;
   }
   Result<void> each_fact(const FactScope& scope, const Visitor& visit) override {
-    TRY(auto connection, pool_.lease());
+    TRY(auto connection, database_->lease());
     TRY(auto row, connection->prepare(fmt::format("SELECT {}, embedder, vector FROM facts WHERE {}", columns,
                                                   condition_of(scope))));
     bind_scope(row, scope);
@@ -233,10 +228,11 @@ class SqliteFacts final : public FactStore {
     }
   }
   Result<Fact> feedback(std::string_view owner, std::string_view id, bool helpful) override {
-    return written([&](Connection& connection) { return give_feedback(connection, owner, id, helpful); });
+    return database_->written(
+        [&](Connection& connection) { return give_feedback(connection, owner, id, helpful); });
   }
   Result<std::vector<FactFeedback>> history(std::string_view owner, std::string_view id) override {
-    TRY(auto connection, pool_.lease());
+    TRY(auto connection, database_->lease());
     TRY(const std::int64_t row, row_named(*connection, owner, id));
     return select_feedback(*connection, row);
   }
@@ -252,57 +248,43 @@ class SqliteFacts final : public FactStore {
   }
 
  private:
-  template <typename Work>
-  auto written(Work work) -> decltype(work(std::declval<Connection&>())) {
-    const std::lock_guard lock(writing_);
-    TRY(auto connection, pool_.lease());
-    TRY(auto transaction, Transaction::begin(*connection));
-    auto result = work(*connection);
-    if (!result) return result;
-    TRY_VOID(transaction.commit());
-    return result;
-  }
-
   // The facts and what traces tell of them go in one step. Which traces those are is found out before, while
   // others may write; only what came since is looked at within.
   Result<Forgotten> forget_all(std::string_view owner, std::span<const Fact> gone) {
     if (gone.empty()) return Forgotten{.purged = true};
     TellingTraces telling;
     {
-      TRY(auto connection, pool_.lease());
+      TRY(auto connection, database_->lease());
       TRY(telling, telling_traces(*connection, owner, gone));
     }
-    TRY(Forgotten out, written([&](Connection& connection) -> Result<Forgotten> {
-          Forgotten done;
-          TRY(done.facts, delete_facts(connection, owner, gone));
-          TRY(const bool holds, still_holds(connection, telling));
-          if (!holds) telling = {};
-          TRY(const auto since, telling_traces(connection, owner, gone, telling.last));
-          telling.rows.insert(telling.rows.end(), since.rows.begin(), since.rows.end());
-          TRY(done.traces, scrub_traces(connection, owner, telling.rows, gone));
-          return done;
-        }));
+    TRY(Forgotten out, database_->written([&](Connection& connection) -> Result<Forgotten> {
+      Forgotten done;
+      TRY(done.facts, delete_facts(connection, owner, gone));
+      TRY(const bool holds, still_holds(connection, telling));
+      if (!holds) telling = {};
+      TRY(const auto since, telling_traces(connection, owner, gone, telling.last));
+      telling.rows.insert(telling.rows.end(), since.rows.begin(), since.rows.end());
+      TRY(done.traces, scrub_traces(connection, owner, telling.rows, gone));
+      return done;
+    }));
     out.purged = purge();
     return out;
   }
 
   // The log holds what stood in its pages before.
   bool purge() {
-    const std::lock_guard lock(writing_);
-    auto connection = pool_.lease();
-    return connection && (*connection)->empty_log(std::chrono::seconds(2));
+    const auto done = database_->alone(
+        [](Connection& connection) -> Result<bool> { return connection.empty_log(std::chrono::seconds(2)); });
+    return done && *done;
   }
 
-  ConnectionPool pool_;
-  std::mutex writing_;
+  const std::shared_ptr<Database> database_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<FactStore>> open_facts(const std::filesystem::path& file,
-                                              const FactsOptions& options) {
-  TRY(const bool exists, find_file(file, options.create, "`plimsoll memory add TEXT` makes one"));
-  return open_as_allowed<SqliteFacts>(file, exists,
+Result<std::unique_ptr<FactStore>> open_facts(const std::filesystem::path& file, const OpenOptions& options) {
+  return open_as_allowed<SqliteFacts>(file, options, "`plimsoll memory add TEXT` makes one",
                                       [](auto& made) { return made.has_facts({"local"}).has_value(); });
 }
 

@@ -4,17 +4,14 @@
 #include <filesystem>
 #include <memory>
 
+#include "adapters/sqlite/options.hpp"
 #include "plimsoll/memory.hpp"
 
 namespace plimsoll::sqlite {
 
-struct FactsOptions {
-  bool create = true;  // false: not_found where there is no file
-};
-
 // Folders on the way are made; a file that may only be read is opened for reading. What was kept survives a
 // power cut too.
 Result<std::unique_ptr<FactStore>> open_facts(const std::filesystem::path& file,
-                                              const FactsOptions& options = {});
+                                              const OpenOptions& options = {});
 
 }  // namespace plimsoll::sqlite

@@ -1,11 +1,9 @@
 #include "adapters/sqlite/keys.hpp"
 
-#include <mutex>
-
 #include <fmt/ranges.h>
 
 #include "adapters/sqlite/database.hpp"
-#include "adapters/sqlite/schema.hpp"
+#include "adapters/sqlite/shared_database.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {
@@ -120,22 +118,17 @@ Result<std::vector<UsageSum>> select_usage(Connection& connection, const UsageWi
 
 class SqliteKeys final : public KeyStore {
  public:
-  SqliteKeys(const std::filesystem::path& file, Connection::Mode mode) : pool_(file, mode) {}
-
-  Result<void> prepare() {
-    TRY(auto connection, pool_.lease());
-    return make_ready(*connection);
-  }
+  explicit SqliteKeys(std::shared_ptr<Database> database) : database_(std::move(database)) {}
 
   Result<void> add(const ApiKey& key) override {
-    return written([&](Connection& connection) { return insert_key(connection, key); });
+    return database_->written([&](Connection& connection) { return insert_key(connection, key); });
   }
   Result<std::vector<ApiKey>> keys() override {
-    TRY(auto connection, pool_.lease());
+    TRY(auto connection, database_->lease());
     return select_keys(*connection);
   }
   Result<ApiKey> find(std::string_view hash) override {
-    TRY(auto connection, pool_.lease());
+    TRY(auto connection, database_->lease());
     return select_by_hash(*connection, hash);
   }
   Result<ApiKey> set_limits(std::string_view name, const KeyLimits& limits) override {
@@ -148,25 +141,14 @@ class SqliteKeys final : public KeyStore {
     return changed(name, [](ApiKey& key) { key.revoked = true; });
   }
   Result<std::vector<UsageSum>> usage(const UsageWish& wish) override {
-    TRY(auto connection, pool_.lease());
+    TRY(auto connection, database_->lease());
     return select_usage(*connection, wish);
   }
 
  private:
-  template <typename Work>
-  auto written(Work work) -> decltype(work(std::declval<Connection&>())) {
-    const std::lock_guard lock(writing_);
-    TRY(auto connection, pool_.lease());
-    TRY(auto transaction, Transaction::begin(*connection));
-    auto result = work(*connection);
-    if (!result) return result;
-    TRY_VOID(transaction.commit());
-    return result;
-  }
-
   template <typename Change>
   Result<ApiKey> changed(std::string_view name, Change change) {
-    return written([&](Connection& connection) -> Result<ApiKey> {
+    return database_->written([&](Connection& connection) -> Result<ApiKey> {
       TRY(ApiKey key, living_key(connection, name));
       change(key);
       TRY_VOID(update_key(connection, key));
@@ -174,8 +156,7 @@ class SqliteKeys final : public KeyStore {
     });
   }
 
-  ConnectionPool pool_;
-  std::mutex writing_;
+  const std::shared_ptr<Database> database_;
 };
 
 }  // namespace
@@ -195,10 +176,9 @@ Result<std::vector<FalseUsage>> find_false_usage(const std::filesystem::path& fi
   }
 }
 
-Result<std::unique_ptr<KeyStore>> open_keys(const std::filesystem::path& file, const KeysOptions& options) {
-  TRY(const bool exists,
-      find_file(file, options.create, "`plimsoll serve` or `plimsoll keys add NAME` makes one"));
-  return open_as_allowed<SqliteKeys>(file, exists, [](auto& store) { return store.keys().has_value(); });
+Result<std::unique_ptr<KeyStore>> open_keys(const std::filesystem::path& file, const OpenOptions& options) {
+  return open_as_allowed<SqliteKeys>(file, options, "`plimsoll serve` or `plimsoll keys add NAME` makes one",
+                                     [](auto& store) { return store.keys().has_value(); });
 }
 
 }  // namespace plimsoll::sqlite

@@ -4,17 +4,14 @@
 #include <filesystem>
 #include <memory>
 
+#include "adapters/sqlite/options.hpp"
 #include "plimsoll/keys.hpp"
 
 namespace plimsoll::sqlite {
 
-struct KeysOptions {
-  bool create = true;  // false: not_found where there is no file
-};
-
 // Folders on the way are made; a file that may only be read is opened for reading.
 Result<std::unique_ptr<KeyStore>> open_keys(const std::filesystem::path& file,
-                                            const KeysOptions& options = {});
+                                            const OpenOptions& options = {});
 
 // Rows of usage with numbers that no honest server reports, by day and owner. They count as the most that is
 // possible, or as nothing. The file is there.

@@ -293,6 +293,23 @@ CREATE TRIGGER trace_share_removed AFTER DELETE ON traces BEGIN
   DELETE FROM trace_shares WHERE owner = old.owner AND count <= 0;
 END;
 )sql",
+    // Vectors of the sentences of turns, by the hash of the turn's text: they find a turn that left the
+    // window. Like summaries, they belong to a session that need not have turns here.
+    R"sql(
+CREATE TABLE turn_vectors (
+  owner TEXT NOT NULL,
+  session TEXT NOT NULL,
+  embedder TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  vectors BLOB NOT NULL,
+  PRIMARY KEY (owner, session, embedder, hash)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX turn_vectors_by_time ON turn_vectors (owner, at_ms);
+CREATE TRIGGER session_vectors_removed AFTER DELETE ON sessions BEGIN
+  DELETE FROM turn_vectors WHERE owner = old.owner AND session = old.name;
+END;
+)sql",
 };
 static_assert(std::size(migrations) == schema_version);
 
@@ -322,20 +339,6 @@ Result<void> migrate(Connection& connection) {
   for (; version < schema_version; ++version) TRY_VOID(connection.execute(migrations[version]));
   TRY_VOID(connection.execute(fmt::format("PRAGMA user_version = {}", schema_version).c_str()));
   return transaction.commit();
-}
-
-Result<bool> find_file(const std::filesystem::path& file, bool create, std::string_view how_to_make_one) {
-  std::error_code error;
-  if (std::filesystem::exists(file, error)) return true;
-  if (!create)
-    return fail(Errc::not_found, "there is no store at {} yet: {}", file.string(), how_to_make_one);
-  if (file.has_parent_path()) {
-    std::filesystem::create_directories(file.parent_path(), error);
-    if (error)
-      return fail(Errc::io_failed, "{}: the folder cannot be made ({})", file.parent_path().string(),
-                  error.message());
-  }
-  return false;
 }
 
 Result<void> make_ready(Connection& connection) {

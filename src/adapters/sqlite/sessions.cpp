@@ -1,12 +1,11 @@
 #include "adapters/sqlite/sessions.hpp"
 
-#include <mutex>
-
 #include "adapters/sqlite/database.hpp"
 #include "adapters/sqlite/rows.hpp"
 #include "adapters/sqlite/runs.hpp"
-#include "adapters/sqlite/schema.hpp"
+#include "adapters/sqlite/shared_database.hpp"
 #include "adapters/sqlite/summaries.hpp"
+#include "adapters/sqlite/turn_vectors.hpp"
 #include "base/clock.hpp"
 #include "base/sha256.hpp"
 #include "base/try.hpp"
@@ -158,24 +157,19 @@ Result<std::vector<SessionInfo>> select_sessions(Connection& connection, std::st
 
 class SqliteSessions final : public SessionStore {
  public:
-  explicit SqliteSessions(const std::filesystem::path& file) : pool_(file, Connection::Mode::write) {}
-
-  Result<void> prepare() {
-    TRY(auto connection, pool_.lease());
-    return make_ready(*connection);
-  }
+  explicit SqliteSessions(std::shared_ptr<Database> database) : database_(std::move(database)) {}
 
   Result<void> append(std::string_view owner, std::string_view session, std::span<const Turn> turns,
                       const SessionLimits& limits) override {
-    return change(
+    return database_->written(
         [&](Connection& connection) { return append_turns(connection, owner, session, turns, limits); });
   }
   Result<std::vector<Turn>> turns(std::string_view owner, std::string_view session) override {
-    TRY(auto connection, pool_.lease());
+    TRY(auto connection, database_->lease());
     return select_turns(*connection, owner, session);
   }
   Result<std::vector<SessionInfo>> sessions(std::string_view owner, std::size_t limit) override {
-    TRY(auto connection, pool_.lease());
+    TRY(auto connection, database_->lease());
     return select_sessions(*connection, owner, limit);
   }
   Result<bool> forget(std::string_view owner, std::string_view session) override {
@@ -185,76 +179,83 @@ class SqliteSessions final : public SessionStore {
       TRY_VOID(remove.bind(owner).bind(session).run());
       found = connection.changes() > 0;
       TRY(const bool summarised, forget_summaries(connection, owner, session));
-      found = found || summarised;
+      TRY(const bool indexed, forget_turn_vectors(connection, owner, session));
+      found = found || summarised || indexed;
       return mark_forgotten(connection, owner, session);
     };
-    TRY_VOID(change(work));
+    TRY_VOID(database_->written(work));
     return found;
   }
 
   Result<void> keep_summary(std::string_view owner, std::string_view session, const KeptSummary& summary,
                             const SummaryLimits& limits) override {
-    return change([&](Connection& connection) -> Result<void> {
+    return database_->written([&](Connection& connection) -> Result<void> {
       TRY(const bool gone, was_forgotten_since(connection, owner, session, summary.at_ms));
       return gone ? Result<void>() : insert_summary(connection, owner, session, summary, limits);
     });
   }
   Result<std::vector<KeptSummary>> summaries(std::string_view owner, std::string_view session,
                                              bool whole) override {
-    TRY(auto connection, pool_.lease());
+    TRY(auto connection, database_->lease());
     return select_summaries(*connection, owner, session, whole);
   }
   Result<KeptSummary> summary(std::string_view owner, std::string_view session,
                               std::string_view hash) override {
-    TRY(auto connection, pool_.lease());
+    TRY(auto connection, database_->lease());
     return select_summary(*connection, owner, session, hash);
   }
 
+  Result<void> keep_turn_vectors(std::string_view owner, std::string_view session, std::string_view embedder,
+                                 std::span<const TurnVector> vectors, std::int64_t at_ms,
+                                 std::int64_t age_ms) override {
+    return database_->written([&](Connection& connection) -> Result<void> {
+      TRY(const bool gone, was_forgotten_since(connection, owner, session, at_ms));
+      if (gone) return {};
+      return insert_turn_vectors(connection, owner, session, embedder, vectors, age_ms);
+    });
+  }
+  Result<std::vector<TurnVector>> turn_vectors(std::string_view owner, std::string_view session,
+                                               std::string_view embedder) override {
+    TRY(auto connection, database_->lease());
+    return select_turn_vectors(*connection, owner, session, embedder);
+  }
+
   Result<void> begin_run(const Run& run, std::int64_t most) override {
-    return change([&](Connection& connection) { return insert_run(connection, run, most); });
+    return database_->written([&](Connection& connection) { return insert_run(connection, run, most); });
   }
   Result<void> add_part(std::string_view owner, std::string_view run, std::string_view json) override {
-    return change([&](Connection& connection) { return insert_part(connection, owner, run, json); });
+    return database_->written(
+        [&](Connection& connection) { return insert_part(connection, owner, run, json); });
   }
   Result<void> end_run(std::string_view owner, std::string_view run, RunState state,
                        std::string_view outcome) override {
-    return change([&](Connection& connection) { return close_run(connection, owner, run, state, outcome); });
+    return database_->written(
+        [&](Connection& connection) { return close_run(connection, owner, run, state, outcome); });
   }
   Result<Run> run(std::string_view owner, std::string_view kind, std::string_view id) override {
-    TRY(auto connection, pool_.lease());
+    TRY(auto connection, database_->lease());
     return select_run(*connection, owner, kind, id);
   }
   Result<bool> forget_run(std::string_view owner, std::string_view kind, std::string_view id) override {
     bool found = false;
-    TRY_VOID(change([&](Connection& connection) -> Result<void> {
+    TRY_VOID(database_->written([&](Connection& connection) -> Result<void> {
       TRY(found, delete_run(connection, owner, kind, id));
       return {};
     }));
     return found;
   }
-  Result<void> interrupt_runs() override { return change(interrupt_all); }
+  Result<void> interrupt_runs() override { return database_->written(interrupt_all); }
 
  private:
-  template <typename Work>
-  Result<void> change(Work&& work) {
-    const std::lock_guard lock(writing_);  // SQLite's own waiting is by polling; among our threads we queue
-    TRY(auto connection, pool_.lease());
-    TRY(auto transaction, Transaction::begin(*connection));
-    TRY_VOID(work(*connection));
-    return transaction.commit();
-  }
-
-  ConnectionPool pool_;
-  std::mutex writing_;
+  const std::shared_ptr<Database> database_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<SessionStore>> open_sessions(const std::filesystem::path& file) {
-  TRY_VOID(find_file(file, /*create=*/true, "`plimsoll serve` makes one"));
-  auto store = std::make_unique<SqliteSessions>(file);
-  TRY_VOID(store->prepare());
-  return store;
+Result<std::unique_ptr<SessionStore>> open_sessions(const std::filesystem::path& file,
+                                                    const OpenOptions& options) {
+  return open_as_allowed<SqliteSessions>(file, options, "`plimsoll serve` makes one",
+                                         [](auto& store) { return store.sessions("local", 1).has_value(); });
 }
 
 }  // namespace plimsoll::sqlite

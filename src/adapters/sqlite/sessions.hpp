@@ -4,11 +4,13 @@
 #include <filesystem>
 #include <memory>
 
+#include "adapters/sqlite/options.hpp"
 #include "plimsoll/sessions.hpp"
 
 namespace plimsoll::sqlite {
 
 // Folders on the way are made. What was kept survives a power cut too.
-Result<std::unique_ptr<SessionStore>> open_sessions(const std::filesystem::path& file);
+Result<std::unique_ptr<SessionStore>> open_sessions(const std::filesystem::path& file,
+                                                    const OpenOptions& options = {});
 
 }  // namespace plimsoll::sqlite

@@ -1,10 +1,8 @@
 #include "adapters/sqlite/store.hpp"
 
-#include <mutex>
-
 #include "adapters/sqlite/database.hpp"
 #include "adapters/sqlite/rows.hpp"
-#include "adapters/sqlite/schema.hpp"
+#include "adapters/sqlite/shared_database.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {
@@ -12,44 +10,40 @@ namespace {
 
 class SqliteStore final : public Store {
  public:
-  SqliteStore(std::filesystem::path file, Connection::Mode mode) : pool_(std::move(file), mode) {}
-
-  Result<void> prepare() {
-    TRY(auto connection, pool_.lease());
-    return make_ready(*connection);
-  }
+  explicit SqliteStore(std::shared_ptr<Database> database) : database_(std::move(database)) {}
 
   Result<IndexInfo> create_index(std::string_view owner, std::string_view name,
                                  const IndexSettings& settings) override {
-    return written([&](Connection& connection) { return insert_index(connection, owner, name, settings); });
+    return database_->written(
+        [&](Connection& connection) { return insert_index(connection, owner, name, settings); });
   }
 
   Result<IndexInfo> find_index(std::string_view owner, std::string_view name) override {
-    return read([&](Connection& connection) { return index_named(connection, owner, name); });
+    return database_->viewed([&](Connection& connection) { return index_named(connection, owner, name); });
   }
 
   // Asked at every question; a single statement sees one state of the store by itself.
   Result<IndexStamp> find_stamp(std::string_view owner, std::string_view name) override {
-    TRY(auto connection, pool_.lease());
+    TRY(auto connection, database_->lease());
     return stamp_named(*connection, owner, name);
   }
 
   Result<std::vector<IndexInfo>> indexes(std::string_view owner) override {
-    return read([&](Connection& connection) { return all_indexes(connection, owner); });
+    return database_->viewed([&](Connection& connection) { return all_indexes(connection, owner); });
   }
 
   Result<void> remove_index(IndexId index) override {
-    return written([&](Connection& connection) { return delete_index(connection, index); });
+    return database_->written([&](Connection& connection) { return delete_index(connection, index); });
   }
 
   Result<void> rename_index(IndexId index, std::string_view owner, std::string_view name) override {
-    return written(
+    return database_->written(
         [&](Connection& connection) { return sqlite::rename_index(connection, index, owner, name); });
   }
 
   Result<std::vector<DocumentId>> put(IndexId index,
                                       std::span<const DocumentWithVectors> documents) override {
-    return written([&](Connection& connection) -> Result<std::vector<DocumentId>> {
+    return database_->written([&](Connection& connection) -> Result<std::vector<DocumentId>> {
       TRY(const Revision revision, bump(connection, index));
       TRY(const IndexInfo info, index_numbered(connection, index));
       std::vector<DocumentId> ids;
@@ -63,7 +57,7 @@ class SqliteStore final : public Store {
   }
 
   Result<std::vector<std::string>> remove(IndexId index, std::span<const std::string> keys) override {
-    return written([&](Connection& connection) -> Result<std::vector<std::string>> {
+    return database_->written([&](Connection& connection) -> Result<std::vector<std::string>> {
       TRY(const Revision revision, bump(connection, index));
       TRY(const IndexInfo info, index_numbered(connection, index));
       std::vector<std::string> removed;
@@ -77,51 +71,51 @@ class SqliteStore final : public Store {
   }
 
   Result<void> compact() override {
-    const std::lock_guard lock(writing_);
-    TRY(auto connection, pool_.lease());
-    return vacuum(*connection);
+    return database_->alone([](Connection& connection) { return vacuum(connection); });
   }
 
   Result<std::optional<DocumentHead>> head(IndexId index, std::string_view key) override {
-    return read([&](Connection& connection) { return select_head(connection, index, key); });
+    return database_->viewed([&](Connection& connection) { return select_head(connection, index, key); });
   }
 
   Result<std::vector<DocumentHead>> documents(IndexId index, const Filter& filter, DocumentId after,
                                               std::size_t limit) override {
-    return read(
+    return database_->viewed(
         [&](Connection& connection) { return select_heads(connection, index, filter, after, limit); });
   }
 
   Result<std::vector<StoredSource>> sources(IndexId index) override {
-    return read([&](Connection& connection) { return select_sources(connection, index); });
+    return database_->viewed([&](Connection& connection) { return select_sources(connection, index); });
   }
 
   Result<void> set_sources(IndexId index, std::span<const FoundSource> found) override {
-    return written([&](Connection& connection) { return update_sources(connection, index, found); });
+    return database_->written(
+        [&](Connection& connection) { return update_sources(connection, index, found); });
   }
 
   Result<std::vector<DocumentId>> matching(IndexId index, const Filter& filter) override {
-    return read([&](Connection& connection) { return select_matching(connection, index, filter); });
+    return database_->viewed(
+        [&](Connection& connection) { return select_matching(connection, index, filter); });
   }
 
   Result<DocumentWithVectors> document(DocumentId id) override {
-    return read([&](Connection& connection) { return select_document(connection, id); });
+    return database_->viewed([&](Connection& connection) { return select_document(connection, id); });
   }
 
   Result<std::vector<Origin>> origins(DocumentId id) override {
-    return read([&](Connection& connection) { return select_origins(connection, id); });
+    return database_->viewed([&](Connection& connection) { return select_origins(connection, id); });
   }
 
   Result<std::vector<DocumentHead>> heads(std::span<const DocumentId> ids) override {
-    return read([&](Connection& connection) { return select_heads(connection, ids); });
+    return database_->viewed([&](Connection& connection) { return select_heads(connection, ids); });
   }
 
   Result<std::vector<std::uint64_t>> lines(DocumentId id, std::span<const std::uint64_t> bytes) override {
-    return read([&](Connection& connection) { return select_lines(connection, id, bytes); });
+    return database_->viewed([&](Connection& connection) { return select_lines(connection, id, bytes); });
   }
 
   Result<std::vector<StoredChunk>> chunks(IndexId index, std::span<const ChunkId> ids) override {
-    return read([&](Connection& connection) -> Result<std::vector<StoredChunk>> {
+    return database_->viewed([&](Connection& connection) -> Result<std::vector<StoredChunk>> {
       TRY(const IndexInfo info, index_numbered(connection, index));
       std::vector<StoredChunk> out;
       for (const ChunkId id : ids) {
@@ -133,14 +127,14 @@ class SqliteStore final : public Store {
   }
 
   Result<void> each_chunk(IndexId index, ChunkId after, const ChunkVisitor& visit) override {
-    return read([&](Connection& connection) -> Result<void> {
+    return database_->viewed([&](Connection& connection) -> Result<void> {
       TRY(const IndexInfo info, index_numbered(connection, index));
       return walk_chunks(connection, info, after, visit);
     });
   }
 
   Result<std::optional<std::vector<Removed>>> removed_since(IndexId index, Revision revision) override {
-    return read([&](Connection& connection) -> Result<std::optional<std::vector<Removed>>> {
+    return database_->viewed([&](Connection& connection) -> Result<std::optional<std::vector<Removed>>> {
       TRY(auto known, connection.prepare("SELECT removals_since, revision FROM indexes WHERE id = ?"));
       TRY(const bool found, known.bind(index).step());
       if (!found) return fail(Errc::not_found, "the index is gone: somebody removed it meanwhile");
@@ -158,7 +152,7 @@ class SqliteStore final : public Store {
   }
 
   Result<std::vector<ChunkId>> living(IndexId index) override {
-    return read([&](Connection& connection) -> Result<std::vector<ChunkId>> {
+    return database_->viewed([&](Connection& connection) -> Result<std::vector<ChunkId>> {
       TRY(auto row, connection.prepare(
                         "SELECT first_chunk, chunks FROM documents WHERE index_id = ? ORDER BY first_chunk"));
       row.bind(index);
@@ -172,43 +166,20 @@ class SqliteStore final : public Store {
   }
 
   Result<std::vector<std::string>> verify(IndexId index) override {
-    return read([&](Connection& connection) -> Result<std::vector<std::string>> {
+    return database_->viewed([&](Connection& connection) -> Result<std::vector<std::string>> {
       TRY(const IndexInfo info, index_numbered(connection, index));
       return find_faults(connection, info);
     });
   }
 
  private:
-  // One view of the store, however many statements the work takes.
-  template <typename Work>
-  auto read(Work work) -> decltype(work(std::declval<Connection&>())) {
-    TRY(auto connection, pool_.lease());
-    TRY_VOID(connection->execute("BEGIN"));
-    auto result = work(*connection);
-    (void)connection->execute("ROLLBACK");
-    return result;
-  }
-
-  template <typename Work>
-  auto written(Work work) -> decltype(work(std::declval<Connection&>())) {
-    const std::lock_guard lock(writing_);  // SQLite's own waiting is by polling; among our threads we queue
-    TRY(auto connection, pool_.lease());
-    TRY(auto transaction, Transaction::begin(*connection));
-    auto result = work(*connection);
-    if (!result) return result;
-    TRY_VOID(transaction.commit());
-    return result;
-  }
-
-  ConnectionPool pool_;
-  std::mutex writing_;
+  const std::shared_ptr<Database> database_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& file, const StoreOptions& options) {
-  TRY(const bool exists, find_file(file, options.create, "`plimsoll index add NAME PATH...` makes one"));
-  return open_as_allowed<SqliteStore>(file, exists,
+Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& file, const OpenOptions& options) {
+  return open_as_allowed<SqliteStore>(file, options, "`plimsoll index add NAME PATH...` makes one",
                                       [](Store& store) { return store.indexes("local").has_value(); });
 }
 

@@ -79,7 +79,8 @@ TEST_F(SqliteStore, DocumentsOfAnOlderStoreAreOfNoKnownFile) {
       "ALTER TABLE documents DROP COLUMN file_path; ALTER TABLE documents DROP COLUMN file_root; "
       "DROP TABLE forget_orders; "
       "DROP TRIGGER trace_share_added; DROP TRIGGER trace_share_changed; DROP TRIGGER trace_share_removed; "
-      "DROP TABLE trace_shares; PRAGMA user_version = 7");
+      "DROP TABLE trace_shares; DROP TRIGGER session_vectors_removed; DROP TABLE turn_vectors; "
+      "PRAGMA user_version = 7");
   const auto store = open_store(file_);
   ASSERT_TRUE(store) << store.error().what;
   const auto index = (*store)->find_index("local", "i");

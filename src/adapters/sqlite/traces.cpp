@@ -1,13 +1,11 @@
 #include "adapters/sqlite/traces.hpp"
 
-#include <mutex>
-
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "adapters/sqlite/database.hpp"
 #include "adapters/sqlite/rows.hpp"
-#include "adapters/sqlite/schema.hpp"
+#include "adapters/sqlite/shared_database.hpp"
 #include "base/clock.hpp"
 #include "base/try.hpp"
 
@@ -313,72 +311,54 @@ Result<std::vector<ForgetOrder>> select_orders(Connection& connection, std::int6
 
 class SqliteTraces final : public TraceStore {
  public:
-  SqliteTraces(const std::filesystem::path& file, Connection::Mode mode) : pool_(file, mode) {}
-
-  Result<void> prepare() {
-    TRY(auto connection, pool_.lease());
-    return make_ready(*connection);
-  }
+  explicit SqliteTraces(std::shared_ptr<Database> database) : database_(std::move(database)) {}
 
   Result<void> keep(std::span<const Trace> traces, std::span<const DriftHistory> drift,
                     std::span<const UsedTokens> used, const TraceLimits& limits) override {
-    const std::lock_guard lock(writing_);  // SQLite's own waiting is by polling; among our threads we queue
-    TRY(auto connection, pool_.lease());
-    // The log is written before a commit is answered, and comes to the disk with the next checkpoint. What is
-    // written is hardly read again: a large cache or a map of the file would only fill the memory.
-    TRY_VOID(
-        connection->execute("PRAGMA synchronous = NORMAL; PRAGMA mmap_size = 0; PRAGMA cache_size = -512"));
-    TRY(auto transaction, Transaction::begin(*connection));
-    TRY_VOID(insert_traces(*connection, traces));
-    TRY_VOID(upsert_drift(*connection, drift));
-    if (!drift.empty()) TRY_VOID(prune_drift(*connection));
-    TRY_VOID(add_usage(*connection, used));
-    TRY_VOID(prune(*connection, limits));
-    return transaction.commit();
+    return database_->logged([&](Connection& connection) -> Result<void> {
+      TRY_VOID(insert_traces(connection, traces));
+      TRY_VOID(upsert_drift(connection, drift));
+      if (!drift.empty()) TRY_VOID(prune_drift(connection));
+      TRY_VOID(add_usage(connection, used));
+      return prune(connection, limits);
+    });
   }
 
   Result<Trace> trace(std::string_view owner, std::string_view id) override {
-    TRY(auto connection, pool_.lease());
+    TRY(auto connection, database_->lease());
     return select_trace(*connection, owner, id);
   }
 
   Result<std::vector<Trace>> traces(std::string_view owner, const Wanted& wanted) override {
-    TRY(auto connection, pool_.lease());
+    TRY(auto connection, database_->lease());
     return select_traces(*connection, owner, wanted);
   }
 
   Result<std::vector<DriftHistory>> drift() override {
-    TRY(auto connection, pool_.lease());
+    TRY(auto connection, database_->lease());
     return select_drift(*connection);
   }
 
   Result<std::int64_t> forget_drift(std::string_view model) override {
-    const std::lock_guard lock(writing_);
-    TRY(auto connection, pool_.lease());
-    TRY(auto transaction, Transaction::begin(*connection));
-    TRY(const std::int64_t found, delete_drift(*connection, model));
-    TRY_VOID(transaction.commit());
-    return found;
+    return database_->written([&](Connection& connection) { return delete_drift(connection, model); });
   }
 
   Result<std::vector<ForgetOrder>> forget_orders(std::int64_t after) override {
-    TRY(auto connection, pool_.lease());
+    TRY(auto connection, database_->lease());
     return select_orders(*connection, after);
   }
 
  private:
-  ConnectionPool pool_;
-  std::mutex writing_;
+  const std::shared_ptr<Database> database_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<TraceStore>> open_traces(const std::filesystem::path& file,
-                                                const TracesOptions& options) {
-  TRY(const bool exists,
-      find_file(file, options.create, "`plimsoll serve` makes one and keeps traces in it"));
+                                                const OpenOptions& options) {
   return open_as_allowed<SqliteTraces>(
-      file, exists, [](auto& store) { return store.traces("", {.limit = 1}).has_value(); });
+      file, options, "`plimsoll serve` makes one and keeps traces in it",
+      [](auto& store) { return store.traces("", {.limit = 1}).has_value(); });
 }
 
 }  // namespace plimsoll::sqlite

@@ -61,7 +61,7 @@ TEST_F(SqliteTraces, AStoreOfSchemaOneComesUpWithItsData) {
       "DROP TABLE traces; DROP TABLE trace_totals; DROP TABLE drift; DROP TABLE keys; DROP TABLE usage; "
       "DROP TABLE summaries; DROP TABLE turns; DROP TABLE sessions; DROP TABLE run_parts; DROP TABLE runs; "
       "DROP TABLE fact_feedback; DROP TABLE facts; DROP TABLE forgotten_sessions; DROP TABLE forget_orders; "
-      "DROP TABLE trace_shares; "
+      "DROP TABLE trace_shares; DROP TABLE turn_vectors; "
       "ALTER TABLE documents DROP COLUMN file_path; ALTER TABLE documents DROP COLUMN file_root; "
       "PRAGMA user_version = 1");
   auto traces = open_traces(file_, {.create = false});

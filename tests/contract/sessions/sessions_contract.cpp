@@ -64,6 +64,40 @@ plimsoll::Run SessionsContract::begin(const std::string& id, std::int64_t most) 
   return run;
 }
 
+TEST_P(SessionsContract, KeepsVectorsOfTurnsAndForgetsThemWithTheSession) {
+  const std::vector<TurnVector> vectors{{"h1", std::string("\0\x7f\x81", 3)}, {"h2", "abc"}};
+  constexpr std::int64_t day_ms = std::int64_t{24} * 3600 * 1000;
+  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
+                       std::chrono::system_clock::now().time_since_epoch())
+                       .count();
+  say("s", "Ahoy");
+  for (const auto& [owner, session] : {std::pair{"local", "s"}, {"local", "unnamed"}, {"other", "s"}})
+    ASSERT_TRUE(store_->keep_turn_vectors(owner, session, "e", vectors, now, day_ms));
+  reopen();
+  const auto bytes = [&](std::string_view owner, std::string_view session, std::string_view embedder) {
+    const auto kept = store_->turn_vectors(owner, session, embedder);
+    EXPECT_TRUE(kept);
+    std::string all;
+    for (const TurnVector& one : *kept) all += one.hash + one.bytes;
+    return all;
+  };
+  EXPECT_EQ(bytes("local", "s", "e"), std::string("h1\0\x7f\x81h2abc", 10));
+  EXPECT_EQ(bytes("local", "s", "another"), "");
+  EXPECT_TRUE(*store_->forget("local", "s"));
+  EXPECT_EQ(bytes("local", "s", "e"), "");
+  EXPECT_NE(bytes("other", "s", "e"), "");
+  EXPECT_TRUE(*store_->forget("local", "unnamed"));
+  EXPECT_EQ(bytes("local", "unnamed", "e"), "");
+  // A request that was under way when the session was deleted brings nothing back.
+  ASSERT_TRUE(store_->keep_turn_vectors("local", "s", "e", vectors, now - 1'000, day_ms));
+  EXPECT_EQ(bytes("local", "s", "e"), "");
+  // What is too old goes when something new comes.
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  ASSERT_TRUE(store_->keep_turn_vectors("other", "t", "e", vectors, now + day_ms, 1));
+  EXPECT_EQ(bytes("other", "s", "e"), "");
+  EXPECT_NE(bytes("other", "t", "e"), "");
+}
+
 TEST_P(SessionsContract, KeepsTurnsOverARestart) {
   say("s", "Ahoy");
   say("s", "How deep?");
