@@ -2,163 +2,287 @@
 
 #include "base/log.hpp"
 #include "base/try.hpp"
+#include "engine/client_gone.hpp"
 #include "engine/history/compress.hpp"
+#include "engine/history/recall_turns.hpp"
 #include "engine/history/rewrite.hpp"
-#include "engine/request_state.hpp"
+#include "engine/record.hpp"
 #include "engine/served_format.hpp"
+#include "engine/stages.hpp"
 #include "engine/stand_in.hpp"
 
 namespace plimsoll::engine {
 namespace {
 
+using Again = std::optional<Replan>;  // none: it is done
+
 constexpr int most_plans = 12;  // for one request, all reasons together
 
-bool is_small(const Engine& engine, const RequestState& state) {
-  return state.ask.body.size() <= engine.rules.planned_at_once_bytes;
-}
+// Calls the stages of one request in order, and keeps their values.
+class Answering {
+ public:
+  Answering(Engine& engine, WorkerContext& worker, const Received& received, Deadline deadline)
+      : engine_(engine),
+        worker_(worker),
+        received_(received),
+        deadline_(deadline),
+        is_small_(received.ask.body.size() <= engine.rules.planned_at_once_bytes),
+        trace_(begun_trace(received)) {}
 
-Awaitable<Result<void>> read(Engine& engine, WorkerContext& worker, RequestState& state) {
-  if (is_small(engine, state)) co_return read_request(engine, state);
-  Result<void> done;
-  std::function<void()> work = [&] { done = read_request(engine, state); };
-  co_await worker.elsewhere(std::move(work));
-  co_return done;
-}
-
-// Adds memories, and makes special tokens in data harmless.
-Awaitable<Result<void>> gather(Engine& engine, WorkerContext& worker, RequestState& state,
-                               Deadline deadline) {
-  if (!has_additions(engine, state)) co_return Result<void>();
-  if (is_small(engine, state) && is_quickly_planned(engine, state))
-    co_return gather_additions(engine, state, deadline);
-  Result<void> done;
-  std::function<void()> work = [&] { done = gather_additions(engine, state, deadline); };
-  co_await worker.elsewhere(std::move(work));
-  co_return done;
-}
-
-// Counts, retrieves, plans and renders, on a worker unless that is quick.
-Awaitable<Result<Again>> plan_once(Engine& engine, WorkerContext& worker, RequestState& state,
-                                   Deadline deadline) {
-  if (is_small(engine, state) && is_quickly_planned(engine, state))
-    co_return plan_request(engine, state, deadline);
-  Result<Again> again;
-  std::function<void()> work = [&] {
-    unpack(state);
-    again = plan_request(engine, state, deadline);
-  };
-  co_await worker.elsewhere(std::move(work));
-  co_return again;
-}
-
-// What earlier replies taught makes plans smaller but never refuses a request: the server may have been
-// wrong, or may have changed. In that case it is forgotten for this owner.
-bool fits_without_learned(Engine& engine, RequestState& state, const Error& error) {
-  const std::string& owner = state.ask.caller.owner;
-  if (error.code != Errc::over_budget || !state.with_learned ||
-      !engine.models.learned(state.location, owner).holds_back())
-    return false;
-  state.with_learned = false;
-  engine.drift.relax(engine.models.drift_key(state.location, owner), engine.models.now_ms());
-  log::info("planned without what was learned, by which it would not fit",
-            {{"trace", state.trace.id}, {"model", state.trace.model}, {"owner", owner}});
-  return true;
-}
-
-// Plans until nothing speaks for another plan. `may_ask`: models may be asked for summaries.
-Awaitable<Result<void>> plan(Engine& engine, WorkerContext& worker, RequestState& state, bool may_ask,
-                             Deadline deadline) {
-  for (int plans = 0; plans < most_plans; ++plans) {
-    Result<Again> again = co_await plan_once(engine, worker, state, deadline);
-    if (!again && fits_without_learned(engine, state, again.error())) again = Replan::without_learned;
-    if (!again) co_return tl::unexpected(again.error());
-    if (!*again && co_await differs_from_the_servers(engine, worker, state, deadline))
-      again = Replan::server_renders_longer;
-    if (!*again) co_return Result<void>();
-    if (**again == Replan::history_too_long) co_await compress(engine, worker, state, may_ask, deadline);
+  Awaitable<Result<void>> answer(AnswerSink& client) {
+    CO_TRY_VOID(co_await read_and_route());
+    if (engine_.feed != nullptr) engine_.feed->add_begun(trace_);
+    co_await rewrite();
+    CO_TRY_VOID(co_await gather());
+    while (true) {
+      CO_TRY(const Again again, co_await attempt(client));
+      if (!again || attempt_.sent >= most_sent) co_return Result<void>();
+      log::debug("planning again", {{"trace", received_.trace_id}, {"why", name_of(again->why)}});
+      attempt_ = again->next;
+    }
   }
-  co_return fail(Errc::upstream_failed, "no plan after {} attempts; report this with the trace {}",
-                 most_plans, state.trace.id);
-}
 
-// The error of a plan that failed, unless it was for a stand-in and another one takes over.
-Result<Again> after_failed_plan(Engine& engine, RequestState& state, Error error) {
-  if (!state.stand_in || error.code != Errc::over_budget) return tl::unexpected(std::move(error));
-  if (take_stand_in(engine, state, "its window is too small")) return Replan::server_down;
-  return fail(Errc::upstream_failed, "{}", state.stand_in->reason);
-}
+  Awaitable<Result<Plan>> plan_only() {
+    CO_TRY_VOID(co_await read_and_route());
+    CO_TRY_VOID(co_await gather());
+    const auto done = co_await plan(/*may_ask=*/false);
+    if (!done && done.error().code != Errc::over_budget) co_return tl::unexpected(done.error());
+    co_return std::move(planned_.plan);
+  }
 
-// The error of a server that did not answer, unless another one takes over.
-Awaitable<Result<Again>> after_failed_send(Engine& engine, RequestState& state, Error error) {
-  const bool gone = co_await client_is_gone();
-  if (!gone && is_unavailable(error) && take_stand_in(engine, state, kind_of_failure(error)))
-    co_return Replan::server_down;
-  co_return tl::unexpected(gone ? std::move(error) : failure_of(engine, state, std::move(error)));
-}
+  void close(const Result<void>& outcome) {
+    Ended ended{received_, planned_, request_.recalled, std::move(trace_), std::move(spent_)};
+    close_request(engine_, std::move(ended), outcome);
+  }
 
-// Plans, sends and relays once. `Again`: the request should be planned and sent once more.
-Awaitable<Result<Again>> attempt(Engine& engine, WorkerContext& worker, RequestState& state,
-                                 AnswerSink& client, Deadline deadline) {
-  const auto planned = co_await plan(engine, worker, state, /*may_ask=*/true, deadline);
-  if (!planned) co_return after_failed_plan(engine, state, planned.error());
-  if (const auto refusal = reserve(engine, state)) {
-    state.is_turned_away = true;
-    state.trace.status = status_of_limits;
-    state.trace.error = refusal->what;
-    CO_TRY_VOID(co_await client.turned_away(state.trace, *refusal));
+ private:
+  // Plans, sends and relays once. `Again`: the request should be planned and sent once more.
+  Awaitable<Result<Again>> attempt(AnswerSink& client) {
+    const auto done = co_await plan(/*may_ask=*/true);  // counts, retrieves, plans, renders
+    if (!done) co_return after_failed_plan(done.error());
+    const Sendable one{received_, request_, attempt_, planned_};
+    if (const auto refusal = reserve_share()) {
+      CO_TRY_VOID(co_await client.turned_away(trace_, *refusal));
+      co_return std::nullopt;
+    }
+    co_await pack_request();
+    Sent sent = co_await dispatch(engine_, worker_, one, deadline_);
+    if (!sent.attempts.empty()) ++attempt_.sent;
+    trace_.attempts.insert(trace_.attempts.end(), sent.attempts.begin(), sent.attempts.end());
+    spent_.left = sent.left;
+    if (!sent.reply) co_return co_await after_failed_send(sent.reply.error());
+    Outcome outcome = co_await relay(engine_, one, std::move(trace_), **sent.reply, client, deadline_);
+    trace_ = std::move(outcome.trace);  // reconciled
+    spent_.streamed = outcome.streamed;
+    spent_.left = outcome.left;
+    if (!outcome.done) co_return tl::unexpected(outcome.done.error());
+    co_return std::move(outcome.again);
+  }
+
+  Awaitable<Result<void>> read_and_route() {
+    const auto work = [this] { return read_on_this_thread(); };
+    co_return co_await here_or_elsewhere(is_small_, work);
+  }
+  Result<void> read_on_this_thread() {
+    TRY(chat::ChatRequest chat, read_request(received_));
+    record(chat, received_, trace_);
+    TRY(request_, resolve(engine_, received_, std::move(chat)));
+    record(request_, trace_);
+    record(request_.notes, trace_, spent_);
+    TRY(Routed routed, route(engine_, std::move(request_)));
+    request_ = std::move(routed.request);
+    attempt_ = std::move(routed.first);
+    return {};
+  }
+
+  Awaitable<void> rewrite() {
+    Rewritten rewritten =
+        co_await rewrite_question(engine_, worker_, received_, request_, attempt_, deadline_);
+    request_.rewritten = std::move(rewritten.question);
+    record(rewritten.notes, trace_, spent_);
+  }
+
+  // Adds memories, and escapes special tokens in data.
+  Awaitable<Result<void>> gather() {
+    if (!has_additions(engine_, received_, request_)) co_return Result<void>();
+    const auto work = [this] {
+      return gather_additions(engine_, received_, std::move(request_), attempt_, deadline_);
+    };
+    CO_TRY(request_, co_await here_or_elsewhere(is_quick(), work));
+    record(request_.notes, trace_, spent_);
+    co_return Result<void>();
+  }
+
+  // Plans until there is no reason for another plan. `may_ask`: models may be asked for summaries.
+  Awaitable<Result<void>> plan(bool may_ask) {
+    for (int plans = 0; plans < most_plans; ++plans) {
+      Result<Again> again = co_await plan_once();
+      if (!again) again = without_learned(again.error());
+      if (!again) co_return tl::unexpected(again.error());
+      if (!*again) again = co_await compare();
+      if (!*again) co_return Result<void>();
+      attempt_ = (*again)->next;
+      const Replan::Reason why = (*again)->why;
+      if (why == Replan::Reason::history_too_long) co_await shorten(may_ask);
+      if (why == Replan::Reason::turns_left_out) co_await bring_back();
+    }
+    co_return fail(Errc::upstream_failed, "no plan after {} attempts; report this with the trace {}",
+                   most_plans, received_.trace_id);
+  }
+
+  Awaitable<Result<Again>> plan_once() {
+    const auto work = [this] {
+      request_ = unpack(std::move(request_));
+      return plan_request(engine_, received_, request_, attempt_, deadline_);
+    };
+    CO_TRY(PlanStep step, co_await here_or_elsewhere(is_quick(), work));
+    record(step.notes, trace_, spent_);
+    attempt_.found = std::move(step.found);
+    planned_ = std::move(step.planned);
+    if (step.again) co_return Replan{*step.again, attempt_};
+    record(planned_, trace_);
+    if (received_.is_chat()) trace_.plan_us = received_.microseconds() - trace_.retrieve_us;
+    if (planned_.refusal) co_return tl::unexpected(*planned_.refusal);
     co_return std::nullopt;
   }
-  if (should_pack(state)) {
-    std::function<void()> work = [&] { pack(state); };
-    co_await worker.elsewhere(std::move(work));
-  }
-  const auto reply = co_await dispatch(engine, worker, state, deadline);
-  if (!reply) co_return co_await after_failed_send(engine, state, reply.error());
-  co_return co_await relay(engine, state, **reply, client, deadline);
-}
 
-// Reads the request and what belongs to it, then answers it.
-Awaitable<Result<void>> run(Engine& engine, WorkerContext& worker, RequestState& state, AnswerSink& client,
-                            Deadline deadline) {
-  CO_TRY_VOID(co_await read(engine, worker, state));
-  co_await rewrite_question(engine, worker, state, deadline);
-  CO_TRY_VOID(co_await gather(engine, worker, state, deadline));
-  while (true) {
-    CO_TRY(const Again again, co_await attempt(engine, worker, state, client, deadline));
-    if (!again || state.sent >= most_sent) co_return Result<void>();
-    log::debug("planning again", {{"trace", state.trace.id}, {"why", name_of(*again)}});
+  // Compares the plan's count with the server's rendering.
+  Awaitable<Again> compare() {
+    Compared compared = co_await compare_rendering(engine_, worker_, received_, request_, attempt_,
+                                                   std::move(planned_), deadline_);
+    planned_ = std::move(compared.planned);
+    record(planned_, trace_);
+    record(compared.notes, trace_, spent_);
+    co_return std::move(compared.again);
   }
-}
+
+  Awaitable<void> shorten(bool may_ask) {
+    take(co_await compress(engine_, worker_, received_, std::move(request_), std::move(attempt_),
+                           planned_.plan, may_ask, deadline_));
+  }
+  Awaitable<void> bring_back() {
+    take(co_await recall_turns(engine_, worker_, received_, std::move(request_), std::move(attempt_),
+                               planned_.plan, deadline_));
+  }
+  void take(Prepared prepared) {
+    request_ = std::move(prepared.request);
+    attempt_ = std::move(prepared.next);
+    record(request_.notes, trace_, spent_);
+  }
+
+  // What earlier replies taught makes plans smaller but never refuses a request: the server may have been
+  // wrong, or may have changed. In that case it is forgotten for this owner. Returns other errors.
+  Result<Again> without_learned(Error error) {
+    const std::string& owner = received_.owner();
+    const models::ModelLocation& location = attempt_.location;
+    if (error.code != Errc::over_budget || !attempt_.with_learned ||
+        !engine_.models.learned(location, owner).holds_back())
+      return tl::unexpected(std::move(error));
+    engine_.drift.relax(engine_.models.drift_key(location, owner), engine_.models.now_ms());
+    log::info("planned without what was learned, by which it would not fit",
+              {{"trace", received_.trace_id}, {"model", trace_.model}, {"owner", owner}});
+    Replan replan{Replan::Reason::without_learned, attempt_};
+    replan.next.with_learned = false;
+    return replan;
+  }
+
+  // Returns the error of a plan that failed, unless it was for a stand-in and another one takes over.
+  Result<Again> after_failed_plan(Error error) {
+    if (!attempt_.stand_in || error.code != Errc::over_budget) return tl::unexpected(std::move(error));
+    Again again = take_stand_in(engine_, received_, request_, attempt_, trace_, attempt_.location,
+                                "its window is too small");
+    if (again) return again;
+    return fail(Errc::upstream_failed, "{}", attempt_.stand_in->reason);
+  }
+
+  // Returns the error of a server that did not answer, unless another one takes over.
+  Awaitable<Result<Again>> after_failed_send(Error error) {
+    if (co_await client_is_gone()) co_return tl::unexpected(std::move(error));
+    if (is_unavailable(error)) {
+      Again again = take_stand_in(engine_, received_, request_, attempt_, trace_, planned_.location,
+                                  kind_of_failure(error));
+      if (again) co_return again;
+    }
+    co_return tl::unexpected(failure_of(engine_, request_, std::move(error)));
+  }
+
+  // Reserves what the plan takes in place of what the plan before it took.
+  std::optional<Refusal> reserve_share() {
+    spent_.reserved.reset();
+    auto reserved = reserve(engine_, received_, request_, planned_);
+    if (!reserved) {
+      spent_.is_turned_away = true;
+      trace_.code = code_of_limits;
+      trace_.error = reserved.error().what;
+      return reserved.error();
+    }
+    spent_.reserved = std::move(reserved->held);
+    spent_.allowed_answer = reserved->allowed_answer;
+    if (!reserved->limited) return std::nullopt;
+    planned_ = *std::move(reserved->limited);
+    record(planned_, trace_);
+    trace_.warnings.push_back(std::move(reserved->warning));
+    return std::nullopt;
+  }
+
+  Awaitable<void> pack_request() {
+    if (!should_pack(received_, request_)) co_return;
+    std::function<void()> work = [this] { request_ = pack(std::move(request_)); };
+    co_await worker_.elsewhere(std::move(work));
+  }
+
+  bool is_quick() const { return is_small_ && is_quickly_planned(engine_, received_, request_, attempt_); }
+
+  template <typename Work>
+  Awaitable<std::invoke_result_t<Work>> here_or_elsewhere(bool is_quick, Work work) {
+    if (is_quick) co_return work();
+    std::optional<std::invoke_result_t<Work>> done;
+    std::function<void()> job = [&] { done.emplace(work()); };
+    co_await worker_.elsewhere(std::move(job));
+    co_return *std::move(done);
+  }
+
+  Engine& engine_;
+  WorkerContext& worker_;
+  const Received& received_;
+  const Deadline deadline_;
+  const bool is_small_;
+
+  Request request_;
+  Attempt attempt_;
+  Planned planned_;  // the last plan
+  Trace trace_;
+  Spent spent_;
+};
 
 }  // namespace
 
-std::string_view name_of(Replan why) {
+std::string_view name_of(Replan::Reason why) {
   switch (why) {
-    case Replan::history_too_long: return "the history is too long";
-    case Replan::without_learned: return "it does not fit by what earlier replies taught";
-    case Replan::server_renders_longer: return "the server renders it longer";
-    case Replan::overflow: return "the server reported an overflow";
-    case Replan::prompt_cut: return "the server cut the prompt";
-    case Replan::server_down: return "the server is down";
+    case Replan::Reason::history_too_long: return "the history is too long";
+    case Replan::Reason::turns_left_out: return "older turns are looked through for the question";
+    case Replan::Reason::without_learned: return "it does not fit by what earlier replies taught";
+    case Replan::Reason::server_renders_longer: return "the server renders it longer";
+    case Replan::Reason::overflow: return "the server reported an overflow";
+    case Replan::Reason::prompt_cut: return "the server cut the prompt";
+    case Replan::Reason::server_down: return "the server is down";
   }
   return "";
 }
 
 Awaitable<Result<void>> answer(Engine& engine, WorkerContext& worker, Ask ask, AnswerSink& client,
                                Deadline deadline, std::string& trace_id) {
-  RequestState state(std::move(ask), trace_id);
-  Result<void> outcome = co_await run(engine, worker, state, client, deadline);
-  close_request(engine, state, outcome);
+  const Received received(std::move(ask), trace_id);
+  Answering answering(engine, worker, received, deadline);
+  Result<void> outcome = co_await answering.answer(client);
+  answering.close(outcome);
   co_return outcome;
 }
 
 Awaitable<Result<Plan>> plan_only(Engine& engine, WorkerContext& worker, Ask ask, Deadline deadline) {
-  RequestState state(std::move(ask), {});
-  CO_TRY_VOID(co_await read(engine, worker, state));
-  CO_TRY_VOID(co_await gather(engine, worker, state, deadline));
-  const auto done = co_await plan(engine, worker, state, /*may_ask=*/false, deadline);
-  if (!done && done.error().code != Errc::over_budget) co_return tl::unexpected(done.error());
-  co_return std::move(state.plan);
+  const Received received(std::move(ask), {});
+  Answering answering(engine, worker, received, deadline);
+  co_return co_await answering.plan_only();
 }
 
 }  // namespace plimsoll::engine

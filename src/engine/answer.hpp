@@ -7,16 +7,19 @@
 #include <vector>
 
 #include "conversation/summaries.hpp"
+#include "conversation/turn_vectors.hpp"
 #include "engine/answer_sink.hpp"
 #include "engine/caller.hpp"
 #include "engine/counters.hpp"
 #include "engine/evidence/consult.hpp"
 #include "engine/evidence/recall.hpp"
 #include "engine/limits.hpp"
-#include "engine/trace_writer.hpp"
+#include "engine/traces/trace_feed.hpp"
+#include "engine/traces/trace_writer.hpp"
 #include "models/breaker.hpp"
 #include "models/upstream_models.hpp"
 #include "plimsoll/upstream.hpp"
+#include "plimsoll/window.hpp"
 
 namespace plimsoll::engine {
 
@@ -26,9 +29,17 @@ struct DocumentChat {
   std::int64_t top_k = 10;
 };
 
+// The request as the client sent it, in an API other than OpenAI's. It goes out as it is if the server speaks
+// the same API and the plan changes nothing.
+struct NativeAsk {
+  ServerKind server;
+  NativeRequest request;
+  std::string beyond_a_chat{};  // the first part of it that only such a server knows; empty: none
+};
+
 struct Ask {
-  std::string route = "/v1/chat/completions";
-  std::string body;
+  RequestKind kind = RequestKind::chat;
+  std::string body;  // in the form of OpenAI's API, as it came where the client speaks it
   Caller caller{};
   std::optional<Tokens> window_wish{};  // what the client wants the model to be loaded with; plans keep below
   bool in_full = false;                 // the plan with all that it can tell, whatever the request wishes
@@ -36,6 +47,7 @@ struct Ask {
   std::optional<bool> recall{};  // whether memories come along, where the request says nothing; none: by rule
   std::int64_t at_ms = 0;        // when it came, UTC; 0: now
   bool has_anthropic_fields = false;  // the body may have fields that only Anthropic's API knows
+  std::optional<NativeAsk> native{};
 };
 
 struct EngineRules {
@@ -50,6 +62,8 @@ struct EngineRules {
   bool ask_for_usage = false;
   bool refuse_inexpressible = true;
   bool compress_history = true;
+  bool recall_turns = true;        // turns that do not fit and answer the question are sent with it
+  Tokens recalled_tokens = 1'000;  // most of them
   bool rewrite_follow_ups = false;
   std::string summary_model{};  // that writes summaries and questions; empty: the one that is asked
   std::chrono::milliseconds summary_timeout{20'000};
@@ -70,7 +84,10 @@ struct Engine {
   TraceWriter* traces = nullptr;  // null: neither traces nor usage are kept
   models::Breakers& breakers;
   EngineRules rules;
-  conversation::Summaries* summaries = nullptr;  // null: history is not compressed
+  TraceFeed* feed = nullptr;                          // null: nobody can watch requests
+  conversation::Summaries* summaries = nullptr;       // null: history is not compressed
+  SessionStore* sessions = nullptr;                   // knows when turns were said; null: nobody does
+  conversation::TurnVectors* turn_vectors = nullptr;  // null: older turns are found by words alone
   Counters counters{};
   // Told what each answer has used, at once and on any thread; null: nobody wants to know.
   std::function<void(const std::string& owner, Tokens tokens)> charge{};

@@ -12,43 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Gives the replies of its script in order, the last one for ever.
-class ScriptedServer final : public UpstreamLink {
- public:
-  struct Reply {
-    int status = 200;
-    std::string body{};
-    std::string type = "application/json";
-    bool unreachable = false;
-  };
-
-  Awaitable<Result<std::unique_ptr<UpstreamReply>>> send(UpstreamRequest request,
-                                                         Deadline /*deadline*/) override {
-    got.push_back(request.body);
-    const Reply reply = script.size() > 1 ? script[std::min(got.size(), script.size()) - 1] : script.front();
-    if (reply.unreachable) co_return fail(Errc::unreachable, "connection refused");
-    co_return ready_reply(reply.status, reply.body, reply.type);
-  }
-
-  std::vector<Reply> script;
-  std::vector<std::string> got;
-};
-
-std::string completion(Tokens prompt_tokens = 0) {
-  Json answer{
-      {"choices", {{{"message", {{"role", "assistant"}, {"content", "Ten."}}}, {"finish_reason", "stop"}}}}};
-  if (prompt_tokens > 0) answer["usage"] = {{"prompt_tokens", prompt_tokens}, {"completion_tokens", 2}};
-  return answer.dump();
-}
-
-std::string chat(const Json& more = Json::object(), int words = 3) {
-  std::string text = "How deep?";
-  for (int i = 0; i < words; ++i) text += " ship";
-  Json body{{"model", "gpt-4o"}, {"max_tokens", 16}, {"messages", {{{"role", "user"}, {"content", text}}}}};
-  body.update(more);
-  return body.dump();
-}
-
 class AnswerTest : public testing::Test {
  protected:
   void SetUp() override { log::start_on(said_, log::Level::debug, log::Format::text); }
@@ -70,7 +33,7 @@ class AnswerTest : public testing::Test {
 
 TEST_F(AnswerTest, PassesBothWaysUntouchedWhatNeedsNoChange) {
   first_.script = {{200, completion()}};
-  const std::string body = chat();
+  const std::string body = chat_body();
   ASSERT_TRUE(ask(body));
   EXPECT_EQ(first_.got, (std::vector<std::string>{body}));
   EXPECT_EQ(client_.status, 200);
@@ -82,14 +45,14 @@ TEST_F(AnswerTest, PassesAStreamOnAsItCame) {
       "data: {\"choices\":[{\"delta\":{\"content\":\"Ten.\"}}]}\n\n"
       "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
   first_.script = {{200, events, "text/event-stream"}};
-  ASSERT_TRUE(ask(chat({{"stream", true}})));
+  ASSERT_TRUE(ask(chat_body({{"stream", true}})));
   EXPECT_EQ(client_.text, events);
 }
 
 TEST_F(AnswerTest, PlansAgainForTheWindowThatAnOverflowNames) {
   first_.script = {{400, R"({"error":{"message":"This model's maximum context length is 1024 tokens."}})"},
                    {200, completion()}};
-  ASSERT_TRUE(ask(chat({{"max_tokens", 4'000}})));
+  ASSERT_TRUE(ask(chat_body({{"max_tokens", 4'000}})));
   ASSERT_EQ(first_.got.size(), 2U);
   EXPECT_EQ(Json::parse(first_.got[0])["max_tokens"], 4'000);
   EXPECT_LT(Json::parse(first_.got[1])["max_tokens"].get<int>(), 1'024);
@@ -101,14 +64,14 @@ TEST_F(AnswerTest, SendsNoMoreThanThreeRequestsForOne) {
   first_.script = {{400, R"({"error":{"message":"This model's maximum context length is 4096 tokens."}})"},
                    {400, R"({"error":{"message":"This model's maximum context length is 2048 tokens."}})"},
                    {400, R"({"error":{"message":"This model's maximum context length is 1024 tokens."}})"}};
-  ASSERT_TRUE(ask(chat({{"max_tokens", 4'000}})));
+  ASSERT_TRUE(ask(chat_body({{"max_tokens", 4'000}})));
   EXPECT_LE(first_.got.size(), 3U);
   EXPECT_EQ(client_.status, 400);
 }
 
 TEST_F(AnswerTest, TellsTheLeastWindowWhereNothingFits) {
   first_.script = {{200, completion()}};
-  const auto outcome = ask(chat(Json::object(), 9'000));
+  const auto outcome = ask(chat_body(Json::object(), 9'000));
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, Errc::over_budget);
   EXPECT_NE(outcome.error().what.find("9,"), std::string::npos) << outcome.error().what;
@@ -119,7 +82,7 @@ TEST_F(AnswerTest, TellsTheLeastWindowWhereNothingFits) {
 TEST_F(AnswerTest, AsksAnotherServerWhereOneIsDown) {
   first_.script = {{.unreachable = true}};
   second_.script = {{200, completion()}};
-  ASSERT_TRUE(ask(chat({{"model", "a/gpt-4o"}, {"plimsoll", {{"fallback", {"b/gpt-4o"}}}}})));
+  ASSERT_TRUE(ask(chat_body({{"model", "a/gpt-4o"}, {"plimsoll", {{"fallback", {"b/gpt-4o"}}}}})));
   EXPECT_EQ(second_.got.size(), 1U);
   EXPECT_EQ(client_.status, 200);
   EXPECT_TRUE(client_.is_told);
@@ -129,7 +92,7 @@ TEST_F(AnswerTest, AsksAnotherServerWhereOneIsDown) {
 
 TEST_F(AnswerTest, SaysWhyWhereNoServerAnswers) {
   first_.script = {{.unreachable = true}};
-  const auto outcome = ask(chat({{"model", "a/gpt-4o"}}));
+  const auto outcome = ask(chat_body({{"model", "a/gpt-4o"}}));
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, Errc::unreachable);
   EXPECT_EQ(first_.got.size(), 3U);  // tries
@@ -137,21 +100,21 @@ TEST_F(AnswerTest, SaysWhyWhereNoServerAnswers) {
 
 TEST_F(AnswerTest, TellsThatTheServerCutThePrompt) {
   first_.script = {{200, completion(5)}};
-  ASSERT_TRUE(ask(chat(Json::object(), 400)));
+  ASSERT_TRUE(ask(chat_body(Json::object(), 400)));
   EXPECT_TRUE(client_.is_told);
   EXPECT_GT(client_.cut, 300) << client_.text;
 }
 
 TEST_F(AnswerTest, GivesTheServersErrorWithItsStatus) {
   first_.script = {{422, R"({"error":{"message":"temperature must be a number"}})"}};
-  ASSERT_TRUE(ask(chat({{"temperature", "hot"}})));
+  ASSERT_TRUE(ask(chat_body({{"temperature", "hot"}})));
   EXPECT_EQ(client_.status, 422);
   EXPECT_EQ(answered()["error"]["message"], "temperature must be a number");
 }
 
 TEST_F(AnswerTest, TakesHalfAnObjectForNoAnswer) {
   first_.script = {{200, R"({"choices":[{"message")"}};
-  const auto outcome = ask(chat());
+  const auto outcome = ask(chat_body());
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, Errc::upstream_failed);
 }
@@ -175,21 +138,21 @@ TEST_F(AnswerTest, ChecksTheAnswerAgainstItsPassages) {
   const std::string said = "The hull is 24 metres long. It was built in 1871.";
   const Json whole{{"choices", {{{"message", {{"content", said}}}, {"finish_reason", "stop"}}}}};
   first_.script = {{200, whole.dump()}};
-  ASSERT_TRUE(ask(chat({{"plimsoll", given}})));
+  ASSERT_TRUE(ask(chat_body({{"plimsoll", given}})));
   ASSERT_TRUE(client_.is_told);
   EXPECT_EQ(client_.supported, 1U);
   EXPECT_EQ(client_.unsupported, 1U);
   const Json delta{{"choices", {{{"delta", {{"content", said}}}, {"finish_reason", "stop"}}}}};
   first_.script = {{200, "data: " + delta.dump() + "\n\ndata: [DONE]\n\n", "text/event-stream"}};
   client_.supported = client_.unsupported = 0;
-  ASSERT_TRUE(ask(chat({{"stream", true}, {"plimsoll", given}})));
+  ASSERT_TRUE(ask(chat_body({{"stream", true}, {"plimsoll", given}})));
   EXPECT_EQ(client_.supported, 1U);
   EXPECT_EQ(client_.unsupported, 1U);
 }
 
 TEST_F(AnswerTest, ExplainsThePlanWhereThatIsWanted) {
   first_.script = {{200, completion()}};
-  ASSERT_TRUE(ask(chat({{"plimsoll", {{"explain", true}}}})));
+  ASSERT_TRUE(ask(chat_body({{"plimsoll", {{"explain", true}}}})));
   EXPECT_TRUE(client_.is_told);
   EXPECT_TRUE(client_.explains);
   const Plan& plan = client_.plan;

@@ -2,7 +2,8 @@
 
 #include "base/log.hpp"
 #include "base/try.hpp"
-#include "engine/request_state.hpp"
+#include "engine/client_gone.hpp"
+#include "engine/stages.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -15,29 +16,36 @@ constexpr milliseconds longest_asked_pause{5'000};  // a longer Retry-After is p
 
 // What the plan reserves for an answer. Where nobody knows how much the model can write, not more than every
 // model of today can: a server refuses a limit that is too high.
-Tokens reserved_answer(const RequestState& state) {
+Tokens reserved_answer(const Planned& planned) {
   constexpr Tokens of_every_model = 4'096;
-  const auto& sections = state.plan.sections;
+  const auto& sections = planned.plan.sections;
   const auto answer = std::ranges::find_if(
       sections, [](const PlannedSection& one) { return one.section.kind == SectionKind::answer; });
-  const bool is_bounded = answer != sections.end() && answer->section.max < state.trace.window;
-  return is_bounded ? state.trace.answer : std::min(state.trace.answer, of_every_model);
+  const Figures& figures = planned.figures;
+  const bool is_bounded = answer != sections.end() && answer->section.max < figures.window;
+  return is_bounded ? figures.answer : std::min(figures.answer, of_every_model);
 }
 
-UpstreamRequest request_for(Engine& engine, const RequestState& state) {
+UpstreamRequest request_for(const Engine& engine, const Sendable& one) {
+  const Ask& ask = one.received.ask;
+  const Planned& planned = one.planned;
   UpstreamRequest request;
-  request.route = state.ask.route;
-  request.body = state.outgoing();
-  request.model = state.location.model;
-  request.owner = state.ask.caller.owner;
-  request.stream = state.stream;
+  request.kind = ask.kind;
+  if (goes_native(engine, one))
+    request.native = ask.native->request;
+  else
+    request.body = planned.outgoing(one.received);
+  request.model = planned.location.model;
+  request.owner = one.received.owner();
+  request.stream = one.request.chat.streams;
   request.refuse_inexpressible = engine.rules.refuse_inexpressible;
-  request.answer = reserved_answer(state);
-  request.has_anthropic_fields = state.ask.has_anthropic_fields;
+  request.answer = reserved_answer(planned);
+  request.has_anthropic_fields = ask.has_anthropic_fields;
   request.longest_answer = engine.rules.max_answer_bytes;
   // A client that asks for a window gets one of that size, if the server can provide it.
-  const Tokens needed = state.ask.window_wish ? std::max(state.needs(), state.trace.window) : state.needs();
-  request.num_ctx = engine.models.num_ctx_for(state.location, needed);
+  const Tokens needs = planned.figures.needs();
+  const Tokens needed = ask.window_wish ? std::max(needs, planned.figures.window) : needs;
+  request.load_window = engine.models.window_to_load(planned.location, needed);
   return request;
 }
 
@@ -72,15 +80,16 @@ std::optional<milliseconds> pause_after(const Result<std::unique_ptr<UpstreamRep
   return std::max(*info.retry_after, first_pause);
 }
 
-void note_attempt(RequestState& state, const Result<std::unique_ptr<UpstreamReply>>& reply,
-                  std::int64_t begin) {
-  const int status = reply ? (*reply)->info().head.status : 0;
-  TraceAttempt attempt{state.trace.upstream, state.trace.model,           status, {},
-                       state.trace.window,   state.microseconds() - begin};
-  attempt.outcome = !reply                                   ? reply.error().what
-                    : (*reply)->info().took == Took::answers ? "answered"
-                                                             : fmt::format("status {}", status);
-  state.trace.attempts.push_back(std::move(attempt));
+TraceAttempt attempt_of(const Sendable& one, const Result<std::unique_ptr<UpstreamReply>>& reply,
+                        std::int64_t begin) {
+  TraceAttempt attempt;
+  attempt.upstream = one.planned.upstream;
+  attempt.model = one.planned.model;
+  attempt.window = one.planned.figures.window;
+  attempt.took_us = one.received.microseconds() - begin;
+  if (reply) attempt.code = (*reply)->info().code;
+  attempt.outcome = reply ? (*reply)->info().outcome : reply.error().what;
+  return attempt;
 }
 
 tl::unexpected<Error> nobody_waits() {
@@ -89,63 +98,69 @@ tl::unexpected<Error> nobody_waits() {
 
 }  // namespace
 
-Error explain_late(const RequestState& state, Deadline deadline, Error error, std::string_view setting) {
+Error explain_late(const Received& received, const Planned& planned, Deadline deadline, Error error,
+                   std::string_view setting) {
   if (error.code != Errc::timed_out) return error;
   if (!deadline.passed()) {
     error.what += fmt::format(" ({})", setting);
     return error;
   }
-  const std::chrono::duration<double> whole = deadline.moment() - state.begun;
+  const std::chrono::duration<double> whole = deadline.moment() - received.begun;
   error.what = fmt::format(
       "the upstream '{}' did not finish its answer within {:.3g} s (request_timeout_seconds); ask for less, "
       "or "
       "let the operator raise the setting",
-      state.trace.upstream, whole.count());
+      planned.upstream, whole.count());
   return error;
 }
 
-Awaitable<bool> client_is_gone() {
-  const auto state = co_await boost::asio::this_coro::cancellation_state;
-  co_return state.cancelled() != boost::asio::cancellation_type::none;
-}
-
-Awaitable<Result<std::unique_ptr<UpstreamReply>>> dispatch(Engine& engine, WorkerContext& worker,
-                                                           RequestState& state, Deadline deadline) {
-  UpstreamLink& link = worker.link(state.location.member);
-  const std::string& owner = state.ask.caller.owner;
+Awaitable<Sent> dispatch(Engine& engine, WorkerContext& worker, const Sendable& one, Deadline deadline) {
+  const Planned& planned = one.planned;
+  UpstreamLink& link = worker.link(planned.location.member);
+  const std::string& owner = one.received.owner();
+  Sent sent;
   for (int tries = 1;; ++tries) {
-    if (co_await client_is_gone()) co_return nobody_waits();
-    if (const auto closed = engine.breakers.closed_for(state.location, owner, engine.now()))
-      co_return fail(Errc::unreachable,
-                     "the upstream '{}' has failed repeatedly for {}; it is tried again in {:.1f} s",
-                     state.trace.upstream, state.trace.model, std::chrono::duration<double>(*closed).count());
-    if (tries == 1) ++state.sent;  // only if the server is really contacted
-    const std::int64_t begin = state.microseconds();
-    UpstreamRequest request = request_for(engine, state);
-    auto reply =
-        co_await link.send(std::move(request), sooner(deadline, Deadline::after(engine.rules.first_byte)));
-    note_attempt(state, reply, begin);
-    state.left = co_await client_is_gone();
-    if (state.left) co_return nobody_waits();  // not the server's fault
-    if (const auto failure = failure_in(reply)) {
-      engine.breakers.failed(state.location, owner, *failure, engine.now());
-    } else {
-      engine.breakers.succeeded(state.location, owner);
-      engine.models.heard_from(state.location);
+    if (co_await client_is_gone()) {
+      sent.reply = nobody_waits();
+      co_return sent;
     }
-    const auto pause = pause_after(reply, tries);
+    if (const auto closed = engine.breakers.closed_for(planned.location, owner, engine.now())) {
+      sent.reply = fail(Errc::unreachable,
+                        "the upstream '{}' has failed repeatedly for {}; it is tried again in {:.1f} s",
+                        planned.upstream, planned.model, std::chrono::duration<double>(*closed).count());
+      co_return sent;
+    }
+    const std::int64_t begin = one.received.microseconds();
+    UpstreamRequest request = request_for(engine, one);
+    sent.reply =
+        co_await link.send(std::move(request), sooner(deadline, Deadline::after(engine.rules.first_byte)));
+    sent.attempts.push_back(attempt_of(one, sent.reply, begin));
+    sent.left = co_await client_is_gone();
+    if (sent.left) {  // not the server's fault
+      sent.reply = nobody_waits();
+      co_return sent;
+    }
+    if (const auto failure = failure_in(sent.reply)) {
+      engine.breakers.failed(planned.location, owner, *failure, engine.now());
+    } else {
+      engine.breakers.succeeded(planned.location, owner);
+      engine.models.heard_from(planned.location);
+    }
+    const auto pause = pause_after(sent.reply, tries);
     if (!pause || tries == most_tries || deadline.left() <= *pause) {
-      if (reply) co_return reply;
-      Error error = explain_late(state, deadline, std::move(reply).error(), "first_byte_timeout_seconds");
+      if (sent.reply) co_return sent;
+      Error error = explain_late(one.received, planned, deadline, std::move(sent.reply).error(),
+                                 "first_byte_timeout_seconds");
       if (is_dead(error)) error.code = Errc::unreachable;  // the same for a client
-      co_return tl::unexpected(std::move(error));
+      sent.reply = tl::unexpected(std::move(error));
+      co_return sent;
     }
     ++engine.counters.retries;
-    log::info("asking the upstream again", {{"trace", state.trace.id},
-                                            {"upstream", state.trace.upstream},
-                                            {"why", state.trace.attempts.back().outcome},
+    log::info("asking the upstream again", {{"trace", one.received.trace_id},
+                                            {"upstream", planned.upstream},
+                                            {"why", sent.attempts.back().outcome},
                                             {"try", tries + 1}});
-    reply = fail(Errc::upstream_failed, "given up");  // closes the connection before the pause
+    sent.reply = fail(Errc::upstream_failed, "given up");  // closes the connection before the pause
     co_await worker.pause(*pause);
   }
 }

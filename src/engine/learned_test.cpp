@@ -76,7 +76,7 @@ struct World : TestEngine {
     ask.caller.owner = owner;
     TestClient client;
     const auto outcome = TestEngine::ask(std::move(ask), client);
-    return outcome ? client.status : recorded_status(outcome.error().code);
+    return outcome ? client.status : number_of(reply_code(outcome.error().code));
   }
 
   Server server;

@@ -1,90 +1,149 @@
+// Plans a request: count, window, strategy, retrieve, budget, render.
 #include <utility>
 
 #include "base/log.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
-#include "engine/evidence/harmless.hpp"
-#include "engine/evidence/protect.hpp"
+#include "chat/write_chat.hpp"
 #include "engine/history/compress.hpp"
+#include "engine/history/recall_turns.hpp"
+#include "engine/models_for.hpp"
 #include "engine/plan/plan.hpp"
-#include "engine/request_state.hpp"
+#include "engine/stages.hpp"
 #include "engine/stand_in.hpp"
 
 namespace plimsoll::engine {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using base::with_thousands;
 
-PlanOptions options_for(const Engine& engine, const RequestState& state) {
+PlanOptions options_for(const Engine& engine, const Received& received, const Request& request,
+                        const Attempt& attempt) {
   PlanOptions options = engine.rules.plan;
-  const RequestWishes& wishes = state.parts.wishes;
-  options.brief = !wishes.explain && !state.ask.in_full;
-  options.kept_free = state.rendered_longer;
+  const chat::RequestWishes& wishes = request.chat.wishes;
+  options.brief = !wishes.explain && !received.ask.in_full;
+  options.kept_free = attempt.kept_free;
   options.fallback = wishes.fallback.value_or(options.fallback);
   if (!wishes.fallback_models.empty()) options.fallback_models = wishes.fallback_models;
-  if (state.ask.documents) {
+  if (received.ask.documents) {
     options.policy = Policy::document_chat;
-    options.most_passages = state.ask.documents->top_k;
+    options.most_passages = received.ask.documents->top_k;
   }
   return options;
 }
 
-// So that a stream tells what was read, where the request is ours already.
-void ask_for_usage(const Engine& engine, RequestState& state) {
-  if (engine.models.upstreams().always_tells_usage(state.location.member)) {
-    state.hides_usage = state.stream && !state.wants_usage;
-    return;
+// Returns one plan, with documents where they are asked for.
+Result<PlanStep> plan_once(const Engine& engine, const Received& received, const Request& request,
+                           const Attempt& attempt, const chat::Additions& with, const PlanOptions& options,
+                           const PlanModels& models, Deadline deadline) {
+  if (!request.chat.wishes.index.empty())
+    return plan_with_documents(engine, received, request, attempt, with, options, models, deadline);
+  PlanStep step;
+  TRY(step.planned.plan, plan_parts(request.chat, with, attempt.model, options, models));
+  step.again = replan_due(engine, request.chat, attempt, step.planned.plan);
+  return step;
+}
+
+// Plans with all that the request has, then with less while it does not fit: a larger model instead of the
+// older turns that were found, no older turns, no summary.
+class Planner {
+ public:
+  Planner(const Engine& engine, const Received& received, const Request& request, const Attempt& attempt,
+          PlanOptions options, const PlanModels& models, Deadline deadline)
+      : engine_(engine),
+        received_(received),
+        request_(request),
+        attempt_(attempt),
+        options_(std::move(options)),
+        models_(models),
+        deadline_(deadline) {}
+
+  Result<PlanStep> plan() {
+    chat::Additions with = request_.chat.additions;
+    // History is compressed before a larger model is looked for, so the first plan is for the one that was
+    // asked for.
+    const bool falls_back = std::exchange(options_.fallback, false);
+    TRY_VOID(try_with(with));
+    if (step_.again) return std::move(step_);
+    if (falls_back && plan_of_step().fallback.needed) {
+      options_.fallback = true;
+      auto earlier = std::exchange(with.earlier, {});  // a larger window may have room for the turns
+      TRY_VOID(try_with(with));
+      if (plan_of_step().fallback.to.empty() && !earlier.empty()) {
+        with.earlier = std::move(earlier);
+        TRY_VOID(try_with(with));
+      }
+    }
+    if (!plan_of_step().fits && !with.earlier.empty()) {
+      with.earlier.clear();
+      TRY_VOID(try_with(with));
+    }
+    if (!plan_of_step().fits && chat::summary_of(request_.chat, with) != nullptr) {
+      with.without_summary = true;
+      TRY_VOID(try_with(with));
+    }
+    step_.again.reset();
+    return std::move(step_);
   }
-  const bool may = state.stream && !state.wants_usage && !state.parts.body.contains("stream_options");
-  const bool wanted = engine.rules.ask_for_usage || state.ask.caller.metered;
-  if (!may || (state.body.empty() && !wanted)) return;
-  if (state.body.empty()) state.body = state.ask.body;
-  const std::size_t open = state.body.find('{');
-  if (open == std::string::npos) return;
-  state.body.insert(open + 1, R"("stream_options":{"include_usage":true},)");
-  state.hides_usage = true;
-  state.trace.changed = true;
+
+ private:
+  const Plan& plan_of_step() const { return step_.planned.plan; }
+
+  Result<void> try_with(const chat::Additions& with) {
+    TRY(PlanStep step, plan_once(engine_, received_, request_, attempt_, with, options_, models_, deadline_));
+    step.notes.retrieve_us += step_.notes.retrieve_us;
+    step.notes.warnings.insert(step.notes.warnings.begin(), step_.notes.warnings.begin(),
+                               step_.notes.warnings.end());
+    step_ = std::move(step);
+    attempt_.found = step_.found;
+    return {};
+  }
+
+  const Engine& engine_;
+  const Received& received_;
+  const Request& request_;
+  Attempt attempt_;
+  PlanOptions options_;
+  const PlanModels& models_;
+  Deadline deadline_;
+  PlanStep step_;
+};
+
+Figures figures_of(const Plan& plan) {
+  return {plan.window.tokens, plan.input, plan.thinking, plan.answer, plan.margin, plan.exactness};
 }
 
-// The plan, with documents where they are asked for.
-Result<Again> make_plan(Engine& engine, RequestState& state, const PlanOptions& options,
-                        const PlanModels& models, Deadline deadline) {
-  if (!state.parts.wishes.index.empty()) return plan_with_documents(engine, state, options, models, deadline);
-  TRY(state.plan, plan_parts(state.parts, state.model, options, models));
-  return compression_is_due(engine, state) ? Again(Replan::history_too_long) : std::nullopt;
+Error over_budget(const Plan& plan) {
+  return fail(Errc::over_budget,
+              "Prompt length exceeds context window. {} {} tokens are the least that this request needs "
+              "(input {}, thinking {}, answer {}, margin {}), and {} has {} ({}). Shorten the request, lower "
+              "max_tokens, choose a model with a larger window, or allow a fallback (llm_fallback_enabled).",
+              overflow_in_openais_words(plan.window.tokens, plan.input, plan.thinking + plan.answer),
+              with_thousands(plan.least), with_thousands(plan.input), with_thousands(plan.thinking),
+              with_thousands(plan.answer), with_thousands(plan.margin), plan.model,
+              with_thousands(plan.window.tokens), name_of(plan.window.source))
+      .value();
 }
 
-models::RequestModels models_for(Engine& engine, const RequestState& state, Deadline deadline) {
-  return models::RequestModels(engine.models, deadline,
-                               {.owner = state.ask.caller.owner,
-                                .most = state.ask.window_wish,
-                                .with_override = !state.stand_in,
-                                .with_learned = state.with_learned,
-                                .told = state.told_window});
+// What only one kind of server knows cannot be sent as a chat.
+std::optional<Error> inexpressible(const Engine& engine, const Sendable& one) {
+  const auto& native = one.received.ask.native;
+  if (!native || native->beyond_a_chat.empty() || goes_native(engine, one)) return std::nullopt;
+  return fail(Errc::bad_input,
+              "{}: such a request goes only to a server that knows it, and only unchanged; here it would be "
+              "{}",
+              native->beyond_a_chat,
+              one.planned.changed ? "cut, extended or sent to another model" : "answered with a report")
+      .value();
 }
 
-tl::unexpected<Error> refuse(const RequestState& state) {
-  const Plan& plan = state.plan;
-  return fail(
-      Errc::over_budget,
-      "Prompt length exceeds context window. {} {} tokens are the least that this request needs (input {}, "
-      "thinking {}, answer {}, margin {}), and {} has {} ({}). Shorten the request, lower max_tokens, "
-      "choose a model with a larger window, or allow a fallback (llm_fallback_enabled).",
-      overflow_in_openais_words(plan.window.tokens, plan.input, plan.thinking + plan.answer),
-      with_thousands(plan.least), with_thousands(plan.input), with_thousands(plan.thinking),
-      with_thousands(plan.answer), with_thousands(plan.margin), plan.model,
-      with_thousands(plan.window.tokens), name_of(plan.window.source));
-}
-
-// The figures behind max_tokens: a warning where it was lowered.
-void log_budget(const RequestState& state) {
-  const Plan& plan = state.plan;
+// Logs the figures behind max_tokens, as a warning if it was lowered.
+void log_budget(const Received& received, const Plan& plan) {
   if (!plan.requested_answer) return;
   const bool reduced = plan.answer < *plan.requested_answer;
   log::write(reduced ? log::Level::warning : log::Level::debug,
              reduced ? "answer reduced" : "answer as asked",
-             {{"trace", state.trace.id},
+             {{"trace", received.trace_id},
               {"window", plan.window.tokens},
               {"input", plan.input},
               {"available", plan.window.tokens - plan.input - plan.thinking - plan.margin},
@@ -94,147 +153,106 @@ void log_budget(const RequestState& state) {
 }
 
 // `enabled`: a larger model was looked for.
-void log_fallback(const RequestState& state, bool enabled) {
-  const FallbackDecision& fallback = state.plan.fallback;
+void log_fallback(const Received& received, const FallbackDecision& fallback, bool enabled) {
   if (!fallback.needed) return;
   log::write(enabled ? log::Level::info : log::Level::debug, "fallback threshold exceeded",
-             {{"trace", state.trace.id},
+             {{"trace", received.trace_id},
               {"model", fallback.from},
               {"total", fallback.total},
               {"threshold", fallback.threshold},
               {"window", fallback.from_window}});
   if (!enabled) return;
   if (fallback.to.empty())
-    return log::error("no fallback found", {{"trace", state.trace.id},
+    return log::error("no fallback found", {{"trace", received.trace_id},
                                             {"model", fallback.from},
                                             {"window", fallback.from_window},
                                             {"required", fallback.required},
                                             {"why", fallback.reason}});
   log::info(fmt::format("falling back from {} to {}", fallback.from, fallback.to),
-            {{"trace", state.trace.id},
+            {{"trace", received.trace_id},
              {"from_window", fallback.from_window},
              {"to_window", fallback.to_window},
              {"required", fallback.required}});
 }
 
+// Returns the plan with usage asked for in a stream, if the body is ours already or somebody needs it.
+Planned with_usage_asked(const Engine& engine, const Received& received, const chat::ChatRequest& chat,
+                         Planned planned) {
+  if (engine.models.upstreams().always_tells_usage(planned.location.member)) {
+    planned.hides_usage = chat.streams && !chat.wants_usage;
+    return planned;
+  }
+  const bool wanted = engine.rules.ask_for_usage || received.ask.caller.metered;
+  if (!chat::may_ask_for_usage(chat) || (planned.body.empty() && !wanted)) return planned;
+  if (planned.body.empty()) planned.body = received.ask.body;
+  chat::ask_for_usage(planned.body);
+  planned.hides_usage = true;
+  planned.changed = true;
+  return planned;
+}
+
+// Renders: chooses the server, and writes the body that it gets.
+Result<Planned> rendered(const Engine& engine, const Received& received, const Request& request,
+                         const Attempt& attempt, Planned planned) {
+  Plan& plan = planned.plan;
+  const std::string& chosen = plan.fallback.to;
+  TRY(planned.location, engine.models.upstreams().find(chosen.empty() ? attempt.model : chosen));
+  planned.model = planned.location.model;
+  planned.upstream = engine.models.upstreams().members()[planned.location.member].name;
+  if (!chosen.empty())
+    log::info("request made for the fallback model", {{"trace", received.trace_id},
+                                                      {"model", planned.model},
+                                                      {"upstream", planned.upstream},
+                                                      {"window", plan.window.tokens}});
+  planned.changed = !plan.untouched;
+  if (planned.changed) planned.body = plan.request;
+  planned = with_usage_asked(engine, received, request.chat, std::move(planned));
+  planned.refusal = inexpressible(engine, {received, request, attempt, planned});
+  return planned;
+}
+
 }  // namespace
 
-Result<void> read_request(Engine& engine, RequestState& state) {
-  if (!is_chat(state)) return read_other(engine, state);
-  TRY(state.parts, read_parts(state.ask.body));
-  const Json& body = state.parts.body;
-  RequestWishes& wishes = state.parts.wishes;
-  TRY(state.model, model_named(body));
-  state.trace.asked_model = state.model;
-  state.trace.session = wishes.session;
-  const auto stream = body.find("stream");
-  if (stream != body.end() && !stream->is_null() && !stream->is_boolean())
-    return fail(Errc::bad_input, "stream is not true or false");
-  state.stream = stream != body.end() && stream->is_boolean() && stream->get<bool>();
-  const auto streaming = body.find("stream_options");
-  state.wants_usage = streaming != body.end() && streaming->is_object() &&
-                      streaming->contains("include_usage") && (*streaming)["include_usage"] == true;
-  if (const auto ratio = state.parts.context_ratio; ratio && !(*ratio >= 0.2 && *ratio <= 0.8))
-    return fail(Errc::bad_input, "Invalid context_token_ratio: {}. Must be between 0.2 and 0.8.", *ratio);
-
-  // MODEL+INDEX, for clients that can only choose a model.
-  const models::Upstreams& upstreams = engine.models.upstreams();
-  const std::size_t plus = upstreams.plus_in(state.model);
-  if (wishes.index.empty() && plus != std::string::npos && engine.open_indexes != nullptr) {
-    const std::string index = state.model.substr(plus + 1), plain = state.model.substr(0, plus);
-    if (upstreams.has(plain) || engine.open_indexes->has(state.ask.caller.indexes, index)) {
-      TRY(state.parts, read_parts(state.ask.body, index));  // K2 as for a request with index_name
-      state.model = plain;
-    }
-  }
-  state.names_index = !wishes.index.empty();
-  if (state.names_index) {
-    if (engine.open_indexes == nullptr)
-      return fail(Errc::not_found, "No such index: '{}' exists.", wishes.index);
-    if (const std::string why = why_not_documents(body); !why.empty()) {
-      state.trace.warnings.push_back(fmt::format("documents were not looked into: {}", why));
-      wishes.index.clear();
-      state.parts.altered = true;
-    } else if (!state.parts.context_ratio && !state.ask.documents &&
-               state.parts.policy != Policy::document_chat) {
-      state.parts.context_ratio = engine.rules.context_ratio;  // B1 has its own way
-    }
-  }
-  state.trace.index = wishes.index;
-  TRY(state.location, engine.models.upstreams().find(state.model));
-  if (state.model.empty() && !state.location.model.empty()) {  // the server's first, by name from here on
-    state.model = state.location.model;
-    state.parts.body["model"] = state.model;
-    state.parts.altered = true;
-  }
-  return {};
-}
-
-bool is_quickly_planned(const Engine& engine, const RequestState& state) {
-  return state.parts.wishes.index.empty() && !wants_memories(engine, state) && !engine.rules.plan.fallback &&
-         !state.parts.wishes.fallback && engine.models.is_known(state.location);
-}
-
-bool has_additions(const Engine& engine, const RequestState& state) {
-  return is_chat(state) && (wants_memories(engine, state) || holds_data(state.parts));
-}
-
-Result<void> gather_additions(Engine& engine, RequestState& state, Deadline deadline) {
-  TRY(const PlanModel model, models_for(engine, state, deadline).open(state.model));
-  if (wants_memories(engine, state))
-    recall_memories(engine, state, model, engine.rules.plan.compress_above_pct, deadline);
-  if (holds_data(state.parts)) defuse_request(model, state);  // memories are data
-  return {};
-}
-
-Result<Again> plan_request(Engine& engine, RequestState& state, Deadline deadline) {
-  const models::RequestModels models = models_for(engine, state, deadline);
-  ++state.plans;
-  if (!is_chat(state)) {
-    TRY_VOID(plan_other(engine, state, models));
-    return std::nullopt;
-  }
-  PlanOptions options = options_for(engine, state);
-  // History is compressed before a larger model is looked for, so the first plan is for the one that was
-  // asked for.
-  const bool falls_back = std::exchange(options.fallback, false);
-  TRY(const Again again, make_plan(engine, state, options, models, deadline));
-  if (again) return again;
-  if (falls_back && state.plan.fallback.needed) {
-    options.fallback = true;
-    TRY(std::ignore, make_plan(engine, state, options, models, deadline));
-  }
-  if (!state.plan.fits && summary_of(state.parts) != nullptr) {
-    state.parts.compressed->is_dropped = true;
-    TRY(std::ignore, make_plan(engine, state, options, models, deadline));
-  }
-  list_left_memories(state);
-  const Plan& plan = state.plan;
-  Trace& trace = state.trace;
-  trace.plan_us = state.microseconds() - trace.retrieve_us;
-  trace.window = plan.window.tokens;
-  trace.input = plan.input;
-  trace.thinking = plan.thinking;
-  trace.answer = plan.answer;
-  trace.margin = plan.margin;
-  trace.exactness = plan.exactness;
-  tell_stand_in(state);
-  log_budget(state);
-  log_fallback(state, falls_back);
-  if (!plan.fits) return refuse(state);
-  TRY(state.location,
-      engine.models.upstreams().find(plan.fallback.to.empty() ? state.model : plan.fallback.to));
-  trace.model = state.location.model;
-  trace.upstream = engine.models.upstreams().members()[state.location.member].name;
-  if (!plan.fallback.to.empty())
-    log::info("request made for the fallback model", {{"trace", trace.id},
-                                                      {"model", trace.model},
-                                                      {"upstream", trace.upstream},
-                                                      {"window", trace.window}});
-  state.body = plan.untouched ? std::string() : plan.request;
-  trace.changed = !plan.untouched;
-  ask_for_usage(engine, state);
+std::optional<Replan::Reason> replan_due(const Engine& engine, const chat::ChatRequest& chat,
+                                         const Attempt& attempt, const Plan& plan) {
+  if (compression_is_due(engine, chat, attempt, plan)) return Replan::Reason::history_too_long;
+  if (recall_is_due(engine, chat, attempt, plan)) return Replan::Reason::turns_left_out;
   return std::nullopt;
+}
+
+bool goes_native(const Engine& engine, const Sendable& one) {
+  const auto& native = one.received.ask.native;
+  return native && one.planned.body.empty() && !one.is_annotated() &&
+         engine.models.upstreams().kind_of(one.planned.location.member) == native->server;
+}
+
+bool is_quickly_planned(const Engine& engine, const Received& received, const Request& request,
+                        const Attempt& attempt) {
+  const chat::RequestWishes& wishes = request.chat.wishes;
+  return wishes.index.empty() && !wants_memories(engine, received, request) && !engine.rules.plan.fallback &&
+         !wishes.fallback && engine.models.is_known(attempt.location);
+}
+
+Result<PlanStep> plan_request(const Engine& engine, const Received& received, const Request& request,
+                              const Attempt& attempt, Deadline deadline) {
+  const models::RequestModels models = models_for(engine, received, attempt, deadline);
+  if (!received.is_chat()) return plan_forwarded(engine, received, request, attempt, models);
+  const PlanOptions options = options_for(engine, received, request, attempt);
+  TRY(PlanStep step, Planner(engine, received, request, attempt, options, models, deadline).plan());
+  if (step.again) return step;
+  Planned& planned = step.planned;
+  list_left_memories(planned.plan, request.recalled);
+  planned.figures = figures_of(planned.plan);
+  planned.location = attempt.location;
+  tell_stand_in(planned.plan, attempt);
+  log_budget(received, planned.plan);
+  log_fallback(received, planned.plan.fallback, options.fallback);
+  if (!planned.plan.fits) {
+    planned.refusal = over_budget(planned.plan);
+    return step;
+  }
+  TRY(planned, rendered(engine, received, request, attempt, std::move(planned)));
+  return step;
 }
 
 }  // namespace plimsoll::engine

@@ -2,8 +2,9 @@
 #include "base/log.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
-#include "engine/evidence/protect.hpp"
-#include "engine/request_state.hpp"
+#include "engine/client_gone.hpp"
+#include "engine/own_words.hpp"
+#include "engine/stages.hpp"
 #include "engine/stand_in.hpp"
 #include "ledger/reconcile.hpp"
 #include "window/overflow.hpp"
@@ -11,139 +12,79 @@
 namespace plimsoll::engine {
 namespace {
 
-// Whether the upstream says that the prompt was too long; then its window is known better from now on, and
-// there is a plan worth making.
-bool teaches(Engine& engine, RequestState& state, const ReplyInfo& info, std::string_view body) {
-  const auto overflow = window::read_overflow(info.head.status, body);
-  if (!overflow) return false;
-  const Tokens planned = state.trace.window;
-  // Where it does not say how large it is: surely no larger than what it refused.
-  const Trace& trace = state.trace;
-  const Tokens window =
-      overflow->window.value_or(std::min(planned, trace.input + trace.thinking + trace.answer) - 1);
+OwnWords words_of(const Sendable& one) {
+  return {one.request.chat.model, {one.received.ask.body, one.planned.body}};
+}
+
+// An overflow that the upstream reported, if it teaches something.
+struct Overflowed {
+  std::string outcome{};          // of the attempt; empty: it reported none that can be believed
+  std::optional<Replan> again{};  // for the window that is known now
+};
+
+Overflowed overflow_in(Engine& engine, const Sendable& one, const ReplyInfo& info, std::string_view body) {
+  Overflowed overflowed;
+  const auto overflow = info.may_be_too_long ? window::read_overflow(body)
+                        : info.streams       ? window::read_overflow_event(body)
+                                             : std::nullopt;
+  if (!overflow) return overflowed;
+  const Figures& figures = one.planned.figures;
+  const models::ModelLocation& location = one.planned.location;
+  // If the server does not name its window, it is smaller than what it refused.
+  const Tokens window = overflow->window.value_or(
+      std::min(figures.window, figures.input + figures.thinking + figures.answer) - 1);
   // A server that repeats what it was sent would be taught by whoever writes to it.
-  if (window < models::WindowSigns::least_believed || repeats_request(state, overflow->said) ||
-      holds_words(state, overflow->words))
-    return false;
-  if (!state.trace.attempts.empty())
-    state.trace.attempts.back().outcome =
-        fmt::format("overflow: the window is {}", base::with_thousands(window));
-  log::warning("upstream overflow", {{"trace", state.trace.id},
-                                     {"model", state.trace.model},
-                                     {"planned_window", planned},
-                                     {"window", window},
-                                     {"said", for_the_record(engine, state, overflow->said)}});
+  const OwnWords own = words_of(one);
+  if (window < models::WindowSigns::least_believed || repeats_request(own, overflow->said) ||
+      holds_words(own, overflow->words))
+    return overflowed;
+  overflowed.outcome = fmt::format("overflow: the window is {}", base::with_thousands(window));
+  log::warning("upstream overflow",
+               {{"trace", one.received.trace_id},
+                {"model", one.planned.model},
+                {"planned_window", figures.window},
+                {"window", window},
+                {"said", for_the_record(engine.rules.keep_prompts, own, overflow->said)}});
+  Replan replan{Replan::Reason::overflow, one.attempt};
   // An Ollama means the window that it was asked to load, and can be asked for a larger one.
-  if (is_chat(state) && engine.models.raise_window(state.location)) {
-    ++engine.counters.overflows;
-    return state.sent == 1;
+  if (!one.received.is_chat() || !engine.models.raise_window(location)) {
+    if (window >= figures.window) return overflowed;
+    const bool plausible = engine.models.window_signs().refused(
+        location, one.received.owner(), one.received.ask.body, window, engine.models.now_ms());
+    if (!plausible) return overflowed;
+    replan.next.told_window = {location, window};
   }
-  if (window >= planned) return false;
-  const bool plausible = engine.models.window_signs().refused(state.location, state.ask.caller.owner,
-                                                              state.ask.body, window, engine.models.now_ms());
-  if (!plausible) return false;
-  state.told_window = {state.location, window};
   ++engine.counters.overflows;
-  return state.sent == 1;
+  if (one.attempt.sent == 1) overflowed.again = std::move(replan);
+  return overflowed;
 }
 
-// No text has more tokens than bytes. What a server adds of its own and what stands for pictures is counted
-// generously: a report beyond that says nothing of the request.
-bool can_have_read(const RequestState& state, Tokens read) {
-  constexpr Tokens of_the_server = 4'096;
-  return read <= static_cast<Tokens>(state.outgoing().size()) + state.trace.input + of_the_server;
-}
-
-void learn(Engine& engine, RequestState& state, Tokens drift) {
-  const Trace& trace = state.trace;
-  const Tokens read = trace.input + drift;
+void learn(const Engine& engine, const Sendable& one, Tokens drift) {
+  const Tokens planned = one.planned.figures.input, read = planned + drift;
   const std::int64_t now = engine.models.now_ms();
-  if (!can_have_read(state, read)) {
-    log::warning("usage ignored: more tokens than the request can have", {{"trace", trace.id},
-                                                                          {"upstream", trace.upstream},
-                                                                          {"model", trace.model},
-                                                                          {"planned", trace.input},
+  // No text has more tokens than bytes. What a server adds of its own and what stands for pictures is counted
+  // generously: a report beyond that says nothing of the request.
+  constexpr Tokens of_the_server = 4'096;
+  if (read > std::ssize(one.planned.outgoing(one.received)) + planned + of_the_server) {
+    log::warning("usage ignored: more tokens than the request can have", {{"trace", one.received.trace_id},
+                                                                          {"upstream", one.planned.upstream},
+                                                                          {"model", one.planned.model},
+                                                                          {"planned", planned},
                                                                           {"reported", read}});
     return;
   }
-  engine.drift.learn(engine.models.drift_key(state.location, state.ask.caller.owner), drift, now);
-  engine.models.window_signs().accepted(state.location, std::min(read, trace.input), now);
+  engine.drift.learn(engine.models.drift_key(one.planned.location, one.received.owner()), drift, now);
+  engine.models.window_signs().accepted(one.planned.location, std::min(read, planned), now);
 }
 
-// What was read against what was planned.
-void reconcile(Engine& engine, RequestState& state, const ReplyFacts& facts) {
-  Trace& trace = state.trace;
-  trace.usage = facts.usage;
-  trace.finish_reason = facts.finish_reason;
-  if (trace.input == 0) return;  // nothing was counted
-  const auto seen = ledger::reconcile({trace.input, trace.margin, trace.exactness}, facts.usage);
-  trace.drift = seen.drift;
-  trace.cut = seen.cut;
-  if (seen.drift && seen.cut == 0) learn(engine, state, *seen.drift);
-  if (seen.cut > 0)
-    log::warning("upstream cut the prompt", {{"trace", trace.id},
-                                             {"upstream", trace.upstream},
-                                             {"model", trace.model},
-                                             {"planned", trace.input},
-                                             {"cut_tokens", seen.cut}});
-}
-
-AnswerStart start_of(const RequestState& state, const UpstreamReply& reply) {
-  AnswerStart start{.trace = state.trace, .from = reply.info()};
-  start.is_chat = is_chat(state);
-  if (state.names_index) start.passages = passages_in_plan(state).size();
-  start.tells = state.is_annotated();
-  start.hides_usage = state.hides_usage;
-  return start;
-}
-
-// Tells a client what the server refused.
-Awaitable<Result<Again>> relay_refusal(Engine& engine, RequestState& state, const UpstreamReply& reply,
-                                       const ReplyBody& body, AnswerSink& client) {
-  const ReplyInfo& info = reply.info();
-  if (teaches(engine, state, info, body.text)) co_return Replan::overflow;
-  if (is_unavailable(info.took) && take_stand_in(engine, state, fmt::format("status {}", info.head.status)))
-    co_return Replan::server_down;
-  state.trace.error = for_the_record(engine, state, body.said);
-  if (engine.rules.document_chat_failure && !state.trace.index.empty())
-    co_return tl::unexpected(engine.rules.document_chat_failure(body.said));
-  state.trace.status = info.head.status;
-  const AnswerStart start = start_of(state, reply);
-  CO_TRY_VOID(co_await client.refused(start, body));
-  co_return std::nullopt;
-}
-
-Awaitable<Result<Again>> relay_whole(Engine& engine, RequestState& state, UpstreamReply& reply,
-                                     AnswerSink& client, Deadline deadline) {
-  auto read = co_await reply.body(engine.rules.idle, deadline);
-  const bool answers = reply.info().took == Took::answers;
-  if (!read) {
-    const bool gone = co_await client_is_gone();
-    state.left = gone && answers;  // what it had begun is used all the same
-    co_return tl::unexpected(explain_late(state, deadline, std::move(read).error(), "idle_timeout_seconds"));
+// The events before the one that marks the end, and that one.
+std::pair<AnswerEvents, const AnswerEvent*> until_end(const AnswerEvents& events) {
+  for (std::size_t i = 0; i < events.each.size(); ++i) {
+    if (!events.each[i].is_done) continue;
+    const auto before = static_cast<std::size_t>(events.each[i].bytes.data() - events.bytes.data());
+    return {{events.bytes.substr(0, before), events.each.first(i)}, &events.each[i]};
   }
-  const ReplyBody body = *std::move(read);
-  if (!answers) co_return co_await relay_refusal(engine, state, reply, body, client);
-  if (is_chat(state) && !body.is_object)
-    co_return fail(
-        Errc::upstream_failed,
-        "the upstream '{}' answered with {} bytes that are not a whole JSON object; ask again, or see "
-        "its log",
-        state.trace.upstream, body.text.size());
-  reconcile(engine, state, body.facts);
-  if (state.trace.cut > 0 && !state.raised && is_chat(state) && engine.models.raise_window(state.location)) {
-    state.raised = true;
-    state.trace.attempts.back().outcome =
-        fmt::format("the upstream cut {} tokens", base::with_thousands(state.trace.cut));
-    state.trace.cut = 0;
-    co_return Replan::prompt_cut;
-  }
-  state.trace.status = reply.info().head.status;
-  if (state.parts.wishes.check) check_answer_of(state, base::words_in(body.text));
-  const AnswerStart start = start_of(state, reply);
-  const auto report = start.tells ? std::optional(report_of(state)) : std::nullopt;
-  CO_TRY_VOID(co_await client.whole(start, body, report ? &*report : nullptr));
-  co_return std::nullopt;
+  return {events, nullptr};
 }
 
 // What the events of a stream have said so far.
@@ -160,85 +101,204 @@ struct StreamFacts {
   }
 };
 
-// Usage comes behind everything else. Only then it is known whether the prompt was cut.
-Awaitable<Result<void>> end_stream(Engine& engine, RequestState& state, const StreamFacts& seen,
-                                   std::string_view mark, AnswerSink& client) {
-  reconcile(engine, state, seen.facts);
-  if (state.parts.wishes.check) check_answer_of(state, seen.words);
-  const auto report = state.is_annotated() ? std::optional(report_of(state)) : std::nullopt;
-  const AnswerEnd end{.report = report ? &*report : nullptr, .mark = mark};
-  co_return co_await client.end(end);
-}
+// Passes one reply on. Its outcome grows meanwhile.
+class Relay {
+ public:
+  Relay(Engine& engine, const Sendable& one, Trace trace, UpstreamReply& reply, AnswerSink& client,
+        Deadline deadline)
+      : engine_(engine), one_(one), reply_(reply), client_(client), deadline_(deadline) {
+    out_.trace = std::move(trace);
+  }
 
-// The events before the one that marks the end, and that one.
-std::pair<AnswerEvents, const AnswerEvent*> until_end(const AnswerEvents& events) {
-  for (std::size_t i = 0; i < events.each.size(); ++i) {
-    if (!events.each[i].is_done) continue;
-    const auto before = static_cast<std::size_t>(events.each[i].bytes.data() - events.bytes.data());
-    return {{events.bytes.substr(0, before), events.each.first(i)}, &events.each[i]};
-  }
-  return {events, nullptr};
-}
-
-Awaitable<Result<Again>> relay_stream(Engine& engine, RequestState& state, UpstreamReply& reply,
-                                      AnswerSink& client, Deadline deadline) {
-  auto came = co_await reply.next(engine.rules.idle, deadline);
-  if (!came) {
-    state.left = co_await client_is_gone();  // the server has read the prompt all the same
-    co_return tl::unexpected(explain_late(state, deadline, std::move(came).error(), "idle_timeout_seconds"));
-  }
-  state.trace.first_byte_us = state.microseconds();
-  if (!came->each.empty() && came->each.front().facts.is_error) {
-    const std::string_view error = came->each.front().data;
-    if (teaches(engine, state, reply.info(), error)) co_return Replan::overflow;
-    const std::string said = base::said_in_error(error);
-    state.trace.error = for_the_record(engine, state, said);
-    co_return fail(Errc::upstream_failed, "the upstream answered with an error: {}", said);
-  }
-  state.trace.status = reply.info().head.status;
-  const AnswerStart start = start_of(state, reply);
-  CO_TRY_VOID(co_await client.begin(start));
-  StreamFacts seen;
-  bool has_ended = false;
-  while (came && !came->each.empty()) {
-    if (!has_ended) {  // what a server says after the end is not passed on
-      const auto [events, mark] = until_end(*came);
-      for (const AnswerEvent& event : events.each) seen.add(event, state.parts.wishes.check);
-      state.streamed = seen.chunks;
-      if (!events.each.empty()) CO_TRY_VOID(co_await client.events(events));
-      has_ended = mark != nullptr;
-      if (has_ended) CO_TRY_VOID(co_await end_stream(engine, state, seen, mark->bytes, client));
+  Awaitable<void> run() {
+    if (const std::string& left_out = reply_.info().left_out; !left_out.empty()) {
+      out_.trace.warnings.push_back(fmt::format("the upstream's API cannot express {}; left out", left_out));
+      out_.trace.changed = true;  // so that the client is told
     }
-    came = co_await reply.next(engine.rules.idle, deadline);
+    if (reply_.info().streams) {
+      out_.done = co_await stream();
+    } else {
+      out_.trace.first_byte_us = one_.received.microseconds();
+      out_.done = co_await whole();
+    }
   }
-  if (has_ended) co_return std::nullopt;
-  if (came) {
-    CO_TRY_VOID(co_await end_stream(engine, state, seen, {}, client));
-    co_return std::nullopt;
+  Outcome outcome() && { return std::move(out_); }
+
+ private:
+  bool is_annotated() const { return out_.trace.changed || one_.is_annotated(out_.trace.cut); }
+
+  AnswerStart start() const {
+    AnswerStart began{.trace = out_.trace, .from = reply_.info()};
+    began.is_chat = one_.received.is_chat();
+    if (one_.request.names_index) began.passages = passages_in_plan(one_.planned).size();
+    began.tells = is_annotated();
+    began.hides_usage = one_.planned.hides_usage;
+    return began;
   }
-  const Error error = explain_late(state, deadline, came.error(), "idle_timeout_seconds");
-  state.trace.error = error.what;
-  const AnswerEnd end{.broken = &error};
-  CO_TRY_VOID(co_await client.end(end));
-  co_return std::nullopt;
-}
+  AnswerReport report() const { return report_of(one_, out_.trace, check_ ? &*check_ : nullptr); }
+
+  std::string recorded(std::string said) const {
+    return for_the_record(engine_.rules.keep_prompts, words_of(one_), std::move(said));
+  }
+  Error late(Error error) const {
+    return explain_late(one_.received, one_.planned, deadline_, std::move(error), "idle_timeout_seconds");
+  }
+
+  // Compares what was read with what was planned.
+  void reconcile(const ReplyFacts& facts) {
+    Trace& trace = out_.trace;
+    trace.usage = facts.usage;
+    trace.finish_reason = facts.finish_reason;
+    const Figures& figures = one_.planned.figures;
+    if (figures.input == 0) return;  // nothing was counted
+    const auto seen = ledger::reconcile({figures.input, figures.margin, figures.exactness}, facts.usage);
+    trace.drift = seen.drift;
+    trace.cut = seen.cut;
+    if (seen.drift && seen.cut == 0) learn(engine_, one_, *seen.drift);
+    if (seen.cut > 0)
+      log::warning("upstream cut the prompt", {{"trace", trace.id},
+                                               {"upstream", trace.upstream},
+                                               {"model", trace.model},
+                                               {"planned", figures.input},
+                                               {"cut_tokens", seen.cut}});
+  }
+
+  void check(std::string answer) {
+    const chat::ChatRequest& chat = one_.request.chat;
+    if (!chat.wishes.check) return;
+    const std::vector<render::Passage>& found = one_.planned.documents.shown;
+    CheckResult result = check_answer_of(one_.planned.plan, found.empty() ? chat.additions.passages : found,
+                                         chat.query, std::move(answer));
+    if (!result.warning.empty()) out_.trace.warnings.push_back(std::move(result.warning));
+    check_ = std::move(result.check);
+  }
+
+  // Returns whether the request is planned again because of an overflow that the reply reports.
+  bool overflows(std::string_view body) {
+    Overflowed overflowed = overflow_in(engine_, one_, reply_.info(), body);
+    if (!overflowed.outcome.empty()) out_.trace.attempts.back().outcome = std::move(overflowed.outcome);
+    out_.again = std::move(overflowed.again);
+    return out_.again.has_value();
+  }
+
+  // The server refused the request.
+  Awaitable<Result<void>> refusal(const ReplyBody& body) {
+    const ReplyInfo& info = reply_.info();
+    if (overflows(body.text)) co_return Result<void>();
+    if (is_unavailable(info.took))
+      out_.again = take_stand_in(engine_, one_.received, one_.request, one_.attempt, out_.trace,
+                                 one_.planned.location, info.outcome);
+    if (out_.again) co_return Result<void>();
+    out_.trace.error = recorded(body.said);
+    if (engine_.rules.document_chat_failure && !one_.request.chat.wishes.index.empty())
+      co_return tl::unexpected(engine_.rules.document_chat_failure(body.said));
+    out_.trace.code = info.code;
+    const AnswerStart began = start();
+    co_return co_await client_.refused(began, body);
+  }
+
+  Awaitable<Result<void>> whole() {
+    auto read = co_await reply_.body(engine_.rules.idle, deadline_);
+    const bool answers = reply_.info().took == Took::answers;
+    if (!read) {
+      const bool gone = co_await client_is_gone();
+      out_.left = gone && answers;  // the tokens of a begun answer are used
+      co_return tl::unexpected(late(std::move(read).error()));
+    }
+    const ReplyBody body = *std::move(read);
+    if (!answers) co_return co_await refusal(body);
+    if (one_.received.is_chat() && !body.is_object)
+      co_return fail(
+          Errc::upstream_failed,
+          "the upstream '{}' answered with {} bytes that are not a whole JSON object; ask again, or see "
+          "its log",
+          one_.planned.upstream, body.text.size());
+    reconcile(body.facts);
+    Trace& trace = out_.trace;
+    if (trace.cut > 0 && !one_.attempt.raised && one_.received.is_chat() &&
+        engine_.models.raise_window(one_.planned.location)) {
+      trace.attempts.back().outcome =
+          fmt::format("the upstream cut {} tokens", base::with_thousands(trace.cut));
+      trace.cut = 0;
+      out_.again = Replan{Replan::Reason::prompt_cut, one_.attempt};
+      out_.again->next.raised = true;
+      co_return Result<void>();
+    }
+    trace.code = reply_.info().code;
+    check(base::words_in(body.text));
+    const AnswerStart began = start();
+    const auto told = began.tells ? std::optional(report()) : std::nullopt;
+    co_return co_await client_.whole(began, body, told ? &*told : nullptr);
+  }
+
+  // Usage comes after everything else. Only then it is known whether the prompt was cut.
+  Awaitable<Result<void>> end(const StreamFacts& seen, std::string_view mark) {
+    reconcile(seen.facts);
+    check(seen.words);
+    const auto told = is_annotated() ? std::optional(report()) : std::nullopt;
+    const AnswerEnd ended{.report = told ? &*told : nullptr, .mark = mark};
+    co_return co_await client_.end(ended);
+  }
+
+  Awaitable<Result<void>> stream() {
+    auto came = co_await reply_.next(engine_.rules.idle, deadline_);
+    if (!came) {
+      out_.left = co_await client_is_gone();  // the server has read the prompt
+      co_return tl::unexpected(late(std::move(came).error()));
+    }
+    out_.trace.first_byte_us = one_.received.microseconds();
+    if (!came->each.empty() && came->each.front().facts.is_error) {
+      const std::string_view error = came->each.front().data;
+      if (overflows(error)) co_return Result<void>();
+      const std::string said = base::said_in_error(error);
+      out_.trace.error = recorded(said);
+      co_return fail(Errc::upstream_failed, "the upstream answered with an error: {}", said);
+    }
+    out_.trace.code = reply_.info().code;
+    const AnswerStart began = start();
+    CO_TRY_VOID(co_await client_.begin(began));
+    StreamFacts seen;
+    bool has_ended = false;
+    while (came && !came->each.empty()) {
+      if (!has_ended) {  // what a server says after the end is not passed on
+        const auto [events, mark] = until_end(*came);
+        for (const AnswerEvent& event : events.each) seen.add(event, one_.request.chat.wishes.check);
+        out_.streamed = seen.chunks;
+        if (!events.each.empty()) CO_TRY_VOID(co_await client_.events(events));
+        has_ended = mark != nullptr;
+        if (has_ended) CO_TRY_VOID(co_await end(seen, mark->bytes));
+      }
+      came = co_await reply_.next(engine_.rules.idle, deadline_);
+    }
+    if (has_ended) co_return Result<void>();
+    if (came) co_return co_await end(seen, {});
+    const Error error = late(came.error());
+    out_.trace.error = error.what;
+    const AnswerEnd broken{.broken = &error};
+    co_return co_await client_.end(broken);
+  }
+
+  Engine& engine_;
+  const Sendable& one_;
+  UpstreamReply& reply_;
+  AnswerSink& client_;
+  Deadline deadline_;
+  Outcome out_;
+  std::optional<AnswerCheck> check_;
+};
 
 }  // namespace
 
-Error failure_of(const Engine& engine, const RequestState& state, Error error) {
-  const bool reworded = engine.rules.document_chat_failure && !state.trace.index.empty();
+Error failure_of(const Engine& engine, const Request& request, Error error) {
+  const bool reworded = engine.rules.document_chat_failure && !request.chat.wishes.index.empty();
   return reworded ? engine.rules.document_chat_failure(error.what) : error;
 }
 
-Awaitable<Result<Again>> relay(Engine& engine, RequestState& state, UpstreamReply& reply, AnswerSink& client,
-                               Deadline deadline) {
-  if (const std::string& left_out = reply.info().left_out; !left_out.empty()) {
-    state.trace.warnings.push_back(fmt::format("the upstream's API cannot express {}; left out", left_out));
-    state.trace.changed = true;  // so that the client is told
-  }
-  if (reply.info().streams) return relay_stream(engine, state, reply, client, deadline);
-  state.trace.first_byte_us = state.microseconds();
-  return relay_whole(engine, state, reply, client, deadline);
+Awaitable<Outcome> relay(Engine& engine, const Sendable& one, Trace trace, UpstreamReply& reply,
+                         AnswerSink& client, Deadline deadline) {
+  Relay relay(engine, one, std::move(trace), reply, client, deadline);
+  co_await relay.run();
+  co_return std::move(relay).outcome();
 }
 
 }  // namespace plimsoll::engine

@@ -14,7 +14,7 @@
 
 namespace plimsoll::engine {
 
-struct RequestState;
+struct Sendable;
 
 // A passage in the prompt.
 struct ReportedPassage {
@@ -43,6 +43,7 @@ struct AnswerReport {
   const AnswerCheck* check = nullptr;  // null: the answer was not checked
 };
 
-AnswerReport report_of(const RequestState& state);
+// `check`: null if the answer was not checked. All arguments must outlive the report.
+AnswerReport report_of(const Sendable& one, const Trace& trace, const AnswerCheck* check);
 
 }  // namespace plimsoll::engine

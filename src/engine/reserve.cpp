@@ -1,79 +1,63 @@
 // Reserves a plan's tokens from its owner's limits before it is sent.
 #include <algorithm>
 
-#include "base/json/json_member.hpp"
-#include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/text/text.hpp"
-#include "base/try.hpp"
-#include "engine/evidence/protect.hpp"
-#include "engine/request_state.hpp"
+#include "chat/forwarded.hpp"
+#include "chat/write_chat.hpp"
+#include "engine/stages.hpp"
 
 namespace plimsoll::engine {
 namespace {
 
-using base::member;
 using Json = nlohmann::ordered_json;
 
-bool names_limit(const RequestState& state) {
-  if (is_chat(state)) return state.parts.max_tokens.has_value();
-  if (state.ask.route != "/v1/responses") return true;  // by default the server stops after a few tokens
-  const Json& limit = member(state.parts.body, "max_output_tokens");
-  return limit.is_number() && limit.get<double>() >= 0;
+bool names_limit(const Received& received, const chat::ChatRequest& chat) {
+  if (received.is_chat()) return chat.max_tokens.has_value();
+  // By default the server stops after a few tokens.
+  if (received.ask.kind != RequestKind::response) return true;
+  const auto limit = chat::answer_limit(chat);
+  return limit && limit->wanted && !limit->is_unlimited;
 }
 
-// Returns the number of requested answers (`n`).
-Tokens answers_wanted(const Json& body) {
-  constexpr double most = 100'000;
-  double wanted = 1;
-  for (const char* field : {"n", "best_of"})
-    if (const Json& number = member(body, field); number.is_number())
-      wanted = std::max(wanted, std::min(most, number.get<double>()));
-  const Json& prompts = member(body, "prompt");
-  if (prompts.is_array() && !prompts.empty() && !prompts.front().is_number())
-    wanted *= static_cast<double>(std::min<std::size_t>(prompts.size(), 1'000));
-  return static_cast<Tokens>(wanted);
-}
-
-Need need_of(const RequestState& state) {
-  const Trace& trace = state.trace;
+Need need_of(const Received& received, const chat::ChatRequest& chat, const Figures& figures) {
   // Embedding input is not counted, and of several prompts only the longest is.
-  const bool counted = is_chat(state) || state.ask.route == "/v1/responses";
-  const Tokens estimate = counted ? 0 : estimated_tokens(state.ask.body.size());
-  return {std::max(trace.input, estimate), (trace.thinking + trace.answer) * answers_wanted(state.parts.body),
-          !names_limit(state)};
+  const bool counted = received.is_chat() || received.ask.kind == RequestKind::response;
+  const Tokens estimate = counted ? 0 : estimated_tokens(received.ask.body.size());
+  return {std::max(figures.input, estimate), (figures.thinking + figures.answer) * chat::answers_wanted(chat),
+          !names_limit(received, chat)};
 }
 
-// Lowers the limit in the request, so that the server enforces it.
-void limit_answer(RequestState& state, Tokens answer) {
-  Trace& trace = state.trace;
-  Json body = base::parse_json(state.outgoing());
-  if (!body.is_object()) return;
-  body[is_chat(state) ? "max_tokens" : "max_output_tokens"] = answer;
-  state.body = base::json_text(body);
-  trace.answer = answer;
-  trace.changed = true;
-  trace.warnings.push_back(
-      fmt::format("the answer is limited to {} tokens by what is left of the key's "
-                  "daily budget",
-                  base::with_thousands(answer)));
+// Returns the plan with a lower limit in the body, so that the server enforces it. None: the body has none.
+std::optional<Planned> limited_to(const Received& received, Planned planned, Tokens answer) {
+  Json body = base::parse_json(planned.outgoing(received));
+  if (!body.is_object()) return std::nullopt;
+  planned.body = chat::with_limit(std::move(body), received.ask.kind, answer);
+  planned.figures.answer = answer;
+  planned.changed = true;
+  return planned;
 }
 
 }  // namespace
 
-std::optional<Refusal> reserve(Engine& engine, RequestState& state) {
-  if (!engine.reserve || !state.ask.caller.metered) return std::nullopt;
-  state.reserved.reset();
-  const Need need = need_of(state);
-  state.allowed_answer = need.answer;
-  auto share = engine.reserve(state.ask.caller.owner, need);
-  if (!share) return std::move(share).error();
-  state.reserved = std::move(share->held);
-  if (share->answer < need.answer) {
-    const Tokens each = share->answer / answers_wanted(state.parts.body) - state.trace.thinking;
-    limit_answer(state, std::max<Tokens>(1, each));
-  }
-  return std::nullopt;
+tl::expected<Reserved, Refusal> reserve(const Engine& engine, const Received& received,
+                                        const Request& request, const Planned& planned) {
+  Reserved reserved;
+  if (!engine.reserve || !received.ask.caller.metered) return reserved;
+  const Need need = need_of(received, request.chat, planned.figures);
+  auto share = engine.reserve(received.owner(), need);
+  if (!share) return tl::unexpected(std::move(share).error());
+  reserved.allowed_answer = need.answer;
+  reserved.held = std::move(share->held);
+  if (share->answer >= need.answer) return reserved;
+  const Tokens each = share->answer / chat::answers_wanted(request.chat) - planned.figures.thinking;
+  const Tokens answer = std::max<Tokens>(1, each);
+  reserved.limited = limited_to(received, planned, answer);
+  if (reserved.limited)
+    reserved.warning =
+        fmt::format("the answer is limited to {} tokens by what is left of the key's daily budget",
+                    base::with_thousands(answer));
+  return reserved;
 }
 
 }  // namespace plimsoll::engine

@@ -6,8 +6,8 @@
 #include "base/log.hpp"
 #include "base/try.hpp"
 #include "count/chat/chat_body.hpp"
-#include "count/chat/chat_request.hpp"
-#include "engine/evidence/protect.hpp"
+#include "count/chat/chat_content.hpp"
+#include "engine/client_gone.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -32,13 +32,12 @@ constexpr std::array<Probe, 4> probes{{
 }};
 
 // Uses the same window as the answer, or the server would load the model twice.
-UpstreamRequest to_render(Engine& engine, const RequestState& state, std::string_view body) {
+UpstreamRequest to_render(const Engine& engine, const Planned& planned, std::string_view body) {
   UpstreamRequest request;
-  request.route = state.ask.route;
   request.body = body;
-  request.model = state.location.model;
+  request.model = planned.location.model;
   request.refuse_inexpressible = false;
-  request.num_ctx = engine.models.num_ctx_for(state.location, state.needs());
+  request.load_window = engine.models.window_to_load(planned.location, planned.figures.needs());
   return request;
 }
 
@@ -49,14 +48,14 @@ struct Shown {
   bool broke_off = false;  // try again another time
 };
 
-Awaitable<Shown> ask_for_renderings(Engine& engine, WorkerContext& worker, const RequestState& state,
+Awaitable<Shown> ask_for_renderings(const Engine& engine, WorkerContext& worker, const Planned& planned,
                                     Deadline deadline) {
   Shown shown;
   for (std::size_t i = 0; i < probes.size(); ++i) {
     Json body = base::parse_json(probes[i].body);
-    body["model"] = state.location.model;
-    UpstreamRequest request = to_render(engine, state, body.dump());
-    auto text = co_await worker.link(state.location.member).rendered(std::move(request), deadline);
+    body["model"] = planned.location.model;
+    UpstreamRequest request = to_render(engine, planned, body.dump());
+    auto text = co_await worker.link(planned.location.member).rendered(std::move(request), deadline);
     if (text) {
       shown.texts[i] = *std::move(text);
     } else {
@@ -96,22 +95,10 @@ models::ServedFormat recognised(const PlanModel& model, const Shown& shown) {
   return best;
 }
 
-bool has_tools(const RequestState& state) {
-  for (const Json& message : state.parts.body["messages"])
-    if (message["role"] == "tool" || message.contains("tool_calls")) return true;
-  return state.parts.body.contains("tools");
-}
-
-bool has_images(const RequestState& state) {
-  for (const Json& message : state.parts.body["messages"])
-    if (message.contains("content") && message["content"].is_array()) return true;
-  return false;
-}
-
 // Returns whether the messages have an order that no probe has: two of one role in a row, which Ollama
 // joins, or a system prompt in the middle. Also true for a request that cannot be read.
-bool has_odd_turns(const RequestState& state) {
-  const Json body = base::parse_json(state.outgoing());
+bool has_odd_turns(std::string_view request) {
+  const Json body = base::parse_json(request);
   if (!body.is_object() || !body.contains("messages")) return true;
   std::string before;
   for (const Json& message : body["messages"]) {
@@ -123,61 +110,74 @@ bool has_odd_turns(const RequestState& state) {
 }
 
 // Counts the server's own rendering.
-Awaitable<std::optional<Tokens>> rendered_tokens(Engine& engine, WorkerContext& worker,
-                                                 const RequestState& state, const PlanModel& model,
-                                                 Deadline deadline) {
-  UpstreamRequest request = to_render(engine, state, state.outgoing());
-  const auto text = co_await worker.link(state.location.member).rendered(std::move(request), deadline);
+Awaitable<std::optional<Tokens>> rendered_tokens(const Engine& engine, WorkerContext& worker,
+                                                 const Received& received, const Planned& planned,
+                                                 const PlanModel& model, Deadline deadline) {
+  UpstreamRequest request = to_render(engine, planned, planned.outgoing(received));
+  const auto text = co_await worker.link(planned.location.member).rendered(std::move(request), deadline);
   if (!text) co_return std::nullopt;
   const TokenizerInfo& info = model.tokenizer.info();
   const bool bos = info.adds_bos && !info.bos.empty() && !text->starts_with(info.bos);
   co_return model.tokenizer.count(*text, Specials::parsed) + (bos ? 1 : 0);
 }
 
+// Returns our format that the server uses; asks the server for a few renderings if that is not known yet.
+Awaitable<models::ServedFormat> learned_format(const Engine& engine, WorkerContext& worker,
+                                               const Planned& planned, const PlanModel& model,
+                                               Deadline deadline) {
+  const Shown shown = co_await ask_for_renderings(engine, worker, planned, deadline);
+  const models::ServedFormat format = shown.tells ? recognised(model, shown) : models::ServedFormat{};
+  log::info("chat format of a model", {{"model", planned.location.model},
+                                       {"format", format.chats ? format.name : "none of ours"},
+                                       {"chats", format.chats},
+                                       {"tools", format.tools},
+                                       {"told", shown.tells}});
+  const bool gone = co_await client_is_gone();
+  if (shown.broke_off || gone) co_return models::ServedFormat{};
+  engine.models.learn_format(planned.location, format);
+  co_return format;
+}
+
 }  // namespace
 
-Awaitable<bool> differs_from_the_servers(Engine& engine, WorkerContext& worker, RequestState& state,
-                                         Deadline deadline) {
-  if (!is_chat(state) || engine.models.upstreams().kind_of(state.location.member) != ServerKind::ollama)
-    co_return false;
+Awaitable<Compared> compare_rendering(const Engine& engine, WorkerContext& worker, const Received& received,
+                                      const Request& request, const Attempt& attempt, Planned planned,
+                                      Deadline deadline) {
+  Compared compared{std::move(planned)};
+  Planned& now = compared.planned;
+  if (!received.is_chat() || engine.models.upstreams().kind_of(now.location.member) != ServerKind::ollama)
+    co_return compared;
   const Deadline soon = sooner(deadline, Deadline::after(patience));
-  const auto model = engine.models.open(state.location, soon);
-  if (!model) co_return false;
-  auto format = engine.models.format_of(state.location);
+  const auto model = engine.models.open(now.location, soon);
+  if (!model) co_return compared;
+  auto format = engine.models.format_of(now.location);
   if (!format) {
-    const Shown shown = co_await ask_for_renderings(engine, worker, state, soon);
-    format = shown.tells ? recognised(*model, shown) : models::ServedFormat{};
-    const std::string name = format->chats ? format->name : std::string("none of ours");
-    log::info("chat format of a model", {{"model", state.location.model},
-                                         {"format", name},
-                                         {"chats", format->chats},
-                                         {"tools", format->tools},
-                                         {"told", shown.tells}});
-    const bool gone = co_await client_is_gone();
-    if (shown.broke_off || gone)
-      format = models::ServedFormat{};
-    else
-      engine.models.learn_format(state.location, *format);
-    if (format->chats && format->name != model->chat.chat_template) co_return true;
+    format = co_await learned_format(engine, worker, now, *model, soon);
+    if (format->chats && format->name != model->chat.chat_template) {
+      compared.again = Replan{Replan::Reason::server_renders_longer, attempt};
+      co_return compared;
+    }
   }
-  if ((has_tools(state) ? format->tools : format->chats) && !has_odd_turns(state)) co_return false;
-  if (has_images(state)) co_return false;
-  const auto tokens = co_await rendered_tokens(engine, worker, state, *model, soon);
-  Trace& trace = state.trace;
+  const chat::ChatRequest& chat = request.chat;
+  if ((chat::calls_tools(chat) ? format->tools : format->chats) && !has_odd_turns(now.outgoing(received)))
+    co_return compared;
+  if (chat::has_parts_besides_text(chat)) co_return compared;
+  const auto tokens = co_await rendered_tokens(engine, worker, received, now, *model, soon);
   if (!tokens) {
-    trace.exactness = worse(trace.exactness, Exactness::calibrated);
-    trace.warnings.emplace_back("the server cannot show its rendering of this chat; the count is calibrated");
-    co_return false;
+    now.figures.exactness = worse(now.figures.exactness, Exactness::calibrated);
+    compared.notes.warnings.emplace_back(
+        "the server cannot show its rendering of this chat; the count is calibrated");
+    co_return compared;
   }
-  const Tokens more = *tokens - trace.input;
-  trace.input = *tokens;
-  trace.exactness = model->exactness;
-  state.plan.input = *tokens;
-  state.plan.margin = trace.margin =
-      trace.margin - state.rendered_longer;  // the rest covered this difference
-  if (state.needs() <= trace.window || more <= state.rendered_longer) co_return false;
-  state.rendered_longer = more;  // the next plan keeps this much free
-  co_return true;
+  const Tokens more = *tokens - now.figures.input;
+  now.plan.input = now.figures.input = *tokens;
+  now.figures.exactness = model->exactness;
+  now.figures.margin -= attempt.kept_free;  // it covered this difference
+  now.plan.margin = now.figures.margin;
+  if (now.figures.needs() <= now.figures.window || more <= attempt.kept_free) co_return compared;
+  compared.again = Replan{Replan::Reason::server_renders_longer, attempt};
+  compared.again->next.kept_free = more;  // the next plan keeps this much free
+  co_return compared;
 }
 
 }  // namespace plimsoll::engine

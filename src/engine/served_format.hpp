@@ -3,14 +3,21 @@
 // the server's rendering.
 #pragma once
 
-#include "engine/request_state.hpp"
+#include "engine/stages.hpp"
 
 namespace plimsoll::engine {
 
-// Compares the server's rendering with the planned request, if necessary. True: they differ, and the request
-// must be planned again with the new count. If the server cannot show its rendering, the plan stays and is
-// not exact.
-Awaitable<bool> differs_from_the_servers(Engine& engine, WorkerContext& worker, RequestState& state,
-                                         Deadline deadline);
+// A plan with the input that the server counts.
+struct Compared {
+  Planned planned;
+  std::optional<Replan> again{};  // the server's rendering is longer, and the request must be planned again
+  Notes notes{};
+};
+
+// Compares the server's rendering with the planned request, if necessary. If the server cannot show its
+// rendering, the plan stays and is not exact.
+Awaitable<Compared> compare_rendering(const Engine& engine, WorkerContext& worker, const Received& received,
+                                      const Request& request, const Attempt& attempt, Planned planned,
+                                      Deadline deadline);
 
 }  // namespace plimsoll::engine

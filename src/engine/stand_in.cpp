@@ -4,26 +4,25 @@
 
 #include "base/log.hpp"
 #include "base/text/text.hpp"
-#include "engine/evidence/protect.hpp"
 
 namespace plimsoll::engine {
 namespace {
 
 using base::with_thousands;
 
-bool may_fall_back(const Engine& engine, const RequestState& state) {
-  return is_chat(state) && state.sent < most_sent &&
-         state.parts.wishes.fallback.value_or(engine.rules.plan.fallback);
-}
-
-bool was_tried(const RequestState& state, const models::UpstreamModels& models,
+bool was_tried(const Attempt& attempt, const Trace& trace, const models::UpstreamModels& models,
                const models::ModelLocation& location) {
-  if (state.stand_in && std::ranges::find(state.stand_in->tried, location) != state.stand_in->tried.end())
+  if (attempt.stand_in &&
+      std::ranges::find(attempt.stand_in->tried, location) != attempt.stand_in->tried.end())
     return true;
   const std::string& upstream = models.upstreams().members()[location.member].name;
-  return std::ranges::any_of(state.trace.attempts, [&](const TraceAttempt& attempt) {
-    return attempt.upstream == upstream && attempt.model == location.model;
+  return std::ranges::any_of(trace.attempts, [&](const TraceAttempt& tried) {
+    return tried.upstream == upstream && tried.model == location.model;
   });
+}
+
+Tokens needed(const Trace& trace) {
+  return trace.input + trace.thinking + trace.answer + trace.margin;
 }
 
 }  // namespace
@@ -45,55 +44,54 @@ bool is_unavailable(const Error& error) {
          error.code == Errc::timed_out;
 }
 
-bool take_stand_in(Engine& engine, RequestState& state, std::string_view why) {
-  if (!may_fall_back(engine, state)) return false;
+std::optional<Replan> take_stand_in(const Engine& engine, const Received& received, const Request& request,
+                                    const Attempt& attempt, const Trace& trace,
+                                    const models::ModelLocation& failed, std::string_view why) {
+  const chat::RequestWishes& wishes = request.chat.wishes;
+  if (!received.is_chat() || attempt.sent >= most_sent ||
+      !wishes.fallback.value_or(engine.rules.plan.fallback))
+    return std::nullopt;
   const models::UpstreamModels& models = engine.models;
-  const auto& allowed = state.parts.wishes.fallback_models.empty() ? engine.rules.plan.fallback_models
-                                                                   : state.parts.wishes.fallback_models;
+  const auto& allowed =
+      wishes.fallback_models.empty() ? engine.rules.plan.fallback_models : wishes.fallback_models;
   for (const std::string& name : allowed) {
     const auto location = models.served_as(name);
-    if (!location || *location == state.location || was_tried(state, models, *location)) continue;
-    if (engine.breakers.is_closed(*location, state.ask.caller.owner, engine.now())) continue;
+    if (!location || *location == failed || was_tried(attempt, trace, models, *location)) continue;
+    if (engine.breakers.is_closed(*location, received.owner(), engine.now())) continue;
     const auto window = models.listed_window(*location);
-    if (!window || *window < state.needs()) continue;
-    StandIn stand_in;
-    if (state.stand_in) {
-      stand_in = *state.stand_in;  // the requested model, and why it did not answer
-    } else {
-      stand_in.from = state.trace.model;
-      stand_in.from_window = state.trace.window;
-      stand_in.reason = fmt::format("{} did not answer ({})", state.trace.model, why);
-    }
-    stand_in.tried.push_back(state.location);
-    log::warning(fmt::format("falling back from {} to {}", state.trace.model, location->model),
-                 {{"trace", state.trace.id},
-                  {"why", why},
-                  {"from_window", state.trace.window},
-                  {"to_window", *window}});
-    state.stand_in = std::move(stand_in);
-    state.model = models.upstreams().members()[location->member].name + "/" + location->model;
-    state.location = *location;
-    state.rendered_longer = 0;  // it was for the other server
-    return true;
+    if (!window || *window < needed(trace)) continue;
+    Replan replan{Replan::Reason::server_down, attempt};
+    if (!attempt.stand_in)  // else it has the requested model, and why that did not answer
+      replan.next.stand_in =
+          StandIn{trace.model, trace.window, fmt::format("{} did not answer ({})", trace.model, why), {}};
+    replan.next.stand_in->tried.push_back(failed);
+    log::warning(
+        fmt::format("falling back from {} to {}", trace.model, location->model),
+        {{"trace", received.trace_id}, {"why", why}, {"from_window", trace.window}, {"to_window", *window}});
+    replan.next.model = models.upstreams().members()[location->member].name + "/" + location->model;
+    replan.next.location = *location;
+    replan.next.kept_free = 0;  // it was for the other server
+    return replan;
   }
-  log::error("no fallback found", {{"trace", state.trace.id},
-                                   {"model", state.trace.model},
-                                   {"window", state.trace.window},
-                                   {"required", state.needs()},
+  log::error("no fallback found", {{"trace", received.trace_id},
+                                   {"model", trace.model},
+                                   {"window", trace.window},
+                                   {"required", needed(trace)},
                                    {"why", why}});
-  return false;
+  return std::nullopt;
 }
 
-void tell_stand_in(RequestState& state) {
-  if (!state.stand_in || !state.plan.fallback.to.empty()) return;
-  FallbackDecision& fallback = state.plan.fallback;
-  fallback.from = state.stand_in->from;
-  fallback.from_window = state.stand_in->from_window;
-  fallback.to = state.model;
-  fallback.to_window = state.plan.window.tokens;
-  fallback.reason = fmt::format("{}: falling back to {}, whose window is {}", state.stand_in->reason,
-                                state.plan.model, with_thousands(state.plan.window.tokens));
-  state.plan.warnings.push_back(fallback.reason);
+void tell_stand_in(Plan& plan, const Attempt& attempt) {
+  if (!attempt.stand_in || !plan.fallback.to.empty()) return;
+  const StandIn& stand_in = *attempt.stand_in;
+  FallbackDecision& fallback = plan.fallback;
+  fallback.from = stand_in.from;
+  fallback.from_window = stand_in.from_window;
+  fallback.to = attempt.model;
+  fallback.to_window = plan.window.tokens;
+  fallback.reason = fmt::format("{}: falling back to {}, whose window is {}", stand_in.reason, plan.model,
+                                with_thousands(plan.window.tokens));
+  plan.warnings.push_back(fallback.reason);
 }
 
 }  // namespace plimsoll::engine

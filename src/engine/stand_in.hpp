@@ -1,7 +1,7 @@
 // Falls back to another model if a server does not answer and fallback is allowed (F).
 #pragma once
 
-#include "engine/request_state.hpp"
+#include "engine/stages.hpp"
 
 namespace plimsoll::engine {
 
@@ -13,10 +13,13 @@ bool is_unavailable(const Error& error);
 std::string_view kind_of_failure(const Error& error);
 
 // Chooses the next allowed model that a server lists, that was not tried yet and whose window fits the
-// request. False: fallback is off, or there is none. True: the request must be planned again.
-bool take_stand_in(Engine& engine, RequestState& state, std::string_view why);
+// request. None: fallback is off, or there is none. `trace`: of the request so far, with the last plan's
+// figures; `failed`: the model that did not answer.
+std::optional<Replan> take_stand_in(const Engine& engine, const Received& received, const Request& request,
+                                    const Attempt& attempt, const Trace& trace,
+                                    const models::ModelLocation& failed, std::string_view why);
 
 // Notes in the plan which model replaces which, and why.
-void tell_stand_in(RequestState& state);
+void tell_stand_in(Plan& plan, const Attempt& attempt);
 
 }  // namespace plimsoll::engine

@@ -1,4 +1,5 @@
-// An engine with servers of the test's own, on one thread and on the test's clock. For tests.
+// An engine with servers of the test's own, on one thread and on the test's clock, for tests of the whole and
+// of single stages.
 #pragma once
 
 #include <string>
@@ -6,14 +7,13 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/chat_reply.hpp"
 #include "base/settings/settings.hpp"
 #include "base/translated_reply.hpp"
 #include "engine/answer.hpp"
+#include "engine/record.hpp"
 
 namespace plimsoll::engine {
 
@@ -21,6 +21,13 @@ namespace plimsoll::engine {
 class ModelLists final : public HttpClient {
  public:
   Result<HttpReply> send(const HttpRequest& request, Deadline /*deadline*/) override {
+    if (request.url.ends_with("/api/tags"))
+      return HttpReply{200, {}, R"({"models":[{"name":"gpt-4o","model":"gpt-4o"}]})"};
+    if (request.url.ends_with("/api/show"))
+      return HttpReply{200,
+                       {},
+                       R"({"parameters":"num_ctx 8192","model_info":{"general.architecture":"x",)"
+                       R"("x.context_length":8192},"capabilities":["completion"]})"};
     if (!request.url.ends_with("/v1/models")) return HttpReply{404, {}, "{}"};
     return HttpReply{200,
                      {},
@@ -35,6 +42,55 @@ inline std::unique_ptr<UpstreamReply> ready_reply(int status, std::string body,
   ReplyHead head{status, {{"content-type", std::move(type)}}};
   auto stream = std::make_unique<base::WholeReply>(std::move(head), std::move(body));
   return base::chat_reply(std::move(stream), std::size_t{1} << 20);
+}
+
+// Gives the replies of its script in order, the last one for ever.
+class ScriptedServer final : public UpstreamLink {
+ public:
+  struct Reply {
+    int status = 200;
+    std::string body{};
+    std::string type = "application/json";
+    bool unreachable = false;
+  };
+
+  Awaitable<Result<std::unique_ptr<UpstreamReply>>> send(UpstreamRequest request,
+                                                         Deadline /*deadline*/) override {
+    got.push_back(request.body);
+    last = std::move(request);
+    const Reply reply = script.size() > 1 ? script[std::min(got.size(), script.size()) - 1] : script.front();
+    if (reply.unreachable) co_return fail(Errc::unreachable, "connection refused");
+    co_return ready_reply(reply.status, reply.body, reply.type);
+  }
+
+  std::vector<Reply> script;
+  std::vector<std::string> got;
+  UpstreamRequest last;
+};
+
+// A chat completion of a server, with the usage that it reports.
+inline std::string completion(Tokens prompt_tokens = 0, std::string_view text = "Ten.") {
+  nlohmann::ordered_json answer{
+      {"choices", {{{"message", {{"role", "assistant"}, {"content", text}}}, {"finish_reason", "stop"}}}}};
+  if (prompt_tokens > 0) answer["usage"] = {{"prompt_tokens", prompt_tokens}, {"completion_tokens", 2}};
+  return answer.dump();
+}
+
+// A chat of one question with `words` words more, and more fields.
+inline std::string chat_body(const nlohmann::ordered_json& more = nlohmann::ordered_json::object(),
+                             int words = 3) {
+  std::string text = "How deep?";
+  for (int i = 0; i < words; ++i) text += " ship";
+  nlohmann::ordered_json body{
+      {"model", "gpt-4o"}, {"max_tokens", 16}, {"messages", {{{"role", "user"}, {"content", text}}}}};
+  body.update(more);
+  return body.dump();
+}
+
+inline Ask ask_with(std::string body) {
+  Ask ask;
+  ask.body = std::move(body);
+  return ask;
 }
 
 // Keeps what the client got.
@@ -59,7 +115,7 @@ class TestClient final : public AnswerSink {
     co_return take(start, body.text, nullptr);
   }
   Awaitable<Result<void>> turned_away(const Trace& trace, const Refusal& refusal) override {
-    status = trace.status;
+    status = number_of(trace.code);
     text = refusal.what;
     co_return Result<void>();
   }
@@ -94,6 +150,9 @@ class TestClient final : public AnswerSink {
   }
 };
 
+// Runs a coroutine to its end on this thread.
+void run_to_end(Awaitable<void> work);
+
 struct TestEngine {
   std::int64_t now_ms = 1'800'000'000'000;
   ModelLists http;
@@ -111,33 +170,29 @@ struct TestEngine {
   models::Breakers breakers;
   Engine engine{models, nullptr, drift, nullptr, breakers, EngineRules{}};
   std::vector<UpstreamLink*> links;  // by server
-  boost::asio::io_context io;
 
   // The servers are called "a", "b" and so on.
-  explicit TestEngine(std::vector<UpstreamLink*> servers)
-      : upstreams(named(servers.size()), finder), links(std::move(servers)) {
+  explicit TestEngine(std::vector<UpstreamLink*> servers, std::optional<ServerKind> kind = {})
+      : upstreams(named(servers.size(), kind), finder), links(std::move(servers)) {
     upstreams.refresh(Deadline::after(std::chrono::seconds(5)));
     engine.now = [this] { return models::Breakers::Clock::time_point(std::chrono::milliseconds(now_ms)); };
   }
 
   // Answers the request; the error where the client got none.
   Result<void> ask(Ask ask, TestClient& client) {
-    OneThread thread(*this);
     std::string trace_id = "t";
-    Result<void> outcome;
-    boost::asio::co_spawn(
-        io,
-        answer(engine, thread, std::move(ask), client, Deadline::after(std::chrono::seconds(30)), trace_id),
-        [&](const std::exception_ptr& thrown, Result<void> done) {
-          EXPECT_FALSE(thrown);
-          outcome = std::move(done);
-        });
-    io.run();
-    io.restart();
-    return outcome;
+    return run(answer(engine, worker, std::move(ask), client, soon(), trace_id));
   }
 
- private:
+  // Runs a coroutine to its end.
+  template <typename T>
+  T run(Awaitable<T> work) {
+    std::optional<T> result;
+    run_to_end(kept(std::move(work), result));
+    return *std::move(result);
+  }
+  static Deadline soon() { return Deadline::after(std::chrono::seconds(30)); }
+
   class OneThread final : public WorkerContext {
    public:
     explicit OneThread(TestEngine& test) : test_(test) {}
@@ -154,15 +209,67 @@ struct TestEngine {
    private:
     TestEngine& test_;
   };
+  OneThread worker{*this};
 
-  static std::vector<models::ConfiguredUpstream> named(std::size_t count) {
+ private:
+  template <typename T>
+  static Awaitable<void> kept(Awaitable<T> work, std::optional<T>& result) {
+    result.emplace(co_await std::move(work));
+  }
+  static std::vector<models::ConfiguredUpstream> named(std::size_t count, std::optional<ServerKind> kind) {
     std::vector<models::ConfiguredUpstream> members;
     for (std::size_t i = 0; i < count; ++i) {
       const std::string name(1, static_cast<char>('a' + i));
-      members.push_back({name, *models::make_upstream("http://" + name + ".test/v1", std::nullopt)});
+      members.push_back({name, *models::make_upstream("http://" + name + ".test/v1", kind)});
     }
     return members;
   }
+};
+
+// A request that was read and routed, for calling the next stage.
+class TestRequest {
+ public:
+  TestRequest(TestEngine& test, Ask ask) : test_(test), received(std::move(ask), "t") {
+    auto chat = read_request(received);
+    EXPECT_TRUE(chat) << chat.error().what;
+    auto resolved = resolve(test.engine, received, *std::move(chat));
+    EXPECT_TRUE(resolved) << resolved.error().what;
+    auto routed = route(test.engine, *std::move(resolved));
+    EXPECT_TRUE(routed) << routed.error().what;
+    request = std::move(routed->request);
+    attempt = std::move(routed->first);
+  }
+  TestRequest(TestEngine& test, std::string body) : TestRequest(test, ask_with(std::move(body))) {}
+
+  Result<PlanStep> plan() const {
+    return plan_request(test_.engine, received, request, attempt, TestEngine::soon());
+  }
+  // Plans, and keeps the plan for the stages after it.
+  void keep_plan() {
+    auto step = plan();
+    ASSERT_TRUE(step) << step.error().what;
+    ASSERT_FALSE(step->again);
+    ASSERT_FALSE(step->planned.refusal) << step->planned.refusal->what;
+    planned = std::move(step->planned);
+  }
+  // As `answer` has it when the request is sent.
+  Trace trace() const {
+    Trace begun = begun_trace(received);
+    record(request.chat, received, begun);
+    record(planned, begun);
+    begun.attempts.resize(1);
+    return begun;
+  }
+  Sendable sendable() const { return {received, request, attempt, planned}; }
+
+ private:
+  TestEngine& test_;
+
+ public:
+  const Received received;
+  Request request;
+  Attempt attempt;
+  Planned planned;
 };
 
 }  // namespace plimsoll::engine

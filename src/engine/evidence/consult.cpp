@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "base/text/text.hpp"
 #include "base/try.hpp"
-#include "count/chat/chat_request.hpp"
+#include "count/chat/chat_content.hpp"
 #include "engine/evidence/follow_up.hpp"
 #include "engine/evidence/harmless.hpp"
 #include "render/passages.hpp"
@@ -17,11 +19,6 @@ using Json = nlohmann::ordered_json;
 
 double distance_of(float cosine) {
   return std::max(0.0, 2.0 - 2.0 * static_cast<double>(cosine));
-}
-
-bool is_filled_list(const Json& body, const char* key) {
-  const auto found = body.find(key);
-  return found != body.end() && found->is_array() && !found->empty();
 }
 
 float best_relevance(const Stretch& stretch) {
@@ -64,24 +61,6 @@ bool drop_far(Evidence& evidence, const ConsultRules& rules) {
   return false;
 }
 
-// Sets what is left out even if there is room.
-void set_cutoff(const ConsultRules& rules, SelectOptions& options) {
-  if (rules.similarity_threshold) {
-    options.least_relevance = *rules.similarity_threshold > 0 ? 1 : 0;
-  } else if (!rules.fills) {
-    const retrieve::Cutoff cutoff;
-    options.least_relevance = rules.keeps_best ? 0 : cutoff.sentence;
-    options.least_share = cutoff.share;
-    options.sure = cutoff.sure;
-  }
-}
-
-// Returns the distance of the best sentence in a passage; without vectors, the distance that its score
-// implies.
-double distance_within(const Evidence& evidence, const SelectedPassage& passage) {
-  return distance_of(evidence.by_meaning ? passage.meaning : passage.score);
-}
-
 // A document of the findings, best first.
 struct Candidate {
   std::shared_ptr<const DocumentHead> head;
@@ -106,6 +85,42 @@ std::vector<Candidate> documents_of(const Evidence& evidence) {
   return found;
 }
 
+// Returns those of the documents that are not in the evidence any more.
+std::vector<TraceLeftOut> far_documents(const std::vector<Candidate>& all, const Evidence& evidence,
+                                        const ConsultRules& rules) {
+  std::vector<TraceLeftOut> far;
+  std::unordered_set<DocumentId> near;
+  for (const Stretch& stretch : evidence.stretches) near.insert(stretch.document->id);
+  for (const Candidate& one : all) {
+    if (near.contains(one.head->id)) continue;
+    std::string reason =
+        rules.similarity_threshold
+            ? fmt::format("farther from the question than the threshold of {}", *rules.similarity_threshold)
+            : fmt::format("not near enough (relevance {:.2f}, the least is {:.2f})", one.relevance,
+                          retrieve::Cutoff{}.best);
+    far.push_back({one.head->key, one.score, one.relevance, std::move(reason)});
+  }
+  return far;
+}
+
+// Sets what is left out even if there is room.
+void set_cutoff(const ConsultRules& rules, SelectOptions& options) {
+  if (rules.similarity_threshold) {
+    options.least_relevance = *rules.similarity_threshold > 0 ? 1 : 0;
+  } else if (!rules.fills) {
+    const retrieve::Cutoff cutoff;
+    options.least_relevance = rules.keeps_best ? 0 : cutoff.sentence;
+    options.least_share = cutoff.share;
+    options.sure = cutoff.sure;
+  }
+}
+
+// Returns the distance of the best sentence in a passage; without vectors, the distance that its score
+// implies.
+double distance_within(const Evidence& evidence, const SelectedPassage& passage) {
+  return distance_of(evidence.by_meaning ? passage.meaning : passage.score);
+}
+
 // Selects for one model and one budget.
 class Reader {
  public:
@@ -113,12 +128,13 @@ class Reader {
       : findings_(findings), model_(model), rules_(rules) {}
 
   // Takes whole documents in the index's order if they fit: all of them, or those with something near the
-  // question. False: they do not fit.
+  // question. False: they do not fit, or are more than `most_passages`.
   Result<bool> take_whole(Tokens budget, bool all) {
     TRY(const auto documents, all ? all_documents(budget) : near_documents());
     Tokens tokens = 0;
     for (const Candidate& candidate : documents) tokens += candidate.head->tokens;
     if (documents.empty() || tokens > budget) return false;
+    if (rules_.most_passages && documents.size() > *rules_.most_passages) return false;
     std::vector<FoundPassage> whole;
     tokens = 0;
     for (const Candidate& candidate : documents) {
@@ -136,6 +152,7 @@ class Reader {
   Result<void> take_best_document(Tokens& budget) {
     const std::vector<Candidate> documents = documents_of(findings_.evidence);
     if (documents.empty() || documents.front().head->tokens > budget / 2) return {};
+    if (rules_.most_passages && *rules_.most_passages < 2) return {};  // it would be the only passage
     TRY(FoundPassage whole, whole_document(documents.front(), "the best document, whole"));
     const Tokens tokens = cost_of(whole, 1);
     if (tokens > budget / 2 || is_too_far(whole)) return {};
@@ -216,7 +233,7 @@ class Reader {
     SelectOptions options{.budget = budget};
     options.labels = false;  // each passage has its own marks
     set_cutoff(rules_, options);
-    options.most_passages = rules_.most_passages;
+    if (rules_.most_passages) options.most_passages = *rules_.most_passages - taken_.size();
     options.recount = model_.tokenizer.info().name != findings_.index->open.info.settings.tokenizer;
     options.render = [this](const SelectedPassage& passage, std::size_t number) {
       std::size_t defused = 0;
@@ -249,28 +266,31 @@ bool works_on_content(const Task& task, std::string_view query) {
 }
 
 // Selects whole documents and passages; not ordered yet.
-Result<Reading> chosen(const Findings& findings, const RequestParts& parts, const PlanModel& model,
-                       Tokens used, Tokens budget, const ConsultRules& rules) {
+Result<Reading> chosen(const Findings& findings, const chat::ChatRequest& parts, const PlanModel& model,
+                       const PassageRoom& room, const ConsultRules& rules) {
   Reading reading;
   const ContentEstimate content{findings.index->tokens, ContentSource::counted, Exactness::calibrated};
-  reading.strategy = decide_strategy(classify(parts.query), content, model.window.tokens, used, {});
+  reading.strategy = decide_strategy(classify(parts.query), content, model.window.tokens, room.used, {});
+  const auto& wish = parts.wishes.strategy;
+  if (wish) reading.strategy = with_strategy(std::move(reading.strategy), *wish, {});
   const StrategyDecision& decided = reading.strategy;
-  const bool stuffs = decided.strategy == Strategy::stuff && !rules.most_passages;
+  const bool stuffs = decided.strategy == Strategy::stuff;
   const bool is_near = !findings.evidence.stretches.empty();
-  const bool wants_all = stuffs && works_on_content(decided.task, parts.query);
+  const bool wants_all = stuffs && (wish || works_on_content(decided.task, parts.query));
   if (!is_near && !(wants_all && !rules.similarity_threshold)) return reading;
 
-  budget -= model.tokenizer.count(render::passages_frame(parts.instruction));
-  const Tokens most = rules.fills || rules.most_passages ? budget : std::min(budget, rules.passages);
+  const Tokens budget = room.budget - model.tokenizer.count(render::passages_frame(room.instruction));
+  const Tokens most = most_for_passages(rules, budget);
   Reader reader(findings, model, rules);
-  if (!rules.most_passages) {
-    TRY(reading.is_whole, reader.take_whole(stuffs && rules.pastes ? budget : most, wants_all));
+  // By rule, few documents are taken whole whatever the strategy; who asks for passages, or for a number of
+  // them, gets passages.
+  if (stuffs || (!wish && !rules.most_passages)) {
+    TRY(reading.is_whole, reader.take_whole(stuffs && (rules.pastes || wish) ? budget : most, wants_all));
     reading.is_all = reading.is_whole && wants_all;
   }
   if (!reading.is_whole) {
     Tokens left = most;
-    if (decided.strategy == Strategy::hybrid && !rules.most_passages)
-      TRY_VOID(reader.take_best_document(left));
+    if (decided.strategy == Strategy::hybrid) TRY_VOID(reader.take_best_document(left));
     TRY_VOID(reader.take_passages(left));
   }
   reading.passages = std::move(reader).taken();
@@ -307,28 +327,12 @@ render::Passage prompt_passage(const SelectedPassage& passage, std::size_t numbe
   return {std::move(id), std::move(text)};
 }
 
-std::string why_not_documents(const Json& body) {
-  for (const char* key : {"tools", "functions"})
-    if (is_filled_list(body, key)) return fmt::format("the request has {}", key);
-  for (const Json& message : body["messages"]) {
-    const std::string& role = message["role"].get_ref<const std::string&>();
-    if (role != "system" && role != "developer" && role != "user" && role != "assistant")
-      return fmt::format("a message has the role '{}'", role);
-    const auto content = message.find("content");
-    if (role != "user" || content == message.end() || !content->is_array()) continue;
-    for (const Json& part : *content)
-      if (const auto type = part.find("type"); type == part.end() || *type != "text")
-        return "a user message has content other than text";
-  }
-  return {};
-}
-
 Result<Findings> find_in_documents(library::OpenIndexes& open_indexes, std::string_view owner,
-                                   const RequestParts& parts, Tokens room, const ConsultRules& rules,
-                                   Deadline deadline) {
+                                   const chat::ChatRequest& parts, std::string_view rewritten, Tokens room,
+                                   const ConsultRules& rules, Deadline deadline) {
   Findings findings;
   TRY(findings.index, open_indexes.take(owner, parts.wishes.index));
-  const auto& last = parts.body["messages"].back()["role"];
+  const auto& last = parts.messages().back()["role"];
   if (parts.query.empty() || last == "assistant")
     return fail(Errc::bad_input, "There must be a user prompt since the latest assistant message.");
   retrieve::GatherOptions options;
@@ -338,22 +342,46 @@ Result<Findings> find_in_documents(library::OpenIndexes& open_indexes, std::stri
       rules.fills ? static_cast<std::size_t>(std::clamp(room / std::max<Tokens>(1, rules.node_approximation),
                                                         least_candidates, most_candidates))
                   : retrieve::candidates_for(rules.passages, findings.index->open.info.settings.chunk_tokens);
-  FollowUp before = earlier_words(parts);
+  FollowUp before = earlier_words(parts, rewritten);
   options.context = std::move(before.context);
   options.context_weight = before.weight;
+  // Who asks for RAG and not for RAG+GRAPH gets what the question finds, and nothing that names lead to.
+  options.links = parts.wishes.strategy != Strategy::rag;
   TRY(findings.evidence, library::find_evidence(findings.index->open, parts.query, options, deadline));
   findings.candidates = findings.evidence.candidates;
   findings.notes = findings.index->notes;
   findings.notes.insert(findings.notes.end(), findings.evidence.notes.begin(), findings.evidence.notes.end());
+  const std::vector<Candidate> all = documents_of(findings.evidence);
   findings.is_near = drop_far(findings.evidence, rules);
+  findings.far = far_documents(all, findings.evidence, rules);
   return findings;
 }
 
-Result<Reading> read_documents(const Findings& findings, const RequestParts& parts, const PlanModel& model,
-                               Tokens used, Tokens budget, const ConsultRules& rules) {
-  TRY(Reading reading, chosen(findings, parts, model, used, budget, rules));
-  // Whole documents keep the index's order unless another is requested.
-  if (rules.order || !reading.is_whole)
+Tokens most_for_passages(const ConsultRules& rules, Tokens budget) {
+  return rules.fills || rules.most_passages ? budget : std::min(budget, rules.passages);
+}
+
+std::vector<TraceLeftOut> left_out_of(const Findings& findings, std::span<const std::size_t> sent,
+                                      std::span<const FoundPassage> passages, Tokens budget) {
+  std::vector<TraceLeftOut> out;
+  for (const Candidate& one : documents_of(findings.evidence)) {
+    const bool is_sent = std::ranges::any_of(
+        sent, [&](std::size_t place) { return passages[place].passage.document == one.head->id; });
+    if (!is_sent)
+      out.push_back({one.head->key, one.score, one.relevance,
+                     fmt::format("not among the best for {} tokens (score {:.2f})",
+                                 base::with_thousands(std::max<Tokens>(0, budget)), one.score)});
+  }
+  out.insert(out.end(), findings.far.begin(), findings.far.end());
+  return out;
+}
+
+Result<Reading> read_documents(const Findings& findings, const chat::ChatRequest& parts,
+                               const PlanModel& model, const PassageRoom& room, const ConsultRules& rules) {
+  TRY(Reading reading, chosen(findings, parts, model, room, rules));
+  // Whole documents keep the index's order unless another is requested. A client that counts its chunks gets
+  // the best first, except for a task on all documents.
+  if (rules.order || !reading.is_whole || (rules.most_passages && !reading.is_all))
     put_in_order(reading.passages, rules.order.value_or(PassageOrder::document));
   return reading;
 }

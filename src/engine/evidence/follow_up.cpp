@@ -1,12 +1,11 @@
 #include "engine/evidence/follow_up.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "base/json/json_member.hpp"
 #include "base/text/text.hpp"
-#include "base/text/words.hpp"
-#include "count/chat/chat_request.hpp"
+#include "count/chat/chat_content.hpp"
+#include "retrieve/question_parts.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -15,22 +14,7 @@ using base::is_digit;
 using base::is_letter;
 using base::is_upper;
 using base::member;
-
-// Words that refer to earlier text.
-constexpr std::array<std::string_view, 19> pointers{
-    "it",  "its", "that", "this",    "these",   "those",   "they",   "them",   "their",      "he",
-    "she", "his", "her",  "another", "instead", "example", "former", "latter", "alternative"};
-// Words about the form of the answer, not its subject.
-constexpr std::array<std::string_view, 32> manners{
-    "give",   "show",     "tell",      "explain",   "describe",  "list",   "please", "more",
-    "detail", "details",  "briefly",   "short",     "shorter",   "longer", "simple", "simpler",
-    "again",  "continue", "elaborate", "summarize", "summarise", "also",   "else",   "other",
-    "mean",   "means",    "say",       "said",      "ok",        "thanks", "one",    "ones"};
-
-template <std::size_t n>
-bool has(const std::array<std::string_view, n>& words, std::string_view word) {
-  return std::ranges::find(words, word) != words.end();
-}
+using retrieve::dependence_of;
 
 bool is_word_byte(char c) {
   return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.' ||
@@ -51,25 +35,11 @@ bool is_identifier(std::string_view word) {
   return joint || inner_upper || (upper > 1 && !lower);
 }
 
-std::string text_of_message(const RequestParts& parts, std::size_t index) {
-  return count::joined_text(member(parts.body["messages"][index], "content"));
+std::string text_of_message(const chat::ChatRequest& parts, std::size_t index) {
+  return count::joined_text(member(parts.messages()[index], "content"));
 }
 
 }  // namespace
-
-float dependence_of(std::string_view question) {
-  std::size_t subjects = 0;
-  bool points = false;
-  base::WordScanner scanner(question);
-  while (scanner.next()) {
-    const std::string_view word = scanner.folded();
-    if (has(pointers, word)) points = true;
-    if (!has(pointers, word) && !has(manners, word) && !base::stem_word(word).stop) ++subjects;
-  }
-  if (subjects == 0) return 1;
-  if (points) return subjects <= 3 ? 0.6F : 0.3F;
-  return subjects == 1 ? 0.4F : 0;
-}
 
 std::vector<std::string> names_in(std::string_view text, std::size_t most) {
   std::vector<std::string> names;
@@ -103,14 +73,14 @@ std::vector<std::string> names_in(std::string_view text, std::size_t most) {
   return names;
 }
 
-FollowUp earlier_words(const RequestParts& parts) {
+FollowUp earlier_words(const chat::ChatRequest& parts, std::string_view rewritten) {
   constexpr std::size_t most_bytes = 2'000, most_names = 12, most_questions = 3;
   constexpr float of_rewritten = 0.8F;
   FollowUp found;
   if (parts.turns.empty()) return found;
   found.weight = dependence_of(parts.query);
   if (found.weight == 0) return found;
-  const auto& messages = parts.body["messages"];
+  const auto& messages = parts.messages();
   // Names from the last answer; then questions, newest first, until one names its own subject.
   std::vector<std::string> pieces;
   bool answered = false, complete = false;
@@ -132,8 +102,9 @@ FollowUp earlier_words(const RequestParts& parts) {
     if (found.context.size() + piece.size() > most_bytes) continue;
     found.context += (found.context.empty() ? "" : " ") + piece;
   }
-  if (!parts.rewritten.empty()) {
-    found.context += (found.context.empty() ? "" : " ") + parts.rewritten;
+  if (!rewritten.empty()) {
+    if (!found.context.empty()) found.context += ' ';
+    found.context += rewritten;
     found.weight = std::max(found.weight, of_rewritten);
   }
   if (found.context.empty()) found.weight = 0;

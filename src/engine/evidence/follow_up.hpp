@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "engine/plan/parts.hpp"
+#include "chat/chat_request.hpp"
 
 namespace plimsoll::engine {
 
@@ -14,15 +14,12 @@ struct FollowUp {
   float weight = 0;  // of its words, relative to words of the question
 };
 
-// Takes words from earlier turns and from a model's rewriting. Empty for a question that names its own
-// subject.
-FollowUp earlier_words(const RequestParts& parts);
+// Takes words from earlier turns and from a model's rewriting of the question. Empty for a question that
+// names its own subject.
+FollowUp earlier_words(const chat::ChatRequest& parts, std::string_view rewritten = {});
 
 // ---- For tests ----
 
-// Returns how much a question depends on earlier turns: 0 if it names its subject, 1 if it names
-// nothing.
-float dependence_of(std::string_view question);
 // Returns names and terms in a text: quoted code, identifiers, capitalised words inside a sentence.
 std::vector<std::string> names_in(std::string_view text, std::size_t most);
 

@@ -6,28 +6,9 @@ namespace plimsoll::engine {
 namespace {
 
 FollowUp before(const char* request) {
-  const auto parts = read_parts(request);
+  const auto parts = chat::read_chat(request);
   EXPECT_TRUE(parts.has_value());
   return parts ? earlier_words(*parts) : FollowUp{};
-}
-
-TEST(FollowUp, AQuestionThatNamesItsSubjectNeedsNoContext) {
-  for (const char* complete :
-       {"What does npm prune do?", "How many days of annual leave do I get?", "When is the invoice due?"})
-    EXPECT_EQ(dependence_of(complete), 0) << complete;
-}
-
-TEST(FollowUp, AQuestionThatNamesNothingDependsOnAllThatWasSaid) {
-  for (const char* open :
-       {"Give me an example", "Why?", "Tell me more about it.", "And then?", "Show another one"})
-    EXPECT_EQ(dependence_of(open), 1) << open;
-}
-
-TEST(FollowUp, APronounOrASingleWordDependsInPart) {
-  for (const char* part : {"How long does it take?", "And the timeout?", "Does that work on Windows?"}) {
-    EXPECT_GT(dependence_of(part), 0) << part;
-    EXPECT_LT(dependence_of(part), 1) << part;
-  }
 }
 
 TEST(FollowUp, NamesAreCodeIdentifiersAndCapitalisedWords) {
@@ -51,13 +32,12 @@ TEST(FollowUp, TheEarlierQuestionAndTheNamesOfTheAnswerAreTheContext) {
 }
 
 TEST(FollowUp, WhatAModelMadeOfTheQuestionCountsNearlyAsMuch) {
-  auto parts = read_parts(R"({"messages": [
+  const auto parts = chat::read_chat(R"({"messages": [
     {"role": "user", "content": "What does npm prune do?"}, {"role": "assistant", "content": "it removes"},
     {"role": "user", "content": "How long does it take?"}]})");
   ASSERT_TRUE(parts);
   const float alone = earlier_words(*parts).weight;
-  parts->rewritten = "How long does npm prune take?";
-  const FollowUp found = earlier_words(*parts);
+  const FollowUp found = earlier_words(*parts, "How long does npm prune take?");
   EXPECT_GT(found.weight, alone);
   EXPECT_LT(found.weight, 1);
   EXPECT_EQ(found.context, "What does npm prune do? How long does npm prune take?");

@@ -1,14 +1,16 @@
 // Compares an answer with the passages in its prompt, where the request asks for it (`plimsoll.check`).
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "plimsoll/grounding.hpp"
+#include "plimsoll/plan.hpp"
+#include "render/assemble.hpp"
 
 namespace plimsoll::engine {
-
-struct RequestState;
 
 struct AnswerCheck {
   std::string answer;
@@ -16,8 +18,13 @@ struct AnswerCheck {
   std::vector<std::size_t> numbers;  // of the passages that were compared, as in the prompt
 };
 
-// Keeps the result for the report. A warning in the trace tells how many sentences are not supported, or why
-// the answer was not checked.
-void check_answer_of(RequestState& state, std::string answer);
+struct CheckResult {
+  std::optional<AnswerCheck> check{};  // none: it was not checked
+  std::string warning{};               // how many sentences are not supported, or why it was not checked
+};
+
+// `passages`: those that were planned with; the plan's pieces say which of them are in the prompt.
+CheckResult check_answer_of(const Plan& plan, std::span<const render::Passage> passages,
+                            const std::string& question, std::string answer);
 
 }  // namespace plimsoll::engine

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "count/chat/defuse.hpp"
+#include "engine/stages.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -67,7 +68,7 @@ std::size_t defuse_all(const PlanModel& model, Json& value) {
 
 std::size_t make_harmless(const PlanModel& model, std::string& text) {
   std::size_t found = defuse_text(model, text);
-  for (const char* mark : {"passage", "summary", "conversation"}) {
+  for (const char* mark : {"passage", "summary", "conversation", "earlier"}) {
     std::string apart;  // a copy: inserting into the text would be quadratic for many marks
     std::size_t from = 0;
     for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
@@ -84,29 +85,31 @@ std::size_t make_harmless(const PlanModel& model, std::string& text) {
   return found;
 }
 
-bool holds_data(const RequestParts& parts) {
-  return !parts.passages.empty() || !parts.facts.empty() || parts.body.contains("documents") ||
-         std::ranges::any_of(parts.body["messages"], is_result);
+bool holds_data(const chat::ChatRequest& parts) {
+  return !parts.additions.passages.empty() || !parts.additions.facts.empty() ||
+         parts.body.contains("documents") || std::ranges::any_of(parts.messages(), is_result);
 }
 
-void defuse_request(const PlanModel& model, RequestState& state) {
+Request escape_data(const PlanModel& model, Request request) {
+  chat::ChatRequest& chat = request.chat;
   std::size_t found = 0;
-  for (Json& message : state.parts.body["messages"]) {
+  for (Json& message : chat.messages()) {
     if (!is_result(message)) continue;
     const auto content = message.find("content");
     if (content != message.end()) found += defuse_content(model, *content);
-    state.parts.altered = state.parts.altered || found > 0;
+    chat.altered = chat.altered || found > 0;
   }
-  if (const auto documents = state.parts.body.find("documents"); documents != state.parts.body.end()) {
+  if (const auto documents = chat.body.find("documents"); documents != chat.body.end()) {
     const std::size_t in_documents = defuse_all(model, *documents);
-    state.parts.altered = state.parts.altered || in_documents > 0;
+    chat.altered = chat.altered || in_documents > 0;
     found += in_documents;
   }
-  for (render::Passage& passage : state.parts.passages) found += make_harmless(model, passage.text);
-  for (render::Fact& fact : state.parts.facts) found += make_harmless(model, fact.text);
+  for (render::Passage& passage : chat.additions.passages) found += make_harmless(model, passage.text);
+  for (render::Fact& fact : chat.additions.facts) found += make_harmless(model, fact.text);
   if (found > 0)
-    state.trace.warnings.push_back(
+    request.notes.warnings.push_back(
         fmt::format("{} special-token strings in tool results, passages or memories were escaped", found));
+  return request;
 }
 
 }  // namespace plimsoll::engine

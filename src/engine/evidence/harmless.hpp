@@ -2,19 +2,21 @@
 // data, are broken up before a template or a model sees them.
 #pragma once
 
-#include "engine/request_state.hpp"
+#include "chat/chat_request.hpp"
+#include "plimsoll/plan.hpp"
 
 namespace plimsoll::engine {
+
+struct Request;
 
 // Also breaks up marks that would end a block of passages, a summary or a conversation. Returns the number of
 // strings found.
 std::size_t make_harmless(const PlanModel& model, std::string& text);
 
 // Returns whether the request has tool results, passages or facts.
-bool holds_data(const RequestParts& parts);
+bool holds_data(const chat::ChatRequest& parts);
 
-// Escapes tool results, and passages and facts from the client. Adds a warning with their number to the
-// trace.
-void defuse_request(const PlanModel& model, RequestState& state);
+// Escapes tool results, passages and facts. A warning has their number.
+Request escape_data(const PlanModel& model, Request request);
 
 }  // namespace plimsoll::engine

@@ -1,31 +1,19 @@
 #include <algorithm>
 
 #include "base/try.hpp"
-#include "engine/evidence/harmless.hpp"
 #include "engine/history/compress.hpp"
 #include "engine/plan/plan.hpp"
-#include "engine/request_state.hpp"
+#include "engine/stages.hpp"
 
 namespace plimsoll::engine {
 namespace {
 
 // Returns the order for the request or the upstream; none: document order.
-std::optional<PassageOrder> order_for(const Engine& engine, const RequestState& state, std::size_t server) {
-  if (state.parts.wishes.order) return state.parts.wishes.order;
+std::optional<PassageOrder> order_for(const Engine& engine, const Request& request, std::size_t server) {
+  if (request.chat.wishes.order) return request.chat.wishes.order;
   const bool ollama = engine.models.upstreams().kind_of(server) == ServerKind::ollama;
   if (ollama && engine.rules.best_last_for_ollama) return PassageOrder::best_last;
   return std::nullopt;
-}
-
-void put_in(RequestState& state, const PlanModel& model, std::vector<FoundPassage> found) {
-  state.parts.passages.clear();
-  state.parts.score.clear();
-  state.defused_in_passages = 0;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    state.parts.passages.push_back(prompt_passage(found[i].passage, i + 1, model, state.defused_in_passages));
-    state.parts.score.push_back(static_cast<double>(found[i].passage.score));
-  }
-  state.passages = std::move(found);
 }
 
 // Returns the tokens of passages that did not fit into the plan.
@@ -62,123 +50,218 @@ std::string instruction_for(const Engine& engine, const Plan& without, const Pla
   return {};
 }
 
-// Chooses the rule that limits the passages of this request.
-ConsultRules rules_for(Engine& engine, RequestState& state, const Plan& without, const PlanOptions& options) {
-  ConsultRules rules = engine.rules.consult;
+// The rules that limit the passages of this request.
+struct Limits {
+  ConsultRules rules;
+  std::optional<RetrievalChoice> retrieval{};
+};
+Limits limits_for(const Engine& engine, const Received& received, const Request& request,
+                  const Attempt& attempt, const Plan& without, const PlanOptions& options) {
+  Limits limits{engine.rules.consult};
+  ConsultRules& rules = limits.rules;
   const models::Upstreams& upstreams = engine.models.upstreams();
-  const auto fallback = without.fallback.to.empty() ? Result<models::ModelLocation>(state.location)
+  const auto fallback = without.fallback.to.empty() ? Result<models::ModelLocation>(attempt.location)
                                                     : upstreams.find(without.fallback.to);
-  const std::size_t server = fallback ? fallback->member : state.location.member;  // that will answer
-  rules.order = order_for(engine, state, server);
+  const std::size_t server = fallback ? fallback->member : attempt.location.member;  // that will answer
+  rules.order = order_for(engine, request, server);
   // A requested ratio or budget is filled; otherwise passages stop when the evidence does.
-  rules.fills = state.parts.wishes.budget || state.parts.context_ratio;
+  rules.fills = request.chat.wishes.budget || request.chat.context_ratio;
   if (upstreams.is_embedded(server)) {
     rules.passages = rules.embedded_passages;
     rules.pastes = false;
   }
-  if (without.policy != Policy::document_chat || state.parts.context_ratio) return rules;
-  state.retrieval = choose_retrieval(
-      without, options, state.ask.documents ? state.ask.documents->top_k : options.retrieval.max_top_k);
-  rules.most_passages = static_cast<std::size_t>(state.retrieval->used());
-  if (state.plans > 1) return rules;
-  log_retrieval(*state.retrieval, rules.order == PassageOrder::best_last);
-  if (state.retrieval->used() == 0)
-    state.trace.warnings.emplace_back("no room for passages besides the question and the answer (B1)");
-  return rules;
+  if (without.policy != Policy::document_chat || request.chat.context_ratio) return limits;
+  const auto& documents = received.ask.documents;
+  limits.retrieval =
+      choose_retrieval(without, options, documents ? documents->top_k : options.retrieval.max_top_k);
+  rules.most_passages = static_cast<std::size_t>(limits.retrieval->used());
+  return limits;
 }
 
-// Chooses passages for the budget and plans with them, or with fewer if they do not all fit. Returns true
-// if all documents were chosen, near the question or not.
-Result<bool> plan_with_passages(RequestState& state, const PlanOptions& options, const PlanModels& models,
-                                const PlanModel& model, const ConsultRules& rules, Tokens budget) {
-  constexpr int most_selections = 6;
-  const Tokens used = state.plan.input;  // without passages
-  StrategyDecision strategy;
-  bool is_all = false;
-  for (int round = 0; round < most_selections && budget > 0; ++round) {
-    TRY(Reading reading, read_documents(*state.findings, state.parts, model, used, budget, rules));
-    strategy = std::move(reading.strategy);
-    is_all = reading.is_all;
-    state.plan.strategy = strategy;
-    if (reading.passages.empty()) break;
-    put_in(state, model, std::move(reading.passages));
-    TRY(state.plan, plan_parts(state.parts, state.model, options, models));
-    state.plan.strategy = strategy;
-    const Tokens dropped = without_room(state.plan);
-    if (dropped == 0) break;
-    const PlannedSection& context = state.plan.sections[static_cast<std::size_t>(SectionKind::context)];
-    const Tokens over = context.used + dropped - context.grant;
-    budget = over > 0 ? budget - over : std::min(budget - 1, context.grant);
+// Chooses passages for a budget and plans with them.
+class DocumentPlanner {
+ public:
+  DocumentPlanner(const Request& request, const Attempt& attempt, const Findings& findings,
+                  const ConsultRules& rules, const PlanModel& model, const PlanOptions& options,
+                  const PlanModels& models)
+      : request_(request),
+        attempt_(attempt),
+        findings_(findings),
+        rules_(rules),
+        model_(model),
+        options_(options),
+        models_(models) {}
+
+  // Plans with the passages that fit, or with fewer if they do not all fit. `without`: the plan without them.
+  Result<void> plan(Plan without, chat::Additions with, Tokens budget) {
+    constexpr int most_selections = 6;
+    PassageRoom room{without.input, budget, with.instruction};
+    with_ = std::move(with);
+    plan_ = std::move(without);
+    StrategyDecision strategy;
+    for (int round = 0; round < most_selections && room.budget > 0; ++round) {
+      TRY(Reading reading, read_documents(findings_, request_.chat, model_, room, rules_));
+      strategy = std::move(reading.strategy);
+      takes_all_ = reading.is_all;
+      plan_.strategy = strategy;
+      if (reading.passages.empty()) break;
+      TRY_VOID(plan_with(std::move(reading.passages)));
+      plan_.strategy = strategy;
+      const Tokens dropped = without_room(plan_);
+      if (dropped == 0) break;
+      const PlannedSection& context = plan_.sections[static_cast<std::size_t>(SectionKind::context)];
+      const Tokens over = context.used + dropped - context.grant;
+      room.budget = over > 0 ? room.budget - over : std::min(room.budget - 1, context.grant);
+    }
+    // Renumbers, so that numbers in the prompt have no gaps.
+    const std::vector<std::size_t> places = passages_in_plan(plan_, passages_.size());
+    if (places.size() == passages_.size()) return {};
+    std::vector<FoundPassage> kept;
+    for (const std::size_t place : places) kept.push_back(std::move(passages_[place]));
+    TRY_VOID(plan_with(std::move(kept)));
+    plan_.strategy = std::move(strategy);
+    return {};
   }
-  // Renumbers, so that numbers in the prompt have no gaps.
-  const std::vector<std::size_t> places = passages_in_plan(state);
-  if (places.size() == state.passages.size()) return is_all;
-  std::vector<FoundPassage> kept;
-  for (const std::size_t place : places) kept.push_back(std::move(state.passages[place]));
-  put_in(state, model, std::move(kept));
-  TRY(state.plan, plan_parts(state.parts, state.model, options, models));
-  state.plan.strategy = std::move(strategy);
-  return is_all;
-}
+
+  // Returns whether all documents were chosen, near the question or not.
+  bool takes_all() const { return takes_all_; }
+  Planned planned() && {
+    Planned out;
+    out.plan = std::move(plan_);
+    out.documents.passages = std::move(passages_);
+    out.documents.shown = std::move(with_.passages);
+    out.documents.escaped = escaped_;
+    return out;
+  }
+
+ private:
+  Result<void> plan_with(std::vector<FoundPassage> found) {
+    with_.passages.clear();
+    with_.score.clear();
+    escaped_ = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      with_.passages.push_back(prompt_passage(found[i].passage, i + 1, model_, escaped_));
+      with_.score.push_back(static_cast<double>(found[i].passage.score));
+    }
+    passages_ = std::move(found);
+    TRY(plan_, plan_parts(request_.chat, with_, attempt_.model, options_, models_));
+    return {};
+  }
+
+  const Request& request_;
+  const Attempt& attempt_;
+  const Findings& findings_;
+  const ConsultRules& rules_;
+  const PlanModel& model_;
+  const PlanOptions& options_;
+  const PlanModels& models_;
+  Plan plan_;
+  chat::Additions with_;
+  std::vector<FoundPassage> passages_;
+  std::size_t escaped_ = 0;
+  bool takes_all_ = false;
+};
 
 // Returns why an answer has no documents; empty if it has some.
-std::string why_without(const RequestState& state, Tokens budget) {
-  if (!passages_in_plan(state).empty()) return {};
-  const std::string& index = state.parts.wishes.index;
-  if (state.findings->index->tokens == 0) return fmt::format("The index '{}' is empty.", index);
-  if (state.findings->evidence.stretches.empty())
+std::string why_without(const std::string& index, const Findings& findings, const Planned& planned,
+                        Tokens budget) {
+  if (!passages_in_plan(planned).empty()) return {};
+  if (findings.index->tokens == 0) return fmt::format("The index '{}' is empty.", index);
+  if (findings.evidence.stretches.empty())
     return fmt::format("Nothing in the index '{}' is near the question.", index);
   return fmt::format("No passage of the index '{}' fits into the {} tokens that are left for passages.",
                      index, std::max<Tokens>(0, budget));
 }
 
-}  // namespace
-
-Result<Again> plan_with_documents(Engine& engine, RequestState& state, const PlanOptions& options,
-                                  const PlanModels& models, Deadline deadline) {
-  const auto begin = Deadline::Clock::now();
-  if (state.passages.empty() && !state.parts.passages.empty())  // the client's own
-    state.trace.warnings.push_back(fmt::format(
-        "plimsoll.passages were left out: the index '{}' provides the passages", state.parts.wishes.index));
-  state.parts.passages.clear();
-  state.parts.score.clear();
-  state.passages.clear();
-  state.without_documents.clear();
-  state.nothing_near.clear();
-  TRY(Plan without, plan_parts(state.parts, state.model, options, models));
-  state.plan = std::move(without);
-  if (compression_is_due(engine, state)) return Replan::history_too_long;  // passages are chosen after it
-  without = std::move(state.plan);
-  const ConsultRules rules = rules_for(engine, state, without, options);
-  if (!state.findings) {
-    TRY(state.findings, find_in_documents(*engine.open_indexes, state.ask.caller.indexes, state.parts,
-                                          without.window.tokens - without.input, rules, deadline));
-    for (const std::string& note : state.findings->notes) state.trace.warnings.push_back(note);
-  }
-  TRY(const PlanModel model,
-      without.fallback.to.empty() ? models.open(state.model) : models.open_fallback(without.fallback.to));
-  const Tokens budget = budget_for_passages(without);
-  std::string instruction_warning;
-  state.parts.instruction = instruction_for(engine, without, model, budget, instruction_warning);
-  state.plan = std::move(without);
-  TRY(const bool is_all, plan_with_passages(state, options, models, model, rules, budget));
-  state.without_documents = why_without(state, budget);
-  if (!state.without_documents.empty())
-    state.plan.warnings.push_back("Answered without documents. " + state.without_documents);
-  if (!instruction_warning.empty()) state.plan.warnings.push_back(std::move(instruction_warning));
-  if (!state.findings->is_near && !is_all && state.without_documents.empty()) {
-    state.nothing_near = fmt::format(
+// Completes what is told about the documents, with warnings in the plan.
+void explain_documents(const Request& request, const Findings& findings, const ConsultRules& rules,
+                       Tokens budget, bool takes_all, Planned& planned) {
+  constexpr std::size_t most_listed = 20;
+  const std::string& index = request.chat.wishes.index;
+  Consulted& documents = planned.documents;
+  std::vector<std::string>& warnings = planned.plan.warnings;
+  documents.left_out =
+      left_out_of(findings, passages_in_plan(planned), documents.passages, most_for_passages(rules, budget));
+  documents.left_out_total = std::ssize(documents.left_out);
+  if (documents.left_out.size() > most_listed) documents.left_out.resize(most_listed);
+  documents.without_documents = why_without(index, findings, planned, budget);
+  if (!documents.without_documents.empty())
+    warnings.push_back("Answered without documents. " + documents.without_documents);
+  if (!findings.is_near && !takes_all && documents.without_documents.empty())
+    documents.nothing_near = fmt::format(
         "Nothing in the index '{}' is near the question. The passages are the nearest ones, and may have "
         "nothing to do with it.",
-        state.parts.wishes.index);
-    state.plan.warnings.push_back(state.nothing_near);
+        index);
+}
+
+std::int64_t microseconds_since(Deadline::Clock::time_point begin) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(Deadline::Clock::now() - begin).count();
+}
+
+}  // namespace
+
+std::vector<std::size_t> passages_in_plan(const Plan& plan, std::size_t passages) {
+  std::vector<std::size_t> kept;
+  std::size_t at = 0;
+  for (const PlannedPiece& piece : plan.pieces) {
+    if (piece.section != SectionKind::context) continue;
+    if (at < passages && piece.fate == Fate::kept) kept.push_back(at);
+    ++at;
   }
-  if (state.without_documents.empty() && state.defused_in_passages > 0)
-    state.plan.warnings.push_back(
-        fmt::format("{} special-token strings in passages were escaped", state.defused_in_passages));
-  state.trace.retrieve_us +=
-      std::chrono::duration_cast<std::chrono::microseconds>(Deadline::Clock::now() - begin).count();
-  return compression_is_due(engine, state) ? Again(Replan::history_too_long) : std::nullopt;
+  return kept;
+}
+
+std::vector<std::size_t> passages_in_plan(const Planned& planned) {
+  return passages_in_plan(planned.plan, planned.documents.passages.size());
+}
+
+Result<PlanStep> plan_with_documents(const Engine& engine, const Received& received, const Request& request,
+                                     const Attempt& attempt, chat::Additions with, const PlanOptions& options,
+                                     const PlanModels& models, Deadline deadline) {
+  const auto begin = Deadline::Clock::now();
+  PlanStep step;
+  step.found = attempt.found;
+  std::vector<std::string>& warnings = step.notes.warnings;
+  TRY(Plan without, plan_parts(request.chat, with, attempt.model, options, models));
+  step.again = replan_due(engine, request.chat, attempt, without);
+  if (step.again) {  // passages are chosen after it
+    step.planned.plan = std::move(without);
+    return step;
+  }
+  const Limits limits = limits_for(engine, received, request, attempt, without, options);
+  if (!step.found) {
+    if (limits.retrieval) {
+      log_retrieval(*limits.retrieval, limits.rules.order == PassageOrder::best_last);
+      if (limits.retrieval->used() == 0)
+        warnings.emplace_back("no room for passages besides the question and the answer (B1)");
+    }
+    TRY(Findings found,
+        find_in_documents(*engine.open_indexes, received.ask.caller.indexes, request.chat, request.rewritten,
+                          without.window.tokens - without.input, limits.rules, deadline));
+    warnings.insert(warnings.end(), found.notes.begin(), found.notes.end());
+    step.found = std::make_shared<const Findings>(std::move(found));
+  }
+  TRY(const PlanModel model,
+      without.fallback.to.empty() ? models.open(attempt.model) : models.open_fallback(without.fallback.to));
+  const Tokens budget = budget_for_passages(without);
+  std::string instruction_warning;
+  with.instruction = instruction_for(engine, without, model, budget, instruction_warning);
+  DocumentPlanner planner(request, attempt, *step.found, limits.rules, model, options, models);
+  TRY_VOID(planner.plan(std::move(without), std::move(with), budget));
+  const bool takes_all = planner.takes_all();
+  step.planned = std::move(planner).planned();
+  Consulted& documents = step.planned.documents;
+  documents.retrieval = limits.retrieval;
+  explain_documents(request, *step.found, limits.rules, budget, takes_all, step.planned);
+  std::vector<std::string>& told = step.planned.plan.warnings;
+  if (!instruction_warning.empty()) told.push_back(std::move(instruction_warning));
+  if (!documents.nothing_near.empty()) told.push_back(documents.nothing_near);
+  if (documents.without_documents.empty() && documents.escaped > 0)
+    told.push_back(fmt::format("{} special-token strings in passages were escaped", documents.escaped));
+  step.notes.retrieve_us = microseconds_since(begin);
+  if (compression_is_due(engine, request.chat, attempt, step.planned.plan))
+    step.again = Replan::Reason::history_too_long;
+  return step;
 }
 
 }  // namespace plimsoll::engine

@@ -6,8 +6,7 @@
 #include "base/clock.hpp"
 #include "base/text/text.hpp"
 #include "count/chat/chat_body.hpp"
-#include "engine/evidence/protect.hpp"
-#include "engine/request_state.hpp"
+#include "engine/stages.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -31,11 +30,11 @@ void put_in_order(std::vector<memory::GatheredFact>& facts) {
   }
 }
 
-void add_recalled(RequestState& state) {
-  for (const memory::GatheredFact& one : state.recalled->facts) {
+void add_recalled(const Recalled& recalled, chat::Additions& additions) {
+  for (const memory::GatheredFact& one : recalled.facts) {
     const Fact& fact = one.recalled.fact;
-    state.parts.facts.push_back({piece_id(one.provider, fact.id), fact.text, one.provider});
-    state.parts.importance.push_back((fact.importance + one.recalled.score) / 2);
+    additions.facts.push_back({piece_id(one.provider, fact.id), fact.text, one.provider});
+    additions.importance.push_back((fact.importance + one.recalled.score) / 2);
   }
 }
 
@@ -46,31 +45,32 @@ std::string why_no_prefetch(const ContextBudget& budget) {
 
 }  // namespace
 
-bool wants_memories(const Engine& engine, const RequestState& state) {
-  if (engine.recall == nullptr || engine.recall->providers.empty() || !is_chat(state) ||
-      base::trim(state.parts.query).empty())
+bool wants_memories(const Engine& engine, const Received& received, const Request& request) {
+  if (engine.recall == nullptr || engine.recall->providers.empty() || !received.is_chat() ||
+      base::trim(request.chat.query).empty())
     return false;
-  return state.parts.wishes.memory.value_or(state.ask.recall.value_or(engine.recall->always));
+  return request.chat.wishes.memory.value_or(received.ask.recall.value_or(engine.recall->always));
 }
 
-void recall_memories(const Engine& engine, RequestState& state, const PlanModel& model,
-                     std::int64_t compress_above_pct, Deadline deadline) {
-  Recalled& recalled = state.recalled.emplace();
-  const auto counted = count::count_chat_body(model.tokenizer, state.parts.body, model.chat);
-  if (!counted) return;  // the plan says why
+Request recall_memories(const Engine& engine, const Received& received, Request request,
+                        const PlanModel& model, Deadline deadline) {
+  Recalled& recalled = request.recalled.emplace();
+  const auto counted = count::count_chat_body(model.tokenizer, request.chat.body, model.chat);
+  if (!counted) return request;  // the plan says why
   const Tokens window = model.window.tokens;
-  const ContextBudget budget{window, counted->total, window * compress_above_pct / 100, true};
+  const Tokens threshold = window * engine.rules.plan.compress_above_pct / 100;
+  const ContextBudget budget{window, counted->total, threshold, true};
   const Prefetch fetch = prefetch(budget, 5, engine.recall->base_min_trust);
   if (fetch.skip)
     recalled.why_none = fmt::format("the window is {:.0f} % full (S2)", budget.pressure() * 100);
-  else if (!should_prefetch(budget, state.parts.query))
+  else if (!should_prefetch(budget, request.chat.query))
     recalled.why_none = why_no_prefetch(budget);
-  if (!recalled.why_none.empty()) return;
+  if (!recalled.why_none.empty()) return request;
 
   RecallAsk ask;
-  ask.query = state.parts.query;
-  ask.owner = state.ask.caller.owner;
-  ask.session = state.parts.wishes.session;
+  ask.query = request.chat.query;
+  ask.owner = received.owner();
+  ask.session = request.chat.wishes.session;
   ask.limit = fetch.limit;
   ask.min_trust = fetch.min_trust;
   ask.only_related =
@@ -83,29 +83,30 @@ void recall_memories(const Engine& engine, RequestState& state, const PlanModel&
   rules.now_ms = base::utc_ms();
   const auto begin = Deadline::Clock::now();
   memory::Gathered gathered = memory::gather(engine.recall->providers, ask, rules, deadline);
-  state.trace.retrieve_us +=
+  request.notes.retrieve_us +=
       std::chrono::duration_cast<std::chrono::microseconds>(Deadline::Clock::now() - begin).count();
-  for (std::string& problem : gathered.problems) state.trace.warnings.push_back(std::move(problem));
+  for (std::string& problem : gathered.problems) request.notes.warnings.push_back(std::move(problem));
   recalled.facts = std::move(gathered.facts);
   recalled.left = std::move(gathered.left);
   put_in_order(recalled.facts);
-  add_recalled(state);
+  add_recalled(recalled, request.chat.additions);
+  return request;
 }
 
-void list_left_memories(RequestState& state) {
-  if (!state.recalled) return;
-  std::vector<PlannedPiece>& pieces = state.plan.pieces;
-  if (!state.recalled->why_none.empty())
-    pieces.push_back({SectionKind::memory, "memories", 0, Fate::over_limit, state.recalled->why_none});
-  for (const memory::LeftFact& one : state.recalled->left)
+void list_left_memories(Plan& plan, const std::optional<Recalled>& recalled) {
+  if (!recalled) return;
+  std::vector<PlannedPiece>& pieces = plan.pieces;
+  if (!recalled->why_none.empty())
+    pieces.push_back({SectionKind::memory, "memories", 0, Fate::over_limit, recalled->why_none});
+  for (const memory::LeftFact& one : recalled->left)
     pieces.push_back({SectionKind::memory, piece_id(one.provider, one.id), 0,
                       one.why == memory::Left::old ? Fate::too_old : Fate::over_limit, one.reason});
 }
 
-std::vector<std::string> own_facts(const RequestState& state) {
+std::vector<std::string> own_facts(const std::optional<Recalled>& recalled) {
   std::vector<std::string> ids;
-  if (!state.recalled) return ids;
-  for (const memory::GatheredFact& one : state.recalled->facts)
+  if (!recalled) return ids;
+  for (const memory::GatheredFact& one : recalled->facts)
     if (one.provider.empty()) ids.push_back(one.recalled.fact.id);
   return ids;
 }

@@ -1,6 +1,7 @@
 // Chooses the memories for a request (S2, S3, S5).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,9 @@
 
 namespace plimsoll::engine {
 
-struct RequestState;
 struct Engine;
+struct Received;
+struct Request;
 
 // Memory providers and rules.
 struct Recall {
@@ -27,17 +29,17 @@ struct Recalled {
   std::string why_none;                     // reason, if no provider was asked (S2, S3)
 };
 
-bool wants_memories(const Engine& engine, const RequestState& state);
+bool wants_memories(const Engine& engine, const Received& received, const Request& request);
 
-// Adds facts to the request's parts as far as the pressure allows; the budget decides later. Failures become
-// warnings in the trace. Blocks until the providers have answered or timed out.
-void recall_memories(const Engine& engine, RequestState& state, const PlanModel& model,
-                     std::int64_t compress_above_pct, Deadline deadline);
+// Adds facts to the request as far as the pressure allows; the budget decides later. Failures become
+// warnings. Blocks until the providers have answered or timed out.
+Request recall_memories(const Engine& engine, const Received& received, Request request,
+                        const PlanModel& model, Deadline deadline);
 
 // Adds the dropped facts to the plan, with reasons.
-void list_left_memories(RequestState& state);
+void list_left_memories(Plan& plan, const std::optional<Recalled>& recalled);
 
 // Returns the ids of our own facts in the request.
-std::vector<std::string> own_facts(const RequestState& state);
+std::vector<std::string> own_facts(const std::optional<Recalled>& recalled);
 
 }  // namespace plimsoll::engine

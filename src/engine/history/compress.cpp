@@ -4,9 +4,11 @@
 
 #include "base/json/json_text.hpp"
 #include "base/log.hpp"
+#include "engine/client_gone.hpp"
 #include "engine/evidence/harmless.hpp"
 #include "engine/history/older_turns.hpp"
 #include "engine/history/summarise.hpp"
+#include "engine/own_words.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -21,6 +23,7 @@ bool leaves_turns_out(const Plan& plan) {
   });
 }
 
+// Everything that making a summary starts from.
 struct Work {
   bool possible = false;
   History history;
@@ -30,7 +33,6 @@ struct Work {
   bool known = false;
   SummarySource source;
   Tokens limit = 0;
-  std::string note;  // why no model wrote it
 };
 
 Tokens tokens_of(const History& history, const Rows& rows, std::size_t count) {
@@ -40,16 +42,15 @@ Tokens tokens_of(const History& history, const Rows& rows, std::size_t count) {
 }
 
 // Describes the turns from `from` to `to` of the rows, with the summary before them.
-void describe(const RequestState& state, Work& work, std::size_t from, std::size_t to,
-              const KeptSummary* known) {
-  const RequestParts& parts = state.parts;
+void describe(const Received& received, const chat::ChatRequest& parts, Work& work, std::size_t from,
+              std::size_t to, const KeptSummary* known) {
   KeptSummary& made = work.summary;
   if (known != nullptr) {
     work.source.earlier = known->text;
     made.parent = known->hash;
     made.turns = known->turns;
     made.messages = known->messages;
-  } else if (summary_of(parts) != nullptr) {
+  } else if (parts.compressed) {
     work.source.earlier = parts.compressed->kept.text;
     made.parent = parts.compressed->kept.hash;
     made.turns = parts.compressed->kept.turns;
@@ -59,32 +60,33 @@ void describe(const RequestState& state, Work& work, std::size_t from, std::size
   for (std::size_t row = from; row < to; ++row) {
     ++made.turns;
     for (const std::size_t i : parts.turns[work.rows.turns[row]]) {
-      const Json& message = parts.body["messages"][i];
+      const Json& message = parts.messages()[i];
       ++made.messages;
       work.source.said.push_back(said_in(message));
-      originals.push_back({{"id", message_id(parts, i)}, {"message", message}});
+      originals.push_back({{"id", chat::message_id(parts, i)}, {"message", message}});
     }
   }
   made.hash = work.rows.names.hashes[to - 1];
   if (!work.rows.names.ends_with.empty()) made.ends_with = work.rows.names.ends_with[to - 1];
-  made.at_ms = state.trace.at_ms;  // time of its turns: a session deleted since stays deleted
-  if (!state.trace.session.empty()) made.originals = base::json_text(originals);
+  made.at_ms = received.at_ms;  // time of its turns: a session deleted since stays deleted
+  if (!parts.wishes.session.empty()) made.originals = base::json_text(originals);
   work.count = to;
 }
 
 // Looks for a known summary, and chooses the turns for a new one if that is not enough.
-Work prepare(Engine& engine, const RequestState& state) {
+Work prepare(const Engine& engine, const Received& received, const chat::ChatRequest& parts,
+             const models::ModelLocation& location, const Plan& plan) {
   Work work;
-  work.history = history_of(engine, state);
+  work.history = history_of(engine, parts, plan);
   const History& history = work.history;
-  work.rows = rows_of(state.parts, history, /*with_ends=*/!state.trace.session.empty());
+  work.rows = rows_of(parts, history, /*with_ends=*/!parts.wishes.session.empty());
   work.limit = conversation::summary_limit(history.room);
   if (work.rows.turns.empty()) return work;
-  auto found = engine.summaries->find(state.trace.owner, state.trace.session, work.rows.names);
+  auto found = engine.summaries->find(received.owner(), parts.wishes.session, work.rows.names);
   std::size_t done = 0;
   Tokens taken = work.limit;
   if (found) {
-    const auto model = engine.models.open(state.location, Deadline::after(std::chrono::seconds(1)));
+    const auto model = engine.models.open(location, Deadline::after(std::chrono::seconds(1)));
     const Tokens tokens = model ? model->tokenizer.count(found->summary.text) : history.room;
     if (tokens > work.limit + work.limit / 4) {
       found.reset();  // it was made for a larger window
@@ -103,7 +105,7 @@ Work prepare(Engine& engine, const RequestState& state) {
   }
   work.possible = more > 0 || found;
   if (more > done) {
-    describe(state, work, done, more, found ? &found->summary : nullptr);
+    describe(received, parts, work, done, more, found ? &found->summary : nullptr);
   } else if (found) {
     work.known = true;
     work.count = done;
@@ -114,16 +116,25 @@ Work prepare(Engine& engine, const RequestState& state) {
   return work;
 }
 
-Awaitable<void> ask_models(Engine& engine, WorkerContext& worker, RequestState& state, Work& work,
-                           Deadline deadline) {
+// What a model wrote, or why none did.
+struct ByModel {
+  std::string text{};  // empty: none wrote it
+  std::string model{};
+  std::string note{};
+  Tokens used = 0;
+};
+
+Awaitable<ByModel> ask_models(const Engine& engine, WorkerContext& worker, const Received& received,
+                              const Request& about, const models::ModelLocation& location, const Work& work,
+                              Deadline deadline) {
   const Deadline soon = sooner(deadline, Deadline::after(engine.rules.summary_timeout));
-  const std::vector<models::ModelLocation> writers = summary_writers(engine, state);
-  if (writers.empty())
-    work.note = fmt::format("no server has {} (summary_model)", engine.rules.summary_model);
+  const std::vector<models::ModelLocation> writers = summary_writers(engine, location);
+  ByModel by;
+  if (writers.empty()) by.note = fmt::format("no server has {} (summary_model)", engine.rules.summary_model);
   for (const models::ModelLocation& writer : writers) {
     if (soon.passed()) break;
     if (engine.summaries->rests(writer.member, conversation::Summaries::Clock::now())) {
-      work.note = fmt::format("{} failed recently", writer.model);
+      by.note = fmt::format("{} failed recently", writer.model);
       continue;
     }
     Result<UpstreamRequest> request;
@@ -132,31 +143,35 @@ Awaitable<void> ask_models(Engine& engine, WorkerContext& worker, RequestState& 
     };
     co_await worker.elsewhere(std::move(preparing));
     if (!request) {
-      work.note = request.error().what;
+      by.note = request.error().what;
       continue;
     }
-    request->owner = state.trace.owner;
+    request->owner = received.owner();
     const std::string sent = request->body;
     auto written = co_await written_summary(worker, writer.member, *std::move(request), soon);
     if (co_await client_is_gone()) break;  // not the server's fault
     if (!written) {
       engine.summaries->failed(writer.member, conversation::Summaries::Clock::now());
-      work.note =
-          fmt::format("{}: {}", writer.model, for_the_record(engine, state, written.error().what, sent));
+      const OwnWords own{about.chat.model, {received.ask.body, sent}};
+      by.note = fmt::format("{}: {}", writer.model,
+                            for_the_record(engine.rules.keep_prompts, own, written.error().what));
       continue;
     }
     engine.summaries->succeeded(writer.member);
-    state.summary_used += written->used;
-    work.summary.text = std::move(written->text);
-    work.summary.how = "model";
-    work.summary.model = writer.model;
+    by.used += written->used;
+    by.text = std::move(written->text);
+    by.model = writer.model;
     break;
   }
+  co_return by;
 }
 
-// Shortens the written summary to its limit, or makes an extractive one; stores it.
-void finish(Engine& engine, RequestState& state, Work& work, const PlanModel& model, bool keeps) {
-  KeptSummary& made = work.summary;
+// Completes the summary: shortens what a model wrote to the limit, or chooses sentences. Empty: none fits.
+KeptSummary finished(const Work& work, const ByModel& by, const PlanModel& model) {
+  KeptSummary made = work.summary;
+  made.text = by.text;
+  made.how = "model";
+  made.model = by.model;
   if (!made.text.empty() && model.tokenizer.count(made.text) > work.limit)
     made.text = extracted({made.text, {}}, model, work.limit);
   if (made.text.empty()) {
@@ -164,59 +179,76 @@ void finish(Engine& engine, RequestState& state, Work& work, const PlanModel& mo
     made.model.clear();
     made.text = extracted(work.source, model, work.limit);
   }
-  work.possible = !made.text.empty();
-  if (!work.possible || !keeps) return;
-  if (const auto kept = engine.summaries->keep(state.trace.owner, state.trace.session, made); !kept)
-    log::warning("cannot store a summary", {{"trace", state.trace.id}, {"why", kept.error().what}});
+  return made;
+}
+
+void keep(const Engine& engine, const Received& received, const std::string& session,
+          const KeptSummary& made) {
+  if (const auto kept = engine.summaries->keep(received.owner(), session, made); !kept)
+    log::warning("cannot store a summary", {{"trace", received.trace_id}, {"why", kept.error().what}});
 }
 
 }  // namespace
 
-bool compression_is_due(const Engine& engine, const RequestState& state) {
-  const RequestParts& parts = state.parts;
-  const Plan& plan = state.plan;
+bool can_compress(const Engine& engine, const chat::ChatRequest& chat, const Attempt& attempt,
+                  const Plan& plan) {
   const auto most_turns = engine.rules.plan.max_history_turns;
-  if (engine.summaries == nullptr || state.compressions >= most_compressions || parts.turns.empty() ||
-      !parts.wishes.compress.value_or(engine.rules.compress_history) || plan.policy == Policy::strict ||
-      (most_turns && std::ssize(parts.turns) > *most_turns))
-    return false;
+  return engine.summaries != nullptr && attempt.compressions < most_compressions && !chat.turns.empty() &&
+         chat.wishes.compress.value_or(engine.rules.compress_history) && plan.policy != Policy::strict &&
+         (!most_turns || std::ssize(chat.turns) <= *most_turns);
+}
+
+bool compression_is_due(const Engine& engine, const chat::ChatRequest& chat, const Attempt& attempt,
+                        const Plan& plan) {
+  if (!can_compress(engine, chat, attempt, plan)) return false;
   const bool cuts = leaves_turns_out(plan);
   if (!plan.fallback.compression_due && !cuts) return false;
-  const History history = history_of(engine, state);
+  const History history = history_of(engine, chat, plan);
   return (cuts || history.tokens > history.room) &&
          conversation::compress_before(history.turns, history.room,
                                        conversation::summary_limit(history.room)) > 0;
 }
 
-Awaitable<void> compress(Engine& engine, WorkerContext& worker, RequestState& state, bool may_ask,
-                         Deadline deadline) {
-  ++state.compressions;
+Awaitable<Prepared> compress(Engine& engine, WorkerContext& worker, const Received& received, Request request,
+                             Attempt attempt, const Plan& plan, bool may_ask, Deadline deadline) {
+  ++attempt.compressions;
+  request.notes = {};
   Work work;
-  std::function<void()> looking = [&] { work = prepare(engine, state); };
+  std::function<void()> looking = [&] {
+    work = prepare(engine, received, request.chat, attempt.location, plan);
+  };
   co_await worker.elsewhere(std::move(looking));
   const bool asks = work.possible && !work.known && may_ask;
   if (asks && engine.tell_step) engine.tell_step("summarising older turns");
-  if (asks) co_await ask_models(engine, worker, state, work, deadline);
+  ByModel by;
+  if (asks) by = co_await ask_models(engine, worker, received, request, attempt.location, work, deadline);
+  request.notes.summary_used = by.used;
   const bool keeps = may_ask && !co_await client_is_gone();  // an interrupted model may write it later
   std::function<void()> finishing = [&] {
-    const auto model = engine.models.open(state.location, deadline);
+    const auto model = engine.models.open(attempt.location, deadline);
     if (!model) work.possible = false;
-    if (work.possible && !work.known) finish(engine, state, work, *model, keeps);
+    if (work.possible && !work.known) {
+      work.summary = finished(work, by, *model);
+      work.possible = !work.summary.text.empty();
+      if (work.possible && keeps) keep(engine, received, request.chat.wishes.session, work.summary);
+    }
     if (!work.possible) return;
-    Replacement by{work.summary, work.summary.text, work.known};
-    if (make_harmless(*model, by.text) > 0)
-      state.trace.warnings.emplace_back("special-token strings in a summary were escaped");
-    replace_turns(state.parts, work.history, work.rows, work.count, by);
+    Replacement with{work.summary, work.summary.text, work.known};
+    if (make_harmless(*model, with.text) > 0)
+      request.notes.warnings.emplace_back("special-token strings in a summary were escaped");
+    replace_turns(request.chat, work.history, work.rows, work.count, with);
   };
   if (work.possible) co_await worker.elsewhere(std::move(finishing));
   if (work.possible && may_ask) ++engine.counters.compressions;
   if (!work.possible) {
-    state.compressions = most_compressions;
+    attempt.compressions = most_compressions;
   } else if (!work.known && work.summary.how == "extractive" && may_ask) {
     ++engine.counters.extracts;
-    state.trace.warnings.push_back(
-        fmt::format("the summary is extractive, not written by a model ({})", work.note));
+    request.notes.warnings.push_back(
+        fmt::format("the summary is extractive, not written by a model ({})", by.note));
   }
+  Prepared prepared{std::move(request), std::move(attempt)};
+  co_return prepared;
 }
 
 }  // namespace plimsoll::engine

@@ -5,18 +5,29 @@
 // Turns with tools or images, system messages and the last turns are kept unchanged.
 #pragma once
 
-#include "engine/request_state.hpp"
+#include "engine/stages.hpp"
 
 namespace plimsoll::engine {
 
 // Returns whether the request should be planned again with a shorter history: it exceeds F1's threshold or
 // would leave turns out, and there are turns that a summary may replace.
-bool compression_is_due(const Engine& engine, const RequestState& state);
+bool compression_is_due(const Engine& engine, const chat::ChatRequest& chat, const Attempt& attempt,
+                        const Plan& plan);
 
-// Replaces turns with a summary; the request must then be planned again. If no model answers in time, or
+// Returns whether turns of this request may still be replaced.
+bool can_compress(const Engine& engine, const chat::ChatRequest& chat, const Attempt& attempt,
+                  const Plan& plan);
+
+// What a request is planned from next.
+struct Prepared {
+  Request request;  // its notes are of this step
+  Attempt next;
+};
+
+// Replaces turns with a summary. `plan`: by which they are measured. If no model answers in time, or
 // `may_ask` is false, the summary is extractive. If no summary is worthwhile, the request is unchanged
 // and is not tried again.
-Awaitable<void> compress(Engine& engine, WorkerContext& worker, RequestState& state, bool may_ask,
-                         Deadline deadline);
+Awaitable<Prepared> compress(Engine& engine, WorkerContext& worker, const Received& received, Request request,
+                             Attempt attempt, const Plan& plan, bool may_ask, Deadline deadline);
 
 }  // namespace plimsoll::engine

@@ -23,15 +23,14 @@ bool is_text_alone(const Json& message) {
 }
 
 // Returns the tokens for passages besides history.
-Tokens context_share(const RequestState& state) {
-  const Plan& plan = state.plan;
+Tokens context_share(const chat::ChatRequest& parts, const Plan& plan) {
   const Tokens fair = budget::fair_context(plan.window.tokens);
-  if (!state.parts.wishes.index.empty()) return fair;
+  if (!parts.wishes.index.empty()) return fair;
   return std::min(fair, plan.sections[static_cast<std::size_t>(SectionKind::context)].section.basis);
 }
 
 // "messages[1-24]", "messages[27]"
-std::vector<std::string> ranges_of(const std::vector<Compressed::Message>& messages) {
+std::vector<std::string> ranges_of(const std::vector<chat::Compressed::Message>& messages) {
   std::vector<std::string> ranges;
   for (std::size_t i = 0; i < messages.size();) {
     std::size_t end = i + 1;
@@ -45,8 +44,8 @@ std::vector<std::string> ranges_of(const std::vector<Compressed::Message>& messa
 }
 
 // Returns the new positions of messages after the `gone` ones are removed.
-Messages moved(const Messages& messages, const std::vector<std::size_t>& to) {
-  Messages out;
+chat::Messages moved(const chat::Messages& messages, const std::vector<std::size_t>& to) {
+  chat::Messages out;
   for (const std::size_t i : messages) out.push_back(to[i]);
   return out;
 }
@@ -68,38 +67,36 @@ void add_message(const Json& message, base::Sha256& hash) {
 
 }  // namespace
 
-History history_of(const Engine& engine, const RequestState& state) {
-  const RequestParts& parts = state.parts;
-  const Plan& plan = state.plan;
+History history_of(const Engine& engine, const chat::ChatRequest& parts, const Plan& plan) {
   History history;
-  history.messages.assign(parts.body["messages"].size(), 0);
+  history.messages.assign(parts.messages().size(), 0);
   auto piece = plan.pieces.begin();
   const auto next = [&]() -> Tokens {
     piece = std::find_if(piece, plan.pieces.end(), [](const PlannedPiece& one) {
-      return one.section == SectionKind::history && one.id.starts_with("messages[");
+      return one.section == SectionKind::history && one.message;
     });
     return piece == plan.pieces.end() ? 0 : (piece++)->tokens;
   };
   if (parts.compressed && !plan.summary)  // its turns come first
     for (std::size_t i = 0; i < parts.compressed->replaced.size(); ++i) next();
-  for (const Messages& turn : parts.turns) {
+  for (const chat::Messages& turn : parts.turns) {
     conversation::TurnSize size;
     for (const std::size_t i : turn) {
       history.messages[i] = next();
       size.tokens += history.messages[i];
-      size.whole = size.whole || i > parts.asked_at || !is_text_alone(parts.body["messages"][i]);
+      size.whole = size.whole || i > parts.asked_at || !is_text_alone(parts.messages()[i]);
     }
     history.tokens += size.tokens;
     history.turns.push_back(size);
   }
   if (plan.summary) history.tokens += plan.summary->after;
   const Tokens threshold = plan.window.tokens * engine.rules.plan.compress_above_pct / 100;
-  const Tokens others = plan.fallback.total - history.tokens + context_share(state);
+  const Tokens others = plan.fallback.total - history.tokens + context_share(parts, plan);
   history.room = conversation::history_room(plan.window.tokens, threshold, others);
   return history;
 }
 
-Rows rows_of(const RequestParts& parts, const History& history, bool with_ends) {
+Rows rows_of(const chat::ChatRequest& parts, const History& history, bool with_ends) {
   constexpr std::size_t told_by = 3;  // consecutive turns that identify a place in a conversation
   Rows rows;
   base::Sha256 state;
@@ -115,7 +112,7 @@ Rows rows_of(const RequestParts& parts, const History& history, bool with_ends) 
     if (history.turns[turn].whole) continue;
     base::Sha256 said;
     for (const std::size_t i : parts.turns[turn]) {
-      const Json& message = parts.body["messages"][i];
+      const Json& message = parts.messages()[i];
       add_message(message, state);
       if (with_ends) add_message(message, said);
     }
@@ -133,10 +130,10 @@ Rows rows_of(const RequestParts& parts, const History& history, bool with_ends) 
   return rows;
 }
 
-void replace_turns(RequestParts& parts, const History& history, const Rows& rows, std::size_t count,
+void replace_turns(chat::ChatRequest& parts, const History& history, const Rows& rows, std::size_t count,
                    const Replacement& by) {
-  Compressed made = parts.compressed ? std::move(*parts.compressed) : Compressed();
-  Json& messages = parts.body["messages"];
+  chat::Compressed made = parts.compressed ? std::move(*parts.compressed) : chat::Compressed();
+  Json& messages = parts.messages();
   std::vector<bool> gone(messages.size(), false);
   std::vector<bool> gone_turn(parts.turns.size(), false);
   for (std::size_t row = 0; row < count; ++row) {
@@ -146,7 +143,7 @@ void replace_turns(RequestParts& parts, const History& history, const Rows& rows
       made.replaced.push_back({parts.given_at.empty() ? i : parts.given_at[i], history.messages[i]});
     }
   }
-  std::ranges::sort(made.replaced, {}, &Compressed::Message::given_at);
+  std::ranges::sort(made.replaced, {}, &chat::Compressed::Message::given_at);
   Json left = Json::array();
   std::vector<std::size_t> to(messages.size()), given_at;
   for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -157,7 +154,7 @@ void replace_turns(RequestParts& parts, const History& history, const Rows& rows
   }
   messages = std::move(left);
   parts.given_at = std::move(given_at);
-  std::vector<Messages> turns;
+  std::vector<chat::Messages> turns;
   for (std::size_t turn = 0; turn < parts.turns.size(); ++turn)
     if (!gone_turn[turn]) turns.push_back(moved(parts.turns[turn], to));
   parts.turns = std::move(turns);
@@ -175,7 +172,7 @@ void replace_turns(RequestParts& parts, const History& history, const Rows& rows
   told.messages = std::ssize(made.replaced);
   told.replaces = ranges_of(made.replaced);
   told.before = 0;
-  for (const Compressed::Message& one : made.replaced) told.before += one.tokens;
+  for (const chat::Compressed::Message& one : made.replaced) told.before += one.tokens;
   made.kept = by.kept;
   made.kept.originals.clear();
   made.state = rows.states[count - 1];

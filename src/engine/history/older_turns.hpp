@@ -6,7 +6,7 @@
 
 #include "conversation/summaries.hpp"
 #include "conversation/turns_to_compress.hpp"
-#include "engine/request_state.hpp"
+#include "engine/stages.hpp"
 
 namespace plimsoll::engine {
 
@@ -17,8 +17,8 @@ struct History {
   Tokens room = 0;                            // room for them
 };
 
-// Measures the history by the last plan.
-History history_of(const Engine& engine, const RequestState& state);
+// Measures the history by a plan.
+History history_of(const Engine& engine, const chat::ChatRequest& parts, const Plan& plan);
 
 // Turns that a summary may replace, oldest first, and the hash of each prefix of them.
 struct Rows {
@@ -29,7 +29,7 @@ struct Rows {
 };
 
 // `with_ends`: also the hashes of single turns.
-Rows rows_of(const RequestParts& parts, const History& history, bool with_ends);
+Rows rows_of(const chat::ChatRequest& parts, const History& history, bool with_ends);
 
 struct Replacement {
   KeptSummary kept;
@@ -37,9 +37,9 @@ struct Replacement {
   bool known = false;
 };
 
-// Replaces the first `count` turns of the rows with the summary. Messages keep the ids that they have in the
-// original request.
-void replace_turns(RequestParts& parts, const History& history, const Rows& rows, std::size_t count,
+// Replaces the first `count` turns of the rows with the summary. Messages keep the ids that they have
+// in the original request.
+void replace_turns(chat::ChatRequest& parts, const History& history, const Rows& rows, std::size_t count,
                    const Replacement& by);
 
 }  // namespace plimsoll::engine

@@ -42,11 +42,11 @@ Json random_messages(std::mt19937& rng) {
   return messages;
 }
 
-History history_in(const RequestParts& parts) {
+History history_in(const chat::ChatRequest& parts) {
   History history;
-  const Json& messages = parts.body["messages"];
+  const Json& messages = parts.messages();
   for (std::size_t i = 0; i < messages.size(); ++i) history.messages.push_back(static_cast<Tokens>(i + 1));
-  for (const Messages& turn : parts.turns) {
+  for (const chat::Messages& turn : parts.turns) {
     conversation::TurnSize size;
     for (const std::size_t i : turn) {
       size.tokens += history.messages[i];
@@ -75,12 +75,12 @@ TEST(ReplaceTurns, LeavesEveryOtherMessageAsItWasAndNamesEachOfThese) {
   for (int round = 0; round < 2'000; ++round) {
     const Json given = random_messages(rng);
     const std::string body = Json{{"messages", given}}.dump();
-    auto parts = read_parts(body);
+    auto parts = chat::read_chat(body);
     ASSERT_TRUE(parts) << parts.error().what;
     const std::size_t last_turns = std::min<std::size_t>(parts->turns.size(), 2);
-    const std::vector<Messages> last(parts->turns.end() - static_cast<std::ptrdiff_t>(last_turns),
-                                     parts->turns.end());
-    const Messages question = parts->question;
+    const std::vector<chat::Messages> last(parts->turns.end() - static_cast<std::ptrdiff_t>(last_turns),
+                                           parts->turns.end());
+    const chat::Messages question = parts->question;
     for (int step = 0; step < 2; ++step) {
       const History history = history_in(*parts);
       const Rows rows = rows_of(*parts, history, true);
@@ -92,7 +92,7 @@ TEST(ReplaceTurns, LeavesEveryOtherMessageAsItWasAndNamesEachOfThese) {
     const Json& left = parts->body["messages"];
     std::set<std::size_t> named;
     if (parts->compressed)
-      for (const Compressed::Message& one : parts->compressed->replaced) named.insert(one.given_at);
+      for (const chat::Compressed::Message& one : parts->compressed->replaced) named.insert(one.given_at);
     ASSERT_EQ(named.size() + left.size(), given.size());  // each once
     for (std::size_t i = 0; i < left.size(); ++i) {
       const std::size_t at = parts->given_at.empty() ? i : parts->given_at[i];
@@ -105,11 +105,11 @@ TEST(ReplaceTurns, LeavesEveryOtherMessageAsItWasAndNamesEachOfThese) {
       ASSERT_FALSE(given[at].contains("tool_calls"));
     }
     for (const std::size_t i : question) ASSERT_FALSE(named.contains(i));
-    for (const Messages& turn : last)
+    for (const chat::Messages& turn : last)
       for (const std::size_t i : turn) ASSERT_FALSE(named.contains(i));
     // What is left is divided as it was.
     std::size_t divided = parts->system.size() + parts->question.size();
-    for (const Messages& turn : parts->turns) divided += turn.size();
+    for (const chat::Messages& turn : parts->turns) divided += turn.size();
     ASSERT_EQ(divided, left.size());
     ASSERT_EQ(left[parts->asked_at]["role"], "user");
     for (const std::size_t i : indices(parts->system)) ASSERT_EQ(left[i]["role"], "system");
@@ -126,7 +126,7 @@ TEST(RowsOf, AreKnownByWhatTheyHoldHoweverManyStepsItTook) {
   }
   messages.push_back(message("user", "How deep?"));
   const std::string body = Json{{"messages", messages}}.dump();
-  auto parts = read_parts(body);
+  auto parts = chat::read_chat(body);
   ASSERT_TRUE(parts);
   const Rows whole = rows_of(*parts, history_in(*parts), true);
   ASSERT_EQ(whole.turns.size(), 10U);
@@ -151,7 +151,7 @@ TEST(RowsOf, AConversationWithoutItsBeginningEndsAsBefore) {
   Json later = Json::array();
   for (std::size_t i = 4; i < messages.size(); ++i) later.push_back(messages[i]);
   const std::string body = Json{{"messages", messages}}.dump(), later_body = Json{{"messages", later}}.dump();
-  const auto parts = read_parts(body), later_parts = read_parts(later_body);
+  const auto parts = chat::read_chat(body), later_parts = chat::read_chat(later_body);
   const Rows rows = rows_of(*parts, history_in(*parts), true),
              later_rows = rows_of(*later_parts, history_in(*later_parts), true);
   EXPECT_NE(rows.names.hashes.back(), later_rows.names.hashes.back());

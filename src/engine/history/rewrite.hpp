@@ -2,14 +2,19 @@
 // meaning: "Give me an example" becomes "Give me an example of npm prune".
 #pragma once
 
-#include "engine/request_state.hpp"
+#include "engine/stages.hpp"
 
 namespace plimsoll::engine {
+
+struct Rewritten {
+  std::string question{};  // empty: it is used as it is
+  Notes notes{};
+};
 
 // Runs if the rules enable it, the request has documents and the question depends on earlier turns. The model
 // is asked once; if it does not answer in time, words of earlier turns are used (follow_up.hpp). Its text is
 // only searched, together with the question's own words; the request is not changed.
-Awaitable<void> rewrite_question(Engine& engine, WorkerContext& worker, RequestState& state,
-                                 Deadline deadline);
+Awaitable<Rewritten> rewrite_question(const Engine& engine, WorkerContext& worker, const Received& received,
+                                      const Request& request, const Attempt& attempt, Deadline deadline);
 
 }  // namespace plimsoll::engine

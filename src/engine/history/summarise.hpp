@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/request_state.hpp"
+#include "engine/stages.hpp"
 
 namespace plimsoll::engine {
 
@@ -25,9 +25,9 @@ SummarySource::Said said_in(const nlohmann::ordered_json& message);
 // limit.
 std::string extracted(const SummarySource& source, const PlanModel& model, Tokens limit);
 
-// Returns the models to ask for a summary, in order: `summary_model`, or the model of the request; then the
-// embedded model.
-std::vector<models::ModelLocation> summary_writers(const Engine& engine, const RequestState& state);
+// Returns the models to ask for a summary, in order: `summary_model`, or the model of the request (`asked`);
+// then the embedded model.
+std::vector<models::ModelLocation> summary_writers(const Engine& engine, const models::ModelLocation& asked);
 
 // Returns our own chat request to this model, not streamed. `needed`: tokens of its window.
 UpstreamRequest own_request(const Engine& engine, const models::ModelLocation& writer,
@@ -35,7 +35,7 @@ UpstreamRequest own_request(const Engine& engine, const models::ModelLocation& w
 
 // Returns the request for a summary; a source that is too long is replaced by an extract. over_budget: its
 // window is too small. May block.
-Result<UpstreamRequest> summary_request(Engine& engine, const models::ModelLocation& writer,
+Result<UpstreamRequest> summary_request(const Engine& engine, const models::ModelLocation& writer,
                                         const SummarySource& source, Tokens limit, Deadline deadline);
 
 struct WrittenSummary {

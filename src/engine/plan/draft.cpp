@@ -9,24 +9,32 @@ namespace plimsoll::engine {
 namespace {
 
 // Returns the tokens of the messages, including images.
-Tokens said_in(const ChatCount& counted, const Messages& messages) {
+Tokens said_in(const ChatCount& counted, const chat::Messages& messages) {
   Tokens tokens = 0;
   for (const std::size_t i : messages) tokens += counted.messages[i] + counted.message_images[i];
   return tokens;
 }
 
 // Counts what is added to the messages, with the text around it.
-void count_additions(const RequestParts& parts, const PlanModel& model, Draft& draft) {
+void count_additions(const chat::ChatRequest& parts, const chat::Additions& with, const PlanModel& model,
+                     Draft& draft) {
   const auto tokens = [&](const std::string& text) {
     return model.tokenizer.count(text, model.chat.specials);
   };
-  for (std::size_t i = 0; i < parts.facts.size(); ++i)
-    draft.load.facts.push_back({tokens(fact_text(parts.facts[i])), parts.importance[i]});
-  for (std::size_t i = 0; i < parts.passages.size(); ++i)
-    draft.load.passages.push_back({tokens(passage_text(parts.passages[i])), parts.score[i]});
-  if (!parts.facts.empty()) draft.load.facts_frame = tokens(render::facts_frame(parts.facts));
-  if (!parts.passages.empty()) draft.load.passages_frame = tokens(render::passages_frame(parts.instruction));
-  if (const render::Summary* summary = summary_of(parts)) draft.load.summary = tokens(summary_text(*summary));
+  for (std::size_t i = 0; i < with.facts.size(); ++i)
+    draft.load.facts.push_back({tokens(fact_text(with.facts[i])), with.importance[i]});
+  for (std::size_t i = 0; i < with.passages.size(); ++i)
+    draft.load.passages.push_back({tokens(passage_text(with.passages[i])), with.score[i]});
+  if (!with.facts.empty()) draft.load.facts_frame = tokens(render::facts_frame(with.facts));
+  if (!with.passages.empty()) draft.load.passages_frame = tokens(render::passages_frame(with.instruction));
+  if (const render::Summary* summary = chat::summary_of(parts, with))
+    draft.load.summary = tokens(summary_text(*summary));
+  for (const render::EarlierTurn& turn : with.earlier) {
+    draft.earlier.push_back(tokens(earlier_text(turn)));
+    draft.all_earlier += draft.earlier.back();
+  }
+  if (!with.earlier.empty()) draft.all_earlier += tokens(render::earlier_frame());
+  draft.load.summary += draft.all_earlier;  // both stand for turns that are not sent
 }
 
 }  // namespace
@@ -35,7 +43,7 @@ Tokens whole_message(const ChatCount& counted, std::size_t message) {
   return counted.messages[message] + counted.message_images[message] + counted.frames[message];
 }
 
-Result<ContextBounds> context_bounds(const Draft& draft, const RequestParts& parts, Tokens window,
+Result<ContextBounds> context_bounds(const Draft& draft, const chat::ChatRequest& parts, Tokens window,
                                      const PlanOptions& options) {
   const budget::Wants& wants = draft.wants;
   ContextBounds bounds;
@@ -54,7 +62,7 @@ Result<ContextBounds> context_bounds(const Draft& draft, const RequestParts& par
   return bounds;
 }
 
-Result<Load> load_for(const Draft& draft, const RequestParts& parts, Tokens window,
+Result<Load> load_for(const Draft& draft, const chat::ChatRequest& parts, Tokens window,
                       const PlanOptions& options) {
   budget::Wants wants = draft.wants;
   Load load = draft.load;
@@ -65,7 +73,8 @@ Result<Load> load_for(const Draft& draft, const RequestParts& parts, Tokens wind
   return load;
 }
 
-Result<Draft> draft_plan(const RequestParts& parts, const PlanModel& model, const PlanOptions& options) {
+Result<Draft> draft_plan(const chat::ChatRequest& parts, const chat::Additions& with, const PlanModel& model,
+                         const PlanOptions& options) {
   Draft draft;
   TRY(draft.counted, count::count_chat_body(model.tokenizer, parts.body, model.chat));
   const ChatCount& counted = draft.counted;
@@ -74,7 +83,7 @@ Result<Draft> draft_plan(const RequestParts& parts, const PlanModel& model, cons
 
   budget::Wants& wants = draft.wants;
   wants.format = counted.template_tokens;
-  for (const Messages& turn : parts.turns) {
+  for (const chat::Messages& turn : parts.turns) {
     Piece piece;
     for (const std::size_t i : turn) {
       piece.tokens += whole_message(counted, i);
@@ -85,7 +94,7 @@ Result<Draft> draft_plan(const RequestParts& parts, const PlanModel& model, cons
   wants.system = said_in(counted, parts.system);
   wants.tools = counted.tools;
   wants.question = said_in(counted, parts.question);
-  count_additions(parts, model, draft);
+  count_additions(parts, with, model, draft);
   wants.facts = budget::sum_of(draft.load.facts) + draft.load.facts_frame;
   wants.turns = budget::sum_of(draft.load.turns);
   wants.summary = draft.load.summary;

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "engine/plan/parts.hpp"
+#include "chat/chat_request.hpp"
 #include "plimsoll/plan.hpp"
 
 namespace plimsoll::engine {
@@ -12,6 +12,8 @@ struct Draft {
   ChatCount counted;  // the original request, without facts and passages
   budget::Wants wants;
   Load load;
+  std::vector<Tokens> earlier;  // of each earlier turn
+  Tokens all_earlier = 0;       // with the text around them; part of load.summary
   Policy policy = Policy::balanced;
   bool window_is_known = true;  // false: the default window, for which rule B1 does not change top_k
 };
@@ -24,13 +26,14 @@ struct ContextBounds {
   std::optional<Tokens> limit;  // none: no rule applies
   std::int64_t most_passages = std::numeric_limits<std::int64_t>::max();
 };
-Result<ContextBounds> context_bounds(const Draft& draft, const RequestParts& parts, Tokens window,
+Result<ContextBounds> context_bounds(const Draft& draft, const chat::ChatRequest& parts, Tokens window,
                                      const PlanOptions& options);
 
 // Returns the same load for another window; the bounds of the rules change with it.
-Result<Load> load_for(const Draft& draft, const RequestParts& parts, Tokens window,
+Result<Load> load_for(const Draft& draft, const chat::ChatRequest& parts, Tokens window,
                       const PlanOptions& options);
 
-Result<Draft> draft_plan(const RequestParts& parts, const PlanModel& model, const PlanOptions& options);
+Result<Draft> draft_plan(const chat::ChatRequest& parts, const chat::Additions& with, const PlanModel& model,
+                         const PlanOptions& options);
 
 }  // namespace plimsoll::engine

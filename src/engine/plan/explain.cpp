@@ -1,7 +1,6 @@
 #include "engine/plan/explain.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/text/text.hpp"
 
@@ -34,48 +33,53 @@ std::string piece_reason(const Plan& plan, const Draft& draft, SectionKind kind,
 
 }  // namespace
 
-void list_pieces(Plan& plan, const RequestParts& parts, const Draft& draft,
+void list_pieces(Plan& plan, const chat::ChatRequest& parts, const chat::Additions& with, const Draft& draft,
                  const budget::Placement& placement) {
   const auto add = [&](SectionKind kind, std::string id, Tokens tokens, Fate fate, std::string reason) {
     if (!plan.fits) reason = fate == Fate::kept ? "required" : "the required parts do not fit";
     plan.pieces.push_back({kind, std::move(id), tokens, fate, std::move(reason)});
   };
+  const auto add_message = [&](SectionKind kind, std::size_t place, Tokens tokens, Fate fate,
+                               std::string reason) {
+    add(kind, fmt::format("messages[{}]", place), tokens, fate, std::move(reason));
+    plan.pieces.back().message = place;
+  };
   const auto said = [&](std::size_t i) {
     return draft.counted.messages[i] + draft.counted.message_images[i];
   };
   for (const std::size_t i : parts.system)
-    add(SectionKind::system, message_id(parts, i), said(i), Fate::kept, "never cut");
-  for (std::size_t i = 0; i < parts.facts.size(); ++i)
-    add(SectionKind::memory, parts.facts[i].id, draft.load.facts[i].tokens, placement.facts[i],
+    add_message(SectionKind::system, chat::place_of(parts, i), said(i), Fate::kept, "never cut");
+  for (std::size_t i = 0; i < with.facts.size(); ++i)
+    add(SectionKind::memory, with.facts[i].id, draft.load.facts[i].tokens, placement.facts[i],
         piece_reason(plan, draft, SectionKind::memory, placement.facts[i]));
   if (plan.summary)
     add(SectionKind::history, "summary:" + plan.summary->id, plan.summary->after, Fate::kept,
         fmt::format("replaces {} turns: {}", plan.summary->turns, fmt::join(plan.summary->replaces, ", ")));
   else if (parts.compressed)
-    for (const Compressed::Message& gone : parts.compressed->replaced)
-      add(SectionKind::history, fmt::format("messages[{}]", gone.given_at), gone.tokens, Fate::too_old,
-          "neither the turn nor its summary fits");
+    for (const chat::Compressed::Message& gone : parts.compressed->replaced)
+      add_message(SectionKind::history, gone.given_at, gone.tokens, Fate::too_old,
+                  "neither the turn nor its summary fits");
   for (std::size_t turn = 0; turn < parts.turns.size(); ++turn)
     for (const std::size_t i : parts.turns[turn])
-      add(SectionKind::history, message_id(parts, i), whole_message(draft.counted, i), placement.turns[turn],
-          turn_reason(plan, draft, placement.turns[turn]));
-  for (std::size_t i = 0; i < parts.passages.size(); ++i)
-    add(SectionKind::context, parts.passages[i].id, draft.load.passages[i].tokens, placement.passages[i],
+      add_message(SectionKind::history, chat::place_of(parts, i), whole_message(draft.counted, i),
+                  placement.turns[turn], turn_reason(plan, draft, placement.turns[turn]));
+  for (std::size_t i = 0; i < with.earlier.size(); ++i) {
+    add(SectionKind::history, with.earlier[i].id(), draft.earlier[i], Fate::kept,
+        with.earlier[i].cut_before || with.earlier[i].cut_after
+            ? "a part of a turn that does not fit, found for the question"
+            : "a turn that does not fit, found for the question");
+    plan.pieces.back().is_recalled = true;
+  }
+  for (std::size_t i = 0; i < with.passages.size(); ++i)
+    add(SectionKind::context, with.passages[i].id, draft.load.passages[i].tokens, placement.passages[i],
         piece_reason(plan, draft, SectionKind::context, placement.passages[i]));
   for (const std::size_t i : parts.question)
-    add(SectionKind::question, message_id(parts, i), said(i), Fate::kept, "never cut");
+    add_message(SectionKind::question, chat::place_of(parts, i), said(i), Fate::kept, "never cut");
 }
 
 bool are_neighbours(const PlannedPiece& before, const PlannedPiece& piece) {
-  const auto index_in = [](std::string_view id) -> std::optional<std::size_t> {
-    constexpr std::string_view begin = "messages[";
-    std::size_t index = 0;
-    if (!id.starts_with(begin)) return std::nullopt;
-    const auto read = std::from_chars(id.data() + begin.size(), id.data() + id.size(), index);
-    return read.ec == std::errc() ? std::optional(index) : std::nullopt;
-  };
-  const auto first = index_in(before.id), second = index_in(piece.id);
-  return before.section == piece.section && (!first || !second || *second == *first + 1);
+  return before.section == piece.section &&
+         (!before.message || !piece.message || *piece.message == *before.message + 1);
 }
 
 void list_warnings(Plan& plan, const PlanModel& model, const Draft& draft) {
@@ -106,6 +110,10 @@ void list_warnings(Plan& plan, const PlanModel& model, const Draft& draft) {
                      plan.summary->turns,
                      plan.summary->how == "model" ? "written by " + plan.summary->model : plan.summary->how,
                      with_thousands(plan.summary->after), with_thousands(plan.summary->before)));
+  if (!draft.earlier.empty())
+    warn(fmt::format(
+        "{} older turns that do not fit were found for the question and are sent with it: {} tokens",
+        draft.earlier.size(), with_thousands(draft.all_earlier)));
   if (plan.fallback.needed) warn(plan.fallback.reason);
   if (plan.fits && plan.requested_answer && plan.answer < *plan.requested_answer)
     warn(fmt::format("max_tokens is REDUCED from {} to {}: {}", with_thousands(*plan.requested_answer),
@@ -128,15 +136,15 @@ void list_warnings(Plan& plan, const PlanModel& model, const Draft& draft) {
     warn("the rule for passages leaves no room: no passage is sent");
 }
 
-PlannedPrice price_of(const RequestParts& parts, const Draft& draft, const budget::Placement& now,
-                      Tokens then_window, const Load& then, Tokens change) {
+PlannedPrice price_of(const chat::ChatRequest& parts, const chat::Additions& with, const Draft& draft,
+                      const budget::Placement& now, Tokens then_window, const Load& then, Tokens change) {
   const budget::ShadowPrice price = budget::shadow_price(draft.load, now, then_window, then);
   const auto ids_of = [&](const budget::PieceList& list) {
     std::vector<std::string> ids;
-    for (const std::size_t i : list.facts) ids.push_back(parts.facts[i].id);
+    for (const std::size_t i : list.facts) ids.push_back(with.facts[i].id);
     for (const std::size_t turn : list.turns)
-      for (const std::size_t i : parts.turns[turn]) ids.push_back(message_id(parts, i));
-    for (const std::size_t i : list.passages) ids.push_back(parts.passages[i].id);
+      for (const std::size_t i : parts.turns[turn]) ids.push_back(chat::message_id(parts, i));
+    for (const std::size_t i : list.passages) ids.push_back(with.passages[i].id);
     return ids;
   };
   return {change, price.fits, ids_of(price.added), ids_of(price.gone), price.answer, price.thinking};

@@ -2,10 +2,10 @@
 #include <array>
 #include <utility>
 
-#include "base/json/json_text.hpp"
 #include "base/sha256.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
+#include "chat/write_chat.hpp"
 #include "count/chat/chat_body.hpp"
 #include "engine/plan/draft.hpp"
 #include "engine/plan/explain.hpp"
@@ -23,24 +23,27 @@ constexpr std::size_t at(SectionKind kind) {
 using Used = std::array<Tokens, section_kinds>;
 
 // Returns what a placement sends.
-render::Assembly assembly_of(const RequestParts& parts, const budget::Placement& placement) {
+render::Assembly assembly_of(const chat::ChatRequest& parts, const chat::Additions& with,
+                             const budget::Placement& placement) {
   render::Assembly assembly;
-  assembly.keep.assign(parts.body["messages"].size(), true);
+  assembly.keep.assign(parts.messages().size(), true);
   assembly.question = parts.asked_at;
   for (std::size_t turn = 0; turn < parts.turns.size(); ++turn)
     for (const std::size_t i : parts.turns[turn]) assembly.keep[i] = placement.turns[turn] == Fate::kept;
-  for (std::size_t i = 0; i < parts.facts.size(); ++i)
-    if (placement.facts[i] == Fate::kept) assembly.facts.push_back(parts.facts[i]);
-  for (std::size_t i = 0; i < parts.passages.size(); ++i)
-    if (placement.passages[i] == Fate::kept) assembly.passages.push_back(parts.passages[i]);
-  assembly.instruction = parts.instruction;
-  if (const render::Summary* summary = summary_of(parts)) assembly.summary = *summary;
+  for (std::size_t i = 0; i < with.facts.size(); ++i)
+    if (placement.facts[i] == Fate::kept) assembly.facts.push_back(with.facts[i]);
+  for (std::size_t i = 0; i < with.passages.size(); ++i)
+    if (placement.passages[i] == Fate::kept) assembly.passages.push_back(with.passages[i]);
+  assembly.instruction = with.instruction;
+  if (const render::Summary* summary = chat::summary_of(parts, with)) assembly.summary = *summary;
+  assembly.earlier = with.earlier;
   return assembly;
 }
 
 // Returns the tokens of the final request by section. A sum of parts differs from the count of the whole, so
-// facts, passages and a summary get the growth of their message, and all sections add up to the recount.
-Used used_by(const RequestParts& parts, const Draft& draft, const ChatCount& now,
+// facts, passages, earlier turns and a summary get the growth of their message, and all sections add up to
+// the recount.
+Used used_by(const chat::ChatRequest& parts, const Draft& draft, const ChatCount& now,
              const render::Assembly& assembly, Tokens facts_alone, Tokens& summary) {
   Used used{};
   const ChatCount& before = draft.counted;
@@ -48,12 +51,14 @@ Used used_by(const RequestParts& parts, const Draft& draft, const ChatCount& now
   used[at(SectionKind::tools)] = now.tools;
   std::vector<SectionKind> kind_of(before.messages.size(), SectionKind::question);
   for (const std::size_t i : parts.system) kind_of[i] = SectionKind::system;
-  for (const Messages& turn : parts.turns)
+  for (const chat::Messages& turn : parts.turns)
     for (const std::size_t i : turn) kind_of[i] = SectionKind::history;
 
+  const bool asked_alone =
+      assembly.passages.empty() && assembly.earlier.empty();  // nothing before the question
   bool facts_wait = !assembly.facts.empty();
   const std::size_t summary_at =
-      assembly.summary ? render::summary_place(parts.body["messages"], assembly) : kind_of.size();
+      assembly.summary ? render::summary_place(parts.messages(), assembly) : kind_of.size();
   std::size_t sent = 0;  // in the final request
   for (std::size_t i = 0; i < kind_of.size(); ++i) {
     if (!assembly.keep[i]) continue;
@@ -61,19 +66,25 @@ Used used_by(const RequestParts& parts, const Draft& draft, const ChatCount& now
     Tokens grown = now.messages[sent] - before.messages[i];
     const bool holds_facts = facts_wait && (kind_of[i] == SectionKind::system || i == assembly.question);
     if (i == summary_at) {
-      const bool alone = !holds_facts && (i != assembly.question || assembly.passages.empty());
-      summary = alone ? grown : std::min(grown, draft.load.summary);
+      const bool alone = !holds_facts && (i != assembly.question || asked_alone);
+      summary = alone ? grown : std::min(grown, draft.load.summary - draft.all_earlier);
       used[at(SectionKind::history)] += summary;
       said -= summary;
       grown -= summary;
     }
     if (holds_facts) {
-      const bool alone = i != assembly.question || assembly.passages.empty();
+      const bool alone = i != assembly.question || asked_alone;
       const Tokens facts = alone ? grown : std::min(grown, facts_alone);
       used[at(SectionKind::memory)] += facts;
       said -= facts;
       grown -= facts;
       facts_wait = false;
+    }
+    if (i == assembly.question && !assembly.earlier.empty()) {
+      const Tokens earlier = assembly.passages.empty() ? grown : std::min(grown, draft.all_earlier);
+      used[at(SectionKind::history)] += earlier;
+      said -= earlier;
+      grown -= earlier;
     }
     if (i == assembly.question) {
       used[at(SectionKind::context)] += grown;
@@ -111,8 +122,9 @@ void fill_sections(Plan& plan, const Draft& draft, const budget::Placement& plac
 
 // Distributes the rest after the recount: the answer gets the tokens that were saved. Nothing is left if the
 // window is too small for the required parts.
-void finish(Plan& plan, const RequestParts& parts, const Draft& draft, const budget::Placement& placement,
-            const render::Assembly& assembly, const ChatCount& now, bool fits) {
+void finish(Plan& plan, const chat::ChatRequest& parts, const Draft& draft,
+            const budget::Placement& placement, const render::Assembly& assembly, const ChatCount& now,
+            bool fits) {
   Tokens summary = 0;
   Used used = used_by(parts, draft, now, assembly, placement.used[at(SectionKind::memory)], summary);
   if (assembly.summary) {
@@ -160,12 +172,13 @@ struct Packed {
   Tokens needs = 0;  // with placed thinking and the least answer
 };
 
-Result<Packed> pack(budget::Placement placement, const RequestParts& parts, const PlanModel& model,
-                    const Draft& draft) {
+Result<Packed> pack(budget::Placement placement, const chat::ChatRequest& parts, const chat::Additions& with,
+                    const PlanModel& model, const Draft& draft) {
   Packed packed{std::move(placement), {}, {}, false, {}, 0};
-  packed.assembly = assembly_of(parts, packed.placement);
+  packed.assembly = assembly_of(parts, with, packed.placement);
   packed.as_given = packed.assembly.facts.empty() && packed.assembly.passages.empty() &&
-                    !packed.assembly.summary && std::ranges::count(packed.assembly.keep, false) == 0;
+                    !packed.assembly.summary && packed.assembly.earlier.empty() &&
+                    std::ranges::count(packed.assembly.keep, false) == 0;
   if (packed.as_given) {
     packed.counted = draft.counted;
   } else {
@@ -177,38 +190,10 @@ Result<Packed> pack(budget::Placement placement, const RequestParts& parts, cons
   return packed;
 }
 
-// Returns whether the body has none of our fields.
-bool is_plain(const nlohmann::ordered_json& body) {
-  return !body.contains("plimsoll") && !body.contains("index_name") && !body.contains("context_token_ratio");
-}
-
-std::string_view name_in(const nlohmann::ordered_json& body) {
-  const auto model = body.find("model");
-  return model != body.end() && model->is_string() ? std::string_view(model->get_ref<const std::string&>())
-                                                   : std::string_view();
-}
-
-// Returns the body with the plan's model and limits, without our fields.
-std::string bound_request(nlohmann::ordered_json request, const Plan& plan) {
-  request.erase("context_token_ratio");
-  request.erase("index_name");
-  if (request.contains("model")) request["model"] = plan.model;
-  const bool newer = request.contains("max_completion_tokens");
-  if (newer || request.contains("max_tokens") || plan.requested_answer)
-    request[newer ? "max_completion_tokens" : "max_tokens"] = plan.answer;
-  if (newer) request.erase("max_tokens");
-  for (const auto& [field, key] : {std::pair{"thinking", "budget_tokens"}, {"reasoning", "max_tokens"}})
-    if (request.contains(field) && request[field].is_object() && request[field].contains(key))
-      request[field][key] = plan.thinking;
-  std::string text;
-  base::append_json(text, request);
-  return text;
-}
-
 // Fills the window, counts the resulting request, and fills again with less if it is too long. Finally tries
 // only the required parts; their count is the least window.
-Result<void> settle(Plan& plan, const RequestParts& parts, const PlanModel& model, const Draft& draft,
-                    const PlanOptions& options) {
+Result<void> settle(Plan& plan, const chat::ChatRequest& parts, const chat::Additions& with,
+                    const PlanModel& model, const Draft& draft, const PlanOptions& options) {
   constexpr int most_attempts = 8;
   const Tokens window = plan.window.tokens;
   Tokens short_by = 0;
@@ -220,33 +205,34 @@ Result<void> settle(Plan& plan, const RequestParts& parts, const PlanModel& mode
     Tokens planned = 0;
     for (std::size_t i = 0; i < draft.load.sections.size(); ++i)
       planned += is_input(draft.load.sections[i].kind) ? placement->used[i] : 0;
-    TRY(Packed packed, pack(*std::move(placement), parts, model, draft));
+    TRY(Packed packed, pack(*std::move(placement), parts, with, model, draft));
     if (packed.needs <= window)
       taken = std::move(packed);
     else
       short_by = std::max(short_by + 1, packed.counted.total - planned);
   }
   if (!taken || !options.brief) {
-    TRY(Packed least, pack(least_placement(draft.load), parts, model, draft));
+    TRY(Packed least, pack(least_placement(draft.load), parts, with, model, draft));
     plan.least = least.needs;
     if (!taken) taken = std::move(least);
   }
   const bool fits = taken->needs <= window;
   finish(plan, parts, draft, taken->placement, taken->assembly, taken->counted, fits);
-  list_pieces(plan, parts, draft, taken->placement);
+  list_pieces(plan, parts, with, draft, taken->placement);
   if (!fits) return {};
-  plan.untouched =
-      taken->as_given && !parts.altered && is_plain(parts.body) && plan.model == name_in(parts.body) &&
-      (!plan.requested_answer || plan.requested_answer == plan.answer) && plan.thinking == parts.thinking;
+  plan.untouched = taken->as_given && !parts.altered && chat::is_plain(parts, plan.model) &&
+                   (!plan.requested_answer || plan.requested_answer == plan.answer) &&
+                   plan.thinking == parts.thinking;
   if (!plan.untouched || !options.brief) {
     if (taken->as_given) taken->request = assemble(parts.body, taken->assembly);
-    plan.request = bound_request(std::move(taken->request), plan);
+    plan.request = chat::bound_body(std::move(taken->request), plan);
   }
   if (options.brief) return {};
   for (const Tokens change : {options.price_step, -options.price_step}) {
     if (change == 0) break;
     TRY(const Load then, load_for(draft, parts, window + change, options));
-    plan.prices.push_back(price_of(parts, draft, taken->placement, window + change - short_by, then, change));
+    plan.prices.push_back(
+        price_of(parts, with, draft, taken->placement, window + change - short_by, then, change));
   }
   return {};
 }
@@ -265,10 +251,11 @@ FallbackDecision fallback_for(const PlanModel& model, const Draft& draft, const 
       [&](std::string_view name) { return models.served_as(name); });
 }
 
-void advise(Plan& plan, const RequestParts& parts, const Draft& draft, const PlanOptions& options) {
+void advise(Plan& plan, const chat::ChatRequest& parts, const chat::Additions& with, const Draft& draft,
+            const PlanOptions& options) {
   const Tokens threshold = plan.window.tokens * options.compress_above_pct / 100;
   plan.pressure = ContextBudget{plan.window.tokens, plan.input, threshold, true}.pressure();
-  if (options.brief && parts.passages.empty()) return;  // not used in this case
+  if (options.brief && with.passages.empty()) return;  // not used in this case
   StrategyAsk ask;
   ask.query = parts.query;
   ask.counted = draft.wants.passages;
@@ -289,15 +276,15 @@ std::string hash_of(Plan& plan, std::string_view request) {
 
 }  // namespace
 
-Result<Plan> plan_parts(const RequestParts& parts, std::string_view model_name, const PlanOptions& options,
-                        const PlanModels& models) {
+Result<Plan> plan_parts(const chat::ChatRequest& parts, const chat::Additions& with,
+                        std::string_view model_name, const PlanOptions& options, const PlanModels& models) {
   TRY(PlanModel model, models.open(model_name));
-  TRY(Draft draft, draft_plan(parts, model, options));
+  TRY(Draft draft, draft_plan(parts, with, model, options));
   Plan plan;
   plan.fallback = fallback_for(model, draft, options, models);
   if (!plan.fallback.to.empty()) {
     TRY(model, models.open_fallback(plan.fallback.to));  // its tokenizer, template and window
-    TRY(draft, draft_plan(parts, model, options));
+    TRY(draft, draft_plan(parts, with, model, options));
   }
   plan.model = model.name;
   plan.window = model.window;
@@ -308,8 +295,8 @@ Result<Plan> plan_parts(const RequestParts& parts, std::string_view model_name, 
   plan.requested_answer = draft.wants.answer;
   TRY(const ContextBounds bounds, context_bounds(draft, parts, model.window.tokens, options));
   plan.context_limit = bounds.limit;
-  TRY_VOID(settle(plan, parts, model, draft, options));
-  advise(plan, parts, draft, options);
+  TRY_VOID(settle(plan, parts, with, model, draft, options));
+  advise(plan, parts, with, draft, options);
   if (!options.brief) plan.hash = hash_of(plan, parts.text);
   list_warnings(plan, model, draft);
   return plan;
@@ -319,8 +306,8 @@ Result<Plan> plan_parts(const RequestParts& parts, std::string_view model_name, 
 
 Result<Plan> plan_request(std::string_view request, std::string_view model_name, const PlanOptions& options,
                           const PlanModels& models) {
-  TRY(const engine::RequestParts parts, engine::read_parts(request));
-  return engine::plan_parts(parts, model_name, options, models);
+  TRY(const chat::ChatRequest parts, chat::read_chat(request));
+  return engine::plan_parts(parts, parts.additions, model_name, options, models);
 }
 
 }  // namespace plimsoll

@@ -1,6 +1,7 @@
 #include "engine/plan/read_plan.hpp"
 
 #include <array>
+#include <charconv>
 #include <concepts>
 
 #include <nlohmann/json.hpp>
@@ -129,6 +130,15 @@ PlannedSection section_of(const Json& json, std::string& fault) {
   return out;
 }
 
+// What an id says of its piece.
+std::optional<std::size_t> message_in(std::string_view id) {
+  constexpr std::string_view begin = "messages[";
+  std::size_t place = 0;
+  if (!id.starts_with(begin)) return std::nullopt;
+  const auto read = std::from_chars(id.data() + begin.size(), id.data() + id.size(), place);
+  return read.ec == std::errc() ? std::optional(place) : std::nullopt;
+}
+
 PlannedPiece piece_of(const Json& json, std::string& fault) {
   PlannedPiece out;
   std::string fate = "kept";
@@ -139,6 +149,8 @@ PlannedPiece piece_of(const Json& json, std::string& fault) {
       .take("fate", fate)
       .take("reason", out.reason);
   out.fate = fate == "kept" ? Fate::kept : Fate::no_room;  // the reason has the details
+  out.message = message_in(out.id);
+  out.is_recalled = out.section == SectionKind::history && out.id.starts_with("turn:");
   return out;
 }
 

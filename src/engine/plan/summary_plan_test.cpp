@@ -56,16 +56,16 @@ TEST(PlanWithASummary, KeepsTheLawAndCountsIt) {
   for (int round = 0; round < 300; ++round) {
     const Models models(catalogue, library, static_cast<Tokens>(500 + rng() % 1'500));
     const std::string body = random_body(rng);
-    auto parts = read_parts(body);
+    auto parts = chat::read_chat(body);
     ASSERT_TRUE(parts) << parts.error().what;
-    Compressed compressed;
+    chat::Compressed compressed;
     compressed.summary = {words(rng() % 120) + "and so on", 6};
     compressed.told.id = "9f2c";
     compressed.told.replaces = {"messages[0-5]"};
     for (std::size_t i = 0; i < 6; ++i) compressed.replaced.push_back({i, 100});
     parts->compressed = compressed;
     parts->altered = true;
-    const auto plan = plan_parts(*parts, "gpt-4o", {}, models);
+    const auto plan = plan_parts(*parts, parts->additions, "gpt-4o", {}, models);
     ASSERT_TRUE(plan) << plan.error().what;
     if (!plan->fits) continue;
     ++fitting;
@@ -96,16 +96,17 @@ TEST(PlanWithASummary, OneThatDoesNotFitIsSaidToBeLeftOut) {
   const auto cache = base::cache_folder(base::current_environment());
   const TokenizerLibrary library(cache / "assets", cache / "tokenizers");
   if (!library.open("o200k_base")) GTEST_SKIP() << "tokenizers were not fetched: run tools/setup assets";
-  auto parts = read_parts(R"({"messages": [{"role": "user", "content": "How deep?"}], "max_tokens": 100})");
+  auto parts =
+      chat::read_chat(R"({"messages": [{"role": "user", "content": "How deep?"}], "max_tokens": 100})");
   ASSERT_TRUE(parts);
   parts->compressed.emplace();
   parts->compressed->summary = {words(900), 2};
   parts->compressed->replaced = {{0, 500}, {1, 600}};
   parts->given_at = {2};
   const Models models(catalogue, library, 500);
-  EXPECT_FALSE(plan_parts(*parts, "gpt-4o", {}, models)->fits);
-  parts->compressed->is_dropped = true;
-  const auto plan = plan_parts(*parts, "gpt-4o", {}, models);
+  EXPECT_FALSE(plan_parts(*parts, parts->additions, "gpt-4o", {}, models)->fits);
+  parts->additions.without_summary = true;
+  const auto plan = plan_parts(*parts, parts->additions, "gpt-4o", {}, models);
   ASSERT_TRUE(plan->fits);
   EXPECT_FALSE(plan->summary);
   ASSERT_EQ(plan->pieces.size(), 3U);

@@ -1,4 +1,4 @@
-#include "engine/trace_writer.hpp"
+#include "engine/traces/trace_writer.hpp"
 
 #include <iterator>
 #include <utility>

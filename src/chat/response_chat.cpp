@@ -1,4 +1,4 @@
-#include "engine/response_chat.hpp"
+#include "chat/response_chat.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 
 #include "base/json/json_member.hpp"
 
-namespace plimsoll::engine {
+namespace plimsoll::chat {
 namespace {
 
 using base::list_in;
@@ -220,4 +220,4 @@ std::string beyond_a_chat(const Json& request, const Json& items) {
   return {};
 }
 
-}  // namespace plimsoll::engine
+}  // namespace plimsoll::chat

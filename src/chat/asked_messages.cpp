@@ -1,11 +1,12 @@
-#include "engine/plan/asked_messages.hpp"
+#include "chat/asked_messages.hpp"
 
 #include <algorithm>
 
+#include "base/json/json_member.hpp"
 #include "base/try.hpp"
-#include "count/chat/chat_request.hpp"
+#include "count/chat/chat_content.hpp"
 
-namespace plimsoll::engine {
+namespace plimsoll::chat {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -16,10 +17,8 @@ bool names_an_index(const Json& body) {
   const auto index = body.find("index_name");
   if (index == body.end() || !index->is_string() || index->get_ref<const std::string&>().empty())
     return false;
-  return std::ranges::none_of(std::initializer_list<const char*>{"tools", "functions"}, [&](const char* key) {
-    const auto list = body.find(key);
-    return list != body.end() && list->is_array() && !list->empty();
-  });
+  return base::list_in(base::member(body, "tools")).empty() &&
+         base::list_in(base::member(body, "functions")).empty();
 }
 
 bool is_text_alone(const Json& content) {
@@ -81,4 +80,4 @@ Result<bool> join_asked_messages(Json& body) {
   return true;
 }
 
-}  // namespace plimsoll::engine
+}  // namespace plimsoll::chat

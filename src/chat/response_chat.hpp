@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace plimsoll::engine {
+namespace plimsoll::chat {
 
 // Returns the items of a request's input; a string is one user message.
 nlohmann::ordered_json items_of_input(const nlohmann::ordered_json& input);
@@ -19,4 +19,4 @@ nlohmann::ordered_json chat_of_response(const nlohmann::ordered_json& request,
 // Returns the first element that a chat does not support, such as "tools[1] (web_search)"; empty: none.
 std::string beyond_a_chat(const nlohmann::ordered_json& request, const nlohmann::ordered_json& items);
 
-}  // namespace plimsoll::engine
+}  // namespace plimsoll::chat

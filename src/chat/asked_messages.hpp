@@ -5,11 +5,11 @@
 
 #include "plimsoll/result.hpp"
 
-namespace plimsoll::engine {
+namespace plimsoll::chat {
 
 // Joins the user messages since the last answer into one, with blank lines between them: they are one
 // question, and many templates allow only one message per role in a row. True: something was joined. A
 // request without an index, or one passed on without documents (K1), is not changed.
 Result<bool> join_asked_messages(nlohmann::ordered_json& body);
 
-}  // namespace plimsoll::engine
+}  // namespace plimsoll::chat

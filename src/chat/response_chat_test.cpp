@@ -1,8 +1,8 @@
-#include "engine/response_chat.hpp"
+#include "chat/response_chat.hpp"
 
 #include <gtest/gtest.h>
 
-namespace plimsoll::engine {
+namespace plimsoll::chat {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -87,4 +87,4 @@ TEST(ResponseChat, KnowsWhatAChatCannotSay) {
 }
 
 }  // namespace
-}  // namespace plimsoll::engine
+}  // namespace plimsoll::chat

@@ -1,4 +1,4 @@
-#include "engine/plan/parts.hpp"
+#include "chat/chat_request.hpp"
 
 #include <algorithm>
 #include <map>
@@ -6,10 +6,10 @@
 #include "base/json/json_member.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
-#include "count/chat/chat_request.hpp"
-#include "engine/plan/asked_messages.hpp"
+#include "chat/asked_messages.hpp"
+#include "count/chat/chat_content.hpp"
 
-namespace plimsoll::engine {
+namespace plimsoll::chat {
 namespace {
 
 using base::member;
@@ -46,7 +46,7 @@ void join_from(std::size_t first, std::vector<Messages>& turns) {
 }
 
 // Divides all messages but the system's into turns; the last one is the question.
-void divide(const Json& messages, RequestParts& parts) {
+void divide(const Json& messages, ChatRequest& parts) {
   std::optional<std::size_t> last_user;
   for (std::size_t i = 0; i < messages.size(); ++i)
     if (has_role(messages[i], "user")) last_user = i;
@@ -132,7 +132,7 @@ void take_other_limits(Json& body, bool& altered) {
   }
 }
 
-Result<void> read_reserves(RequestParts& parts) {
+Result<void> read_reserves(ChatRequest& parts) {
   take_other_limits(parts.body, parts.altered);
   for (const char* key : {"max_tokens", "max_completion_tokens"}) {
     if (member(parts.body, key) == -1) {  // no limit, for clients of llama.cpp and LM Studio
@@ -180,8 +180,9 @@ Result<std::vector<Given>> read_given(const Json& list, const char* name, const 
 
 // Unknown fields are refused, so that a misspelled field is not ignored silently.
 Result<void> check_ours(const Json& ours) {
-  constexpr std::string_view known[] = {"policy", "thinking", "passages", "memories", "explain", "budget",
-                                        "order",  "fallback", "session",  "compress", "memory",  "check"};
+  constexpr std::string_view known[] = {"policy", "thinking", "passages", "memories", "explain",
+                                        "budget", "order",    "fallback", "session",  "compress",
+                                        "memory", "check",    "strategy", "recall"};
   if (!ours.is_null() && !ours.is_object()) return fail(Errc::bad_input, "plimsoll is not an object");
   for (const auto& [key, value] : ours.items()) {
     if (std::ranges::find(known, key) != std::end(known)) continue;
@@ -232,6 +233,7 @@ Result<void> read_wishes(const Json& body, RequestWishes& wishes) {
   wishes.check = check.value_or(false);
   TRY(wishes.compress, flag_of(ours, "compress", "plimsoll.compress"));
   TRY(wishes.memory, flag_of(ours, "memory", "plimsoll.memory"));
+  TRY(wishes.recall, flag_of(ours, "recall", "plimsoll.recall"));
   if (const Json& order = member(ours, "order"); !order.is_null()) {
     TRY(const std::string name, text_of(ours, "order", "plimsoll.order"));
     wishes.order = passage_order_named(name);
@@ -239,10 +241,17 @@ Result<void> read_wishes(const Json& body, RequestWishes& wishes) {
       return fail(Errc::bad_input,
                   "plimsoll.order is '{}', not one of document, best-first, best-last, both-ends", name);
   }
+  if (!member(ours, "strategy").is_null()) {
+    TRY(const std::string name, text_of(ours, "strategy", "plimsoll.strategy"));
+    wishes.strategy = strategy_named(name);
+    if (!wishes.strategy)
+      return fail(Errc::bad_input, "plimsoll.strategy is '{}', not one of STUFF, HYBRID, RAG, RAG+GRAPH",
+                  name);
+  }
   return read_fallback(member(ours, "fallback"), wishes);
 }
 
-Result<void> read_ours(RequestParts& parts) {
+Result<void> read_ours(ChatRequest& parts) {
   const Json& ours = member(parts.body, "plimsoll");
   TRY_VOID(check_ours(ours));
   if (const Json& policy = member(ours, "policy"); !policy.is_null()) {
@@ -253,13 +262,13 @@ Result<void> read_ours(RequestParts& parts) {
   }
   TRY(std::vector<Given> facts, read_given(member(ours, "memories"), "memories", "importance"));
   for (Given& fact : facts) {
-    parts.importance.push_back(fact.value);
-    parts.facts.push_back({std::move(fact.id), std::move(fact.text)});
+    parts.additions.importance.push_back(fact.value);
+    parts.additions.facts.push_back({std::move(fact.id), std::move(fact.text)});
   }
   TRY(std::vector<Given> passages, read_given(member(ours, "passages"), "passages", "score"));
   for (Given& passage : passages) {
-    parts.score.push_back(passage.value);
-    parts.passages.push_back({std::move(passage.id), std::move(passage.text)});
+    parts.additions.score.push_back(passage.value);
+    parts.additions.passages.push_back({std::move(passage.id), std::move(passage.text)});
   }
   if (const Json& ratio = member(parts.body, "context_token_ratio"); !ratio.is_null()) {
     if (!ratio.is_number()) return fail(Errc::bad_input, "context_token_ratio is not a number");
@@ -268,34 +277,85 @@ Result<void> read_ours(RequestParts& parts) {
   return read_wishes(parts.body, parts.wishes);
 }
 
+// Who is to answer, and whether in a stream.
+Result<void> read_answering(ChatRequest& request) {
+  TRY(request.model, model_named(request.body));
+  const Json& stream = member(request.body, "stream");
+  if (!stream.is_null() && !stream.is_boolean()) return fail(Errc::bad_input, "stream is not true or false");
+  request.streams = stream == true;
+  request.wants_usage = member(member(request.body, "stream_options"), "include_usage") == true;
+  return {};
+}
+
 }  // namespace
 
-std::string message_id(const RequestParts& parts, std::size_t index) {
-  return fmt::format("messages[{}]", parts.given_at.empty() ? index : parts.given_at[index]);
+Result<std::string> model_named(const Json& body) {
+  const Json& model = member(body, "model");
+  if (model.is_null()) return std::string();
+  if (!model.is_string())
+    return fail(Errc::bad_input, "model is not a string; use a name from GET /v1/models");
+  return model.get<std::string>();
 }
 
-const render::Summary* summary_of(const RequestParts& parts) {
-  return parts.compressed && !parts.compressed->is_dropped ? &parts.compressed->summary : nullptr;
+std::string why_not_documents(const ChatRequest& request) {
+  for (const char* key : {"tools", "functions"})
+    if (!base::list_in(member(request.body, key)).empty()) return fmt::format("the request has {}", key);
+  for (const Json& message : request.messages()) {
+    const std::string& role = message["role"].get_ref<const std::string&>();
+    if (role != "system" && role != "developer" && role != "user" && role != "assistant")
+      return fmt::format("a message has the role '{}'", role);
+    const auto content = message.find("content");
+    if (role != "user" || content == message.end() || !content->is_array()) continue;
+    for (const Json& part : *content)
+      if (const auto type = part.find("type"); type == part.end() || *type != "text")
+        return "a user message has content other than text";
+  }
+  return {};
 }
 
-Result<RequestParts> read_parts(std::string_view request, std::string_view index) {
-  RequestParts parts;
+bool calls_tools(const ChatRequest& request) {
+  for (const Json& message : request.messages())
+    if (has_role(message, "tool") || message.contains("tool_calls")) return true;
+  return request.body.contains("tools");
+}
+
+bool has_parts_besides_text(const ChatRequest& request) {
+  for (const Json& message : request.messages())
+    if (member(message, "content").is_array()) return true;
+  return false;
+}
+
+std::size_t place_of(const ChatRequest& request, std::size_t index) {
+  return request.given_at.empty() ? index : request.given_at[index];
+}
+
+std::string message_id(const ChatRequest& request, std::size_t index) {
+  return fmt::format("messages[{}]", place_of(request, index));
+}
+
+const render::Summary* summary_of(const ChatRequest& parts, const Additions& with) {
+  return parts.compressed && !with.without_summary ? &parts.compressed->summary : nullptr;
+}
+
+Result<ChatRequest> read_chat(std::string_view request, std::string_view index) {
+  ChatRequest parts;
   parts.text = request;
   TRY(parts.body, count::parse_request(request));
   if (!index.empty() && parts.body.is_object()) parts.body["index_name"] = index;
   TRY(parts.altered, join_asked_messages(parts.body));
   parts.altered = parts.altered || !index.empty();
-  TRY_VOID(count::read_chat_request(parts.body));
+  TRY_VOID(count::read_chat_content(parts.body));
   if (parts.body.is_array()) parts.body = Json{{"messages", std::move(parts.body)}};
-  if (parts.body["messages"].empty()) return fail(Errc::bad_input, "the request has no messages");
-  divide(parts.body["messages"], parts);
+  if (parts.messages().empty()) return fail(Errc::bad_input, "the request has no messages");
+  divide(parts.messages(), parts);
   TRY_VOID(read_reserves(parts));
   TRY_VOID(read_ours(parts));
-  const bool asks = std::ranges::any_of(parts.body["messages"],
-                                        [](const Json& message) { return has_role(message, "user"); });
-  if (!asks && !(parts.passages.empty() && parts.facts.empty()))
+  const bool asks =
+      std::ranges::any_of(parts.messages(), [](const Json& message) { return has_role(message, "user"); });
+  if (!asks && !(parts.additions.passages.empty() && parts.additions.facts.empty()))
     return fail(Errc::bad_input, "passages and memories need a user message, and the request has none");
+  TRY_VOID(read_answering(parts));
   return parts;
 }
 
-}  // namespace plimsoll::engine
+}  // namespace plimsoll::chat

@@ -3,14 +3,14 @@
 #include <cstdlib>
 #include <vector>
 
-#include "engine/plan/parts.hpp"
+#include "chat/chat_request.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto parts = plimsoll::engine::read_parts({reinterpret_cast<const char*>(data), size});
+  const auto parts = plimsoll::chat::read_chat({reinterpret_cast<const char*>(data), size});
   if (!parts) return 0;
-  const auto& messages = parts->body["messages"];
+  const auto& messages = parts->messages();
   std::vector<int> seen(messages.size(), 0);
-  const auto see = [&](const plimsoll::engine::Messages& some) {
+  const auto see = [&](const plimsoll::chat::Messages& some) {
     for (const std::size_t i : some) ++seen[i];
   };
   see(parts->system);

@@ -1,0 +1,110 @@
+// Summaries in place of old turns: who writes them, and what the request is afterwards.
+#include "engine/history/compress.hpp"
+
+#include "conversation/testing_sessions.hpp"
+#include "engine/testing_engine.hpp"
+
+namespace plimsoll::engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string long_body() {
+  Json messages = Json::array({{{"role", "system"}, {"content", "You are the mate."}}});
+  for (int turn = 1; turn <= 400; ++turn) {
+    messages.push_back(
+        {{"role", "user"}, {"content", fmt::format("We sounded pump {} and wrote it down.", turn)}});
+    messages.push_back({{"role", "assistant"}, {"content", fmt::format("Pump {} is in order.", turn)}});
+  }
+  messages.push_back({{"role", "user"}, {"content", "How deep?"}});
+  return Json{{"model", "gpt-4o"}, {"max_tokens", 16}, {"messages", messages}}.dump();
+}
+
+class Compress : public testing::Test {
+ protected:
+  void SetUp() override { test_.engine.summaries = &summaries_; }
+
+  Prepared compressed(const TestRequest& one, bool may_ask = true) {
+    const auto step = one.plan();
+    EXPECT_TRUE(step);
+    EXPECT_EQ(step->again, Replan::Reason::history_too_long);
+    return test_.run(compress(test_.engine, test_.worker, one.received, one.request, one.attempt,
+                              step->planned.plan, may_ask, TestEngine::soon()));
+  }
+
+  ScriptedServer server_;
+  TestEngine test_{{&server_}};
+  conversation::MemorySessions sessions_;
+  conversation::Summaries summaries_{sessions_};
+};
+
+TEST_F(Compress, AModelsSummaryTakesThePlaceOfOldTurns) {
+  server_.script = {{200, completion(0, "All pumps up to 300 are in order.")}};
+  TestRequest one(test_, long_body());
+  const std::size_t before = one.request.chat.turns.size();
+  const Prepared prepared = compressed(one);
+  ASSERT_EQ(server_.got.size(), 1U);
+  EXPECT_NE(server_.got[0].find("Write a summary of the conversation"), std::string::npos);
+  ASSERT_TRUE(prepared.request.chat.compressed);
+  EXPECT_EQ(prepared.request.chat.compressed->summary.text, "All pumps up to 300 are in order.");
+  EXPECT_EQ(prepared.request.chat.compressed->told.how, "model");
+  EXPECT_LT(prepared.request.chat.turns.size(), before);
+  EXPECT_EQ(prepared.next.compressions, 1);
+  EXPECT_EQ(one.request.chat.turns.size(), before);  // of the value before it
+  EXPECT_FALSE(one.request.chat.compressed);
+  EXPECT_EQ(test_.engine.counters.compressions, 1U);
+  one.request = prepared.request;
+  one.attempt = prepared.next;
+  const auto step = one.plan();
+  ASSERT_TRUE(step);
+  EXPECT_FALSE(step->again);
+  EXPECT_TRUE(step->planned.plan.summary);
+  EXPECT_NE(step->planned.body.find("All pumps up to 300"), std::string::npos);
+}
+
+TEST_F(Compress, WithoutAModelTheBestSentencesAreTheSummary) {
+  server_.script = {{.unreachable = true}};
+  const Prepared prepared = compressed(TestRequest(test_, long_body()));
+  ASSERT_TRUE(prepared.request.chat.compressed);
+  EXPECT_EQ(prepared.request.chat.compressed->told.how, "extractive");
+  EXPECT_NE(prepared.request.chat.compressed->summary.text.find("pump"), std::string::npos);
+  ASSERT_EQ(prepared.request.notes.warnings.size(), 1U);
+  EXPECT_EQ(prepared.request.notes.warnings[0],
+            "the summary is extractive, not written by a model (gpt-4o: connection refused)");
+  EXPECT_EQ(test_.engine.counters.extracts, 1U);
+}
+
+TEST_F(Compress, NobodyIsAskedForAPlanAlone) {
+  server_.script = {{200, completion()}};
+  const Prepared prepared = compressed(TestRequest(test_, long_body()), /*may_ask=*/false);
+  EXPECT_TRUE(server_.got.empty());
+  ASSERT_TRUE(prepared.request.chat.compressed);
+  EXPECT_EQ(prepared.request.chat.compressed->told.how, "extractive");
+  EXPECT_TRUE(prepared.request.notes.warnings.empty());
+  EXPECT_EQ(test_.engine.counters.compressions, 0U);
+}
+
+TEST_F(Compress, ASummaryThatIsKnownIsNotWrittenAgain) {
+  server_.script = {{200, completion(0, "All pumps up to 300 are in order.")}};
+  (void)compressed(TestRequest(test_, long_body()));
+  const Prepared again = compressed(TestRequest(test_, long_body()));
+  EXPECT_EQ(server_.got.size(), 1U);
+  ASSERT_TRUE(again.request.chat.compressed);
+  EXPECT_TRUE(again.request.chat.compressed->told.known);
+}
+
+TEST_F(Compress, AServerThatFailedIsNotAskedAgainAtOnce) {
+  server_.script = {{503, "{}"}};
+  const Prepared first = compressed(TestRequest(test_, long_body()));
+  EXPECT_EQ(server_.got.size(), 1U);
+  EXPECT_NE(first.request.notes.warnings.at(0).find("gpt-4o: it answered with status 503"),
+            std::string::npos);
+  Json other = Json::parse(long_body());  // so that its summary is not known
+  other["messages"][1]["content"] = "We sounded no pump.";
+  const Prepared second = compressed(TestRequest(test_, other.dump()));
+  EXPECT_EQ(server_.got.size(), 1U);
+  EXPECT_NE(second.request.notes.warnings.at(0).find("gpt-4o failed recently"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace plimsoll::engine
