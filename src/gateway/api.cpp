@@ -13,6 +13,7 @@
 #include "base/private_words.hpp"
 #include "gateway/anthropic/messages_answer.hpp"
 #include "gateway/auth/gate.hpp"
+#include "gateway/console/page.hpp"
 #include "gateway/error_json.hpp"
 #include "gateway/kaito/kaito_read.hpp"
 #include "gateway/mcp/mcp_schema.hpp"
@@ -39,6 +40,14 @@ Result<Json> read_json(const std::string& body) {
   return json;
 }
 
+// What is asked for at the routes that `ask_model` serves.
+RequestKind kind_of(std::string_view path) {
+  for (const RequestKind kind :
+       {RequestKind::completion, RequestKind::embedding, RequestKind::ollama_embedding})
+    if (path == route_of(kind)) return kind;
+  return RequestKind::chat;
+}
+
 }  // namespace
 
 std::string new_trace_id() {
@@ -52,12 +61,16 @@ Api::Api(ApiContext context)
       kaito_(with_metrics(context_.kaito, watched_.get())),
       chat_(context_.engine, context_.chat),
       memory_(context_.memories),
-      responses_(context_.engine, context_.chat.sessions) {
+      responses_(context_.engine, context_.chat.sessions),
+      traces_(context_.traces, context_.engine.feed, context_.gate),
+      view_(context_.view) {
   add_own_routes();
   responses_.add_routes(router_);
   kaito_.add_routes(router_);
   chat_.add_routes(router_);
   memory_.add_routes(router_);
+  traces_.add_routes(router_);
+  view_.add_routes(router_);
 }
 
 void Api::add_own_routes() {
@@ -83,7 +96,8 @@ void Api::add_own_routes() {
   add({"GET", "/v1/models", "openai", "The models with their served windows", "", "Models"}, &Api::models, {},
       Lane::upstreams);
   add({"GET", "/v1/models/{model...}", "openai", "One of them"}, &Api::model, {}, Lane::upstreams);
-  add({"POST", "/v1/plan", "planner", "What a chat would get of its window", "Chat", "Plan"}, &Api::plan);
+  add({"POST", "/v1/plan", "planner", "What a chat would get of its window", "Chat", "Plan", "window"},
+      &Api::plan);
   add({"POST", "/v1/count", "planner", "The tokens of a text or of messages", "Count", "Counted"},
       &Api::count);
   add({"POST", "/v1/strategy", "planner", "Whether to paste or to retrieve", "Strategy"}, &Api::strategy);
@@ -108,7 +122,13 @@ void Api::add_own_routes() {
   add({"GET", "/ready", "operation", "Which upstreams answer"}, &Api::ready, is_public);
   add({"GET", "/metrics", "operation", "Counters, for Prometheus", "", "text"}, &Api::metrics);
   add({"GET", "/openapi.json", "operation", "This description"}, &Api::describe);
-  add({"GET", "/", "operation", "The routes"}, &Api::root, is_public);
+  add({"POST", "/v1/search", "console", "Search an index within a budget of tokens", "BudgetSearch", "Found"},
+      &Api::search);
+  if (context_.console)
+    router_.add({{"GET", "/console/{file...}", "console", "Files of the web console", "", "file"},
+                 send_console_file,
+                 is_public});
+  add({"GET", "/", "operation", "The routes, or the web console for browsers"}, &Api::root, is_public);
 }
 
 Awaitable<void> Api::refuse_route(Call call, const Router::Match& match) const {
@@ -136,7 +156,7 @@ Awaitable<void> Api::ask_model(Call call) const {
   }
   engine::Ask ask;
   ask.caller = call.request.caller;
-  ask.route = call.request.path;
+  ask.kind = kind_of(call.request.path);
   ask.body = std::move(call.request.body);
   std::string trace = new_trace_id();
   OpenAiAnswer answer(call.reply, context_.kaito.compat);
@@ -152,6 +172,13 @@ Awaitable<void> Api::plan(Call call) const {
   ask.caller = call.request.caller;
   ask.body = std::move(call.request.body);
   ask.in_full = true;
+  constexpr std::int64_t largest_window = 1'000'000'000;
+  const auto window = whole_in(call.request.query, "window", 0, 1, largest_window);
+  if (!window) {
+    co_await send_error(call.reply, window.error());
+    co_return;
+  }
+  if (*window > 0) ask.window_wish = *window;
   const auto plan = co_await engine::plan_only(context_.engine, call.thread, std::move(ask), call.deadline);
   if (plan)
     co_await send_json(call.reply, 200, plan_json(*plan));
@@ -207,6 +234,10 @@ Awaitable<void> Api::count(Call call) const {
 
 Awaitable<void> Api::strategy(Call call) const {
   co_await use_tool(call, "context_strategy", {});
+}
+
+Awaitable<void> Api::search(Call call) const {
+  co_await use_tool(call, "search_documents", {});
 }
 
 Awaitable<void> Api::models(Call call) const {
@@ -289,11 +320,17 @@ Awaitable<void> Api::describe(Call call) const {
 }
 
 Awaitable<void> Api::root(Call call) const {
+  if (context_.console && accepts_html(call.request.accept)) {
+    co_await send_page(call);
+    co_return;
+  }
   Json paths = Json::array();
   for (const RouteAbout& route : all_routes())
     paths.push_back(fmt::format("{} {}", route.method, route.path));
   const Json body{{"name", "plimsoll"}, {"version", context_.version}, {"routes", std::move(paths)}};
-  co_await send_json(call.reply, 200, body.dump(2, ' ', false, replace) + "\n");
+  std::string text = body.dump(2, ' ', false, replace) + "\n";
+  std::vector<HttpHeader> headers{{"Vary", "Accept"}};
+  co_await send_json(call.reply, 200, std::move(text), std::move(headers));
 }
 
 }  // namespace plimsoll::gateway

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "gateway/chat/chat_routes.hpp"
+#include "gateway/console/trace_routes.hpp"
+#include "gateway/console/view_routes.hpp"
 #include "gateway/http/http_server.hpp"
 #include "gateway/kaito/kaito.hpp"
 #include "gateway/mcp/mcp.hpp"
@@ -38,6 +40,9 @@ struct ApiContext {
   engine::Memories* memories = nullptr;     // null: there are none
   Gate* gate = nullptr;                     // null: everybody may come in
   std::vector<std::string> cors_origins{};  // pages that may read answers
+  bool console = true;                      // the web page at /
+  TraceStore* traces = nullptr;             // null: traces cannot be read
+  ViewContext view{};
 };
 
 class Api {
@@ -70,6 +75,7 @@ class Api {
   Awaitable<void> metrics(Call call) const;
   Awaitable<void> describe(Call call) const;
   Awaitable<void> root(Call call) const;
+  Awaitable<void> search(Call call) const;
 
   Awaitable<void> ollama_chat(Call call) const;
   Awaitable<void> ollama_generate(Call call) const;
@@ -90,6 +96,8 @@ class Api {
   ChatRoutes chat_;
   MemoryRoutes memory_;
   ResponsesRoutes responses_;
+  TraceRoutes traces_;
+  ViewRoutes view_;
   Router router_;  // of all that stand above
   mutable std::once_flag described_;
   mutable std::string description_;                     // /openapi.json, made when it is first asked for

@@ -38,14 +38,14 @@ std::string body_of(int status, std::string_view code, std::string_view what) {
 }  // namespace
 
 int status_of(Errc code) {
-  return recorded_status(code);
+  return number_of(reply_code(code));
 }
 
 int status_of(Refusal::Kind kind) {
   switch (kind) {
     case Refusal::Kind::no_key: return 401;
     case Refusal::Kind::forbidden: return 403;
-    case Refusal::Kind::limit: return status_of_limits;
+    case Refusal::Kind::limit: return number_of(code_of_limits);
   }
   return 500;
 }

@@ -133,7 +133,9 @@ Awaitable<void> Api::handle(ServerThread& thread, ClientRequest& request, Client
     if (status != 422) watched_->add(*metric, status < 400, RagMetrics::Clock::now() - begun);
   };
   watched.before_whole(count);
-  ++watched_->running;
+  // Somebody who watches for hours is no slow request.
+  const bool is_timed = match.route == nullptr || match.route->about.gives != "events";
+  if (is_timed) ++watched_->running;
   OwnerThread mine(thread, lane_of(match, request), request.caller.owner);
   const Call call{mine, request, watched, Deadline::after(context_.request_timeout), match.name};
   try {
@@ -142,9 +144,10 @@ Awaitable<void> Api::handle(ServerThread& thread, ClientRequest& request, Client
     else
       co_await refuse_route(call, match);
   } catch (...) {
-    --watched_->running;
+    if (is_timed) --watched_->running;
     throw;
   }
+  if (!is_timed) co_return;
   --watched_->running;
   const auto took = RagMetrics::Clock::now() - begun;
   watched_->add(RagRoute::any, true, took);

@@ -62,10 +62,16 @@ Json replies_of(const RouteAbout& route) {
   Json content;
   if (route.gives == "text") {
     content["text/plain"] = {{"schema", {{"type", "string"}}}};
+  } else if (route.gives == "events") {
+    content["text/event-stream"] = {{"schema", {{"description", "Server-sent events."}}}};
+  } else if (route.gives == "file") {
+    for (const char* type : {"text/html", "text/javascript", "text/css", "image/svg+xml"})
+      content[type] = {{"schema", {{"type", "string"}}}};
   } else {
     const Json any{{"type", "object"}};
     content["application/json"] = {{"schema", route.gives.empty() ? any : reference(route.gives)}};
   }
+  if (route.path == "/") content["text/html"] = {{"schema", {{"type", "string"}}}};
   // Routes that can stream.
   if (route.gives == "Answer" || route.gives == "Response" || route.gives == "MessageAnswer")
     content["text/event-stream"] = {{"schema", {{"description", "Server-sent events."}}}};

@@ -17,9 +17,10 @@ constexpr const char* requests = R"json({
 "Wishes": {"type": "object", "description": "Options for the planner.", "additionalProperties": false, "properties": {
   "policy": {"enum": ["balanced", "history", "documents", "answer", "strict", "document-chat", null]},
   "order": {"enum": ["document", "best-first", "best-last", "both-ends", null]},
+  "strategy": {"enum": ["STUFF", "HYBRID", "RAG", "RAG+GRAPH", null], "description": "What to do with the documents of an index; by rule if not given."},
   "budget": {"type": ["integer", "null"], "minimum": 0, "maximum": 1000000000000, "description": "Most tokens of passages."},
   "thinking": {"type": ["integer", "null"], "minimum": 0, "maximum": 1000000000000, "description": "Tokens reserved for thinking."},
-  "explain": {"type": ["boolean", "null"]}, "check": {"type": ["boolean", "null"]}, "memory": {"type": ["boolean", "null"]}, "compress": {"type": ["boolean", "null"]},
+  "explain": {"type": ["boolean", "null"]}, "check": {"type": ["boolean", "null"]}, "memory": {"type": ["boolean", "null"]}, "recall": {"type": ["boolean", "null"]}, "compress": {"type": ["boolean", "null"]},
   "session": {"type": ["string", "null"]},
   "passages": {"anyOf": [{"$ref": "#/components/schemas/Given"}, {"type": "null"}]},
   "memories": {"anyOf": [{"$ref": "#/components/schemas/Given"}, {"type": "null"}]},
@@ -84,7 +85,9 @@ constexpr const char* requests = R"json({
 "ChatMessage": {"type": "object", "required": ["message"], "properties": {
   "message": {"type": "string"}, "collection_id": {"type": "string"}, "model_name": {"type": "string"},
   "session_id": {"type": "string"}, "top_k": {"type": "integer", "minimum": 1}, "stream": {"type": "boolean"},
-  "system_prompt": {"type": "string"}, "chat_history": {"type": "array", "items": {"type": "object"}}}},
+  "system_prompt": {"type": "string"}, "chat_history": {"type": "array", "items": {"type": "object"}},
+  "plimsoll": {"type": "object", "properties": {"strategy": {"enum": ["STUFF", "HYBRID", "RAG", "RAG+GRAPH", null],
+    "description": "What to do with the documents of the collection; by rule if not given."}}}}},
 "Search": {"type": "object", "required": ["query", "collection_id"], "properties": {
   "query": {"type": "string"}, "collection_id": {"type": "string"}, "model_name": {"type": "string"},
   "top_k": {"type": "integer", "minimum": 1}, "system_prompt": {"type": "string"},
@@ -96,6 +99,9 @@ constexpr const char* requests = R"json({
   "text": {"type": "string", "minLength": 1, "maxLength": 4000}, "session": {"type": "string", "maxLength": 200},
   "importance": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.7},
   "trust": {"type": "number", "minimum": 0, "maximum": 1, "default": 0.5}, "source": {"type": "string", "maxLength": 60}}},
+"BudgetSearch": {"type": "object", "required": ["index", "query"], "additionalProperties": false, "properties": {
+  "index": {"type": "string"}, "query": {"type": "string"}, "budget": {"type": "integer", "minimum": 1, "description": "Most tokens of passages."},
+  "filter": {"type": "object"}}},
 "MemoryFeedback": {"type": "object", "required": ["helpful"], "additionalProperties": false, "properties": {
   "helpful": {"type": "boolean"}}},
 "Upload": {"type": "object", "properties": {
@@ -119,6 +125,23 @@ constexpr const char* replies = R"json({
 "DocumentPage": {"type": "object", "required": ["documents", "count", "total_items"], "properties": {
   "documents": {"type": "array"}, "count": {"type": "integer"}, "total_items": {"type": "integer"}}},
 "Retrieved": {"type": "object", "required": ["query", "results", "count"], "properties": {"results": {"type": "array"}}},
+"Found": {"type": "object", "required": ["index", "passages", "tokens", "budget"], "properties": {"passages": {"type": "array"},
+  "tokens": {"type": "integer"}, "budget": {"type": "integer"}}},
+"TraceSummary": {"type": "object", "required": ["id", "at_ms", "asked_model", "model", "status", "window", "sections", "us"], "properties": {
+  "id": {"type": "string"}, "at_ms": {"type": "integer"}, "status": {"type": "integer"}, "window": {"type": "integer"},
+  "drift": {"type": ["integer", "null"]}, "upstream_cut_tokens": {"type": "integer"}, "pressure": {"type": "number"}, "strategy": {"type": "string"},
+  "sections": {"type": "array", "items": {"type": "object", "required": ["name", "grant", "used"]}}}},
+"Traces": {"type": "object", "required": ["object", "data"], "properties": {"object": {"const": "list"}, "data": {
+  "type": "array", "items": {"$ref": "#/components/schemas/TraceSummary"}}}},
+"Trace": {"type": "object", "required": ["schema", "id", "at_ms", "model", "status", "plan"]},
+"Account": {"type": "object", "required": ["version", "owner", "keeps_prompts", "key"], "properties": {"key": {"type": ["object", "null"]}}},
+"Usage": {"type": "object", "required": ["by", "first_day", "last_day", "data"], "properties": {"data": {"type": "array", "items": {
+  "type": "object", "required": ["group", "section", "tokens", "requests"]}}}},
+"IndexList": {"type": "object", "required": ["object", "data"], "properties": {"data": {"type": "array", "items": {
+  "type": "object", "required": ["name", "documents", "chunks", "tokens"]}}}},
+"DocumentList": {"type": "object", "required": ["object", "total", "data"], "properties": {"data": {"type": "array", "items": {
+  "type": "object", "required": ["document", "tokens", "chunks", "cursor"]}}}},
+"DocumentText": {"type": "object", "required": ["document", "before", "passage", "after", "is_cut"]},
 "RpcReply": {"type": ["object", "array"], "description": "A list if a list of messages was sent."},
 "Memory": {"type": "object", "required": ["id", "text", "importance", "trust", "created_ms", "updated_ms", "source"], "properties": {
   "id": {"type": "string"}, "text": {"type": "string"}, "session": {"type": ["string", "null"]},
@@ -139,6 +162,16 @@ constexpr const char* parameters = R"json({
 "many": {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20}},
 "query": {"name": "query", "in": "query", "description": "The query.", "schema": {"type": "string"}},
 "session": {"name": "session", "in": "query", "description": "Only of this conversation.", "schema": {"type": "string"}},
+"traces": {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 500, "default": 50}},
+"most": {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}},
+"after": {"name": "after", "in": "query", "description": "Only requests with ids above this one.", "schema": {"type": "string"}},
+"cursor": {"name": "after", "in": "query", "description": "Only documents after this cursor.", "schema": {"type": "integer", "minimum": 0, "default": 0}},
+"days": {"name": "days", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 3650, "default": 30}},
+"by": {"name": "by", "in": "query", "schema": {"enum": ["day", "model", "section"], "default": "day"}},
+"document": {"name": "document", "in": "query", "required": true, "schema": {"type": "string"}},
+"start": {"name": "start", "in": "query", "description": "First byte of a passage, in the file.", "schema": {"type": "integer", "minimum": 0, "default": 0}},
+"end": {"name": "end", "in": "query", "description": "Byte after the passage.", "schema": {"type": "integer", "minimum": 0, "default": 0}},
+"window": {"name": "window", "in": "query", "description": "Plan for at most this window.", "schema": {"type": "integer", "minimum": 1, "maximum": 1000000000}},
 "wait": {"name": "wait", "in": "query", "description": "Wait until the upload is finished.", "schema": {"type": "boolean", "default": false}}
 })json";
 

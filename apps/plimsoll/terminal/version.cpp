@@ -11,7 +11,7 @@
 #include "data/assets_toml.hpp"
 #include "plimsoll/tokenizers.hpp"
 #include "plimsoll_commit.hpp"
-#include "search/dot.hpp"
+#include "search/dot/dot.hpp"
 #include "terminal/terminal.hpp"
 
 namespace plimsoll {

@@ -1,4 +1,5 @@
-// Anthropic's Messages API, for every upstream: asked as the chat that a request stands for.
+// Anthropic's Messages API, for every upstream: asked as the chat that a request stands for, or where the
+// server speaks the API too and the plan changes nothing, by the request itself.
 #include "base/json/json_member.hpp"
 #include "base/json/json_shape.hpp"
 #include "base/json/json_text.hpp"
@@ -22,6 +23,7 @@ struct Asked {
   std::string model, body;  // of a chat
   bool stream = false;
   bool for_anthropic = false;  // it has fields that only Anthropic's servers know
+  std::string beyond_a_chat;   // what only the request itself tells such a server
 };
 
 // Whether such a server has the model, or that of MODEL+INDEX.
@@ -45,8 +47,19 @@ Result<Asked> read_asked(const std::string& body, const models::Upstreams& upstr
   TRY(const OrderedJson request, read_request(body));
   std::string model = text_in(request, "model");
   const bool for_anthropic = is_anthropics(upstreams, model);
-  TRY(const OrderedJson chat, chat_of_messages(request, {.for_anthropic = for_anthropic}));
-  return Asked{std::move(model), base::json_text(chat), member(chat, "stream") == true, for_anthropic};
+  TRY(MessagesChat read, chat_of_messages(request, {.for_anthropic = for_anthropic}));
+  return Asked{std::move(model), base::json_text(read.chat), member(read.chat, "stream") == true,
+               for_anthropic, std::move(read.beyond_a_chat)};
+}
+
+engine::NativeAsk native_ask(ClientRequest& request, std::string beyond_a_chat) {
+  engine::NativeAsk native{ServerKind::anthropic, {std::move(request.body)}, std::move(beyond_a_chat)};
+  const auto pass_on = [&](const char* name, std::string& value) {
+    if (!value.empty()) native.request.headers.push_back({name, std::move(value)});
+  };
+  pass_on("anthropic-version", request.anthropic_version);
+  pass_on("anthropic-beta", request.anthropic_beta);
+  return native;
 }
 
 Awaitable<void> send_messages_error(ClientReply& reply, const Error& error,
@@ -69,12 +82,13 @@ Awaitable<void> Api::messages(Call call) const {
     co_await send_messages_error(call.reply, asked.error());
     co_return;
   }
-  call.request.body = {};
   MessagesAnswer answer("msg_" + random_id(), asked->model);
   engine::Ask ask;
   ask.caller = call.request.caller;
   ask.body = std::move(asked->body);
   ask.has_anthropic_fields = asked->for_anthropic;
+  if (asked->for_anthropic) ask.native = native_ask(call.request, std::move(asked->beyond_a_chat));
+  call.request.body = {};
   std::string trace = new_trace_id();
   const auto outcome = co_await answer_translated(context_.engine, call.thread, std::move(ask), call.reply,
                                                   answer, asked->stream, call.deadline, trace);
@@ -88,10 +102,13 @@ Awaitable<void> Api::count_messages(Call call) const {
   Result<ChatCount> counted;
   const auto count = [&]() -> Result<ChatCount> {
     TRY(const OrderedJson request, read_request(call.request.body));
-    TRY(const OrderedJson chat, chat_of_messages(request, {.limited = false}));
-    TRY(const models::ModelLocation location, context_.upstreams.find(text_in(chat, "model")));
+    const std::string name = text_in(request, "model");
+    const bool for_anthropic = is_anthropics(context_.upstreams, name);
+    TRY(const MessagesChat read,
+        chat_of_messages(request, {.limited = false, .for_anthropic = for_anthropic}));
+    TRY(const models::ModelLocation location, context_.upstreams.find(name));
     TRY(const PlanModel model, context_.engine.models.open(location, call.deadline));
-    return count::count_chat_body(model.tokenizer, chat, model.chat);
+    return count::count_chat_body(model.tokenizer, read.chat, model.chat);
   };
   std::function<void()> work = [&] { counted = count(); };
   co_await call.thread.elsewhere(std::move(work));

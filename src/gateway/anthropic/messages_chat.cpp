@@ -72,18 +72,27 @@ class Reader {
  public:
   explicit Reader(ChatOptions options) : options_(options) {}
 
-  Result<Json> content_of(const Json& content, const std::string& place) const {
+  // What could not be translated, where the server can be sent the request itself.
+  const std::string& beyond_a_chat() const { return beyond_a_chat_; }
+
+  // Keeps what is wrong for later if that may not matter.
+  Result<void> refuse(std::string what) {
+    if (!options_.for_anthropic) return fail(Errc::unsupported, "{}", what);
+    if (beyond_a_chat_.empty()) beyond_a_chat_ = std::move(what);
+    return {};
+  }
+
+  Result<Json> content_of(const Json& content, const std::string& place) {
     if (content.is_string()) return content;
     Json parts = Json::array();
     for (std::size_t i = 0; content.is_array() && i < content.size(); ++i) {
-      TRY(Json part, part_of(content[i], fmt::format("{}[{}]", place, i)));
-      keep(content[i], "cache_control", part);
+      TRY(Json part, read_part(content[i], fmt::format("{}[{}]", place, i)));
       parts.push_back(std::move(part));
     }
     return as_content(std::move(parts));
   }
 
-  Result<void> add_message(const Json& message, const std::string& place, Json& messages) const {
+  Result<void> add_message(const Json& message, const std::string& place, Json& messages) {
     const std::string role = text_in(message, "role");
     const Json& content = member(message, "content");
     if (role != "user" && role != "assistant")
@@ -98,14 +107,14 @@ class Reader {
                           : add_assistants(content, place + ".content", messages);
   }
 
-  Result<void> put_tools(const Json& request, Json& chat) const {
+  Result<void> put_tools(const Json& request, Json& chat) {
     const Json& given = member(request, "tools");
     Json tools = Json::array();
     for (std::size_t i = 0; given.is_array() && i < given.size(); ++i) {
       const std::string type = text_in(given[i], "type");
       if (!type.empty() && type != "custom")
-        return fail(Errc::unsupported, "tools[{}] is of type '{}', which only Anthropic's servers run", i,
-                    type.substr(0, 60));
+        TRY_VOID(refuse(fmt::format("tools[{}] is of type '{}', which only Anthropic's servers run", i,
+                                    type.substr(0, 60))));
       Json function{{"name", text_in(given[i], "name")}};
       if (const Json& about = member(given[i], "description"); about.is_string())
         function["description"] = about;
@@ -134,8 +143,18 @@ class Reader {
       to[field] = value;
   }
 
+  Result<Json> read_part(const Json& block, const std::string& place) {
+    Result<Json> part = part_of(block, place);
+    if (!part) {
+      TRY_VOID(refuse(part.error().what));
+      part = text_part(base::json_text(block));
+    }
+    keep(block, "cache_control", *part);
+    return part;
+  }
+
   // Results of tools come first in a message of the user's, and are messages of their own in a chat.
-  Result<void> add_users(const Json& content, const std::string& place, Json& messages) const {
+  Result<void> add_users(const Json& content, const std::string& place, Json& messages) {
     Json parts = Json::array();
     for (std::size_t i = 0; i < content.size(); ++i) {
       const std::string here = fmt::format("{}[{}]", place, i);
@@ -149,8 +168,7 @@ class Reader {
         messages.push_back(std::move(result));
         continue;
       }
-      TRY(Json part, part_of(content[i], here));
-      keep(content[i], "cache_control", part);
+      TRY(Json part, read_part(content[i], here));
       parts.push_back(std::move(part));
     }
     if (!parts.empty()) messages.push_back({{"role", "user"}, {"content", as_content(std::move(parts))}});
@@ -158,7 +176,7 @@ class Reader {
   }
 
   // Thoughts are for the server that thought them; a chat with another goes on without.
-  Result<void> add_assistants(const Json& content, const std::string& place, Json& messages) const {
+  Result<void> add_assistants(const Json& content, const std::string& place, Json& messages) {
     std::string text;
     Json parts = Json::array(), calls = Json::array(), thoughts = Json::array();
     for (std::size_t i = 0; i < content.size(); ++i) {
@@ -180,8 +198,9 @@ class Reader {
       } else if (type == "thinking" || type == "redacted_thinking") {
         if (options_.for_anthropic) thoughts.push_back(block);
       } else {
-        return fail(Errc::unsupported, "{}[{}] is a block of type '{}', which other servers do not know",
-                    place, i, type.substr(0, 60));
+        TRY_VOID(refuse(fmt::format("{}[{}] is a block of type '{}', which other servers do not know", place,
+                                    i, type.substr(0, 60))));
+        text += base::json_text(block);
       }
     }
     const bool has_caching =
@@ -198,6 +217,7 @@ class Reader {
   }
 
   ChatOptions options_;
+  std::string beyond_a_chat_;
 };
 
 // ---- Fields ----
@@ -228,8 +248,8 @@ void put_limits(const Json& request, bool for_anthropic, Json& chat) {
 
 }  // namespace
 
-Result<Json> chat_of_messages(const Json& request, ChatOptions options) {
-  const Reader reader(options);
+Result<MessagesChat> chat_of_messages(const Json& request, ChatOptions options) {
+  Reader reader(options);
   const Json& given = member(request, "messages");
   if (!given.is_array() || given.empty())
     return fail(Errc::bad_input, "messages is not a list of one message or more");
@@ -237,7 +257,7 @@ Result<Json> chat_of_messages(const Json& request, ChatOptions options) {
     return fail(Errc::bad_input, "max_tokens is missing: the most tokens that the answer may have");
   for (const char* field : {"container", "mcp_servers"})
     if (const Json& wish = member(request, field); !wish.is_null() && !wish.empty())
-      return fail(Errc::unsupported, "{} is not taken here: only Anthropic's servers know it", field);
+      TRY_VOID(reader.refuse(fmt::format("{} is not taken here: only Anthropic's servers know it", field)));
   Json messages = Json::array();
   TRY(Json system, reader.content_of(member(request, "system"), "system"));
   if (system != "") messages.push_back({{"role", "system"}, {"content", std::move(system)}});
@@ -258,7 +278,7 @@ Result<Json> chat_of_messages(const Json& request, ChatOptions options) {
     chat["stream"] = true;
     chat["stream_options"] = {{"include_usage", true}};  // the last events tell it
   }
-  return chat;
+  return MessagesChat{std::move(chat), reader.beyond_a_chat()};
 }
 
 }  // namespace plimsoll::gateway

@@ -13,10 +13,17 @@ struct ChatOptions {
   bool limited = true;  // max_tokens must be there
   // The chat goes to a server of Anthropic's: it keeps cache_control, `thinking`, is_error, and the signed
   // thoughts of earlier turns (`thinking_blocks`). Other servers refuse fields that they do not know.
+  // What a chat cannot express (server tools, containers) is no error then, because such a server can also be
+  // sent the request itself: it is counted as its JSON.
   bool for_anthropic = false;
 };
 
+struct MessagesChat {
+  nlohmann::ordered_json chat;
+  std::string beyond_a_chat{};  // the first part that the chat does not express; empty: none
+};
+
 // bad_input, unsupported: what is wrong, by its place in the request.
-Result<nlohmann::ordered_json> chat_of_messages(const nlohmann::ordered_json& request, ChatOptions options);
+Result<MessagesChat> chat_of_messages(const nlohmann::ordered_json& request, ChatOptions options);
 
 }  // namespace plimsoll::gateway

@@ -14,9 +14,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const Json request = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (request.is_object())
-    if (const auto chat = gateway::chat_of_messages(request, {.limited = false});
-        chat && !(*chat)["messages"].is_array())
-      std::abort();
+    for (const bool for_anthropic : {false, true}) {
+      const auto read =
+          gateway::chat_of_messages(request, {.limited = false, .for_anthropic = for_anthropic});
+      if (read && !read->chat.at("messages").is_array()) std::abort();
+      if (read && !for_anthropic && !read->beyond_a_chat.empty()) std::abort();
+    }
   gateway::MessagesAnswer stream("msg_1", "m");
   std::string events;
   for (std::size_t at = 0; at < text.size();) {

@@ -12,7 +12,7 @@ using Types = std::vector<std::string>;
 Json chat_of(const char* request) {
   const auto chat = chat_of_messages(Json::parse(request), {});
   EXPECT_TRUE(chat) << chat.error().what;
-  return chat ? *chat : Json();
+  return chat ? chat->chat : Json();
 }
 
 std::vector<Json> events_in(std::string_view out) {
@@ -74,7 +74,7 @@ TEST(MessagesChat, KeepsWhatAnthropicsServersKnowForThemAlone) {
         "cache_control": {"type": "ephemeral"}}]}]})");
   const auto kept = chat_of_messages(request, {.for_anthropic = true});
   ASSERT_TRUE(kept) << kept.error().what;
-  EXPECT_EQ((*kept)["messages"], Json::parse(R"([
+  EXPECT_EQ(kept->chat["messages"], Json::parse(R"([
     {"role": "system", "content": [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]},
     {"role": "user", "content": [{"type": "text", "text": "A", "cache_control": {"type": "ephemeral"}}]},
     {"role": "assistant", "content": [{"type": "text", "text": "B", "cache_control": {"type": "ephemeral"}}],
@@ -83,13 +83,13 @@ TEST(MessagesChat, KeepsWhatAnthropicsServersKnowForThemAlone) {
        "cache_control": {"type": "ephemeral"}}]},
     {"role": "tool", "tool_call_id": "t1", "content": "C", "cache_control": {"type": "ephemeral"},
      "is_error": true}])"));
-  EXPECT_EQ((*kept)["tools"][0]["cache_control"]["type"], "ephemeral");
-  EXPECT_EQ((*kept)["thinking"]["budget_tokens"], 2000);
-  EXPECT_EQ((*kept)["max_tokens"], 1000) << "the answer alone: thinking is planned beside it";
+  EXPECT_EQ(kept->chat["tools"][0]["cache_control"]["type"], "ephemeral");
+  EXPECT_EQ(kept->chat["thinking"]["budget_tokens"], 2000);
+  EXPECT_EQ(kept->chat["max_tokens"], 1000) << "the answer alone: thinking is planned beside it";
   const auto plain = chat_of_messages(request, {});
   ASSERT_TRUE(plain) << plain.error().what;
   for (const char* field : {"cache_control", "thinking_blocks", "is_error"})
-    EXPECT_EQ(plain->dump().find(field), std::string::npos) << field;
+    EXPECT_EQ(plain->chat.dump().find(field), std::string::npos) << field;
 }
 
 TEST(MessagesChat, ToolsAreFunctions) {
@@ -123,6 +123,22 @@ TEST(MessagesChat, SaysWhatItCannotTakeByItsPlace) {
                 .find("tools[0]"),
             std::string::npos);
   EXPECT_FALSE(chat_of_messages(Json::parse(R"({"messages": [7]})"), {.limited = false}));
+}
+
+TEST(MessagesChat, WhatOnlyAnthropicsServersKnowIsCountedForThem) {
+  const Json request = Json::parse(R"({"max_tokens": 9, "container": {"id": "c"},
+    "tools": [{"type": "web_search_20250305", "name": "web_search"}],
+    "messages": [
+      {"role": "user", "content": [{"type": "document", "source": {"type": "url", "url": "https://x"}}]},
+      {"role": "assistant", "content": [{"type": "server_tool_use", "id": "s", "name": "web_search"}]}]})");
+  EXPECT_FALSE(chat_of_messages(request, {}));
+  const auto read = chat_of_messages(request, {.for_anthropic = true});
+  ASSERT_TRUE(read) << read.error().what;
+  EXPECT_NE(read->beyond_a_chat.find("container"), std::string::npos) << read->beyond_a_chat;
+  const Json& messages = read->chat["messages"];
+  EXPECT_NE(messages[0]["content"].get<std::string>().find("https://x"), std::string::npos);
+  EXPECT_NE(messages[1]["content"].get<std::string>().find("server_tool_use"), std::string::npos);
+  EXPECT_EQ(read->chat["tools"][0]["function"]["name"], "web_search");
 }
 
 TEST(MessagesAnswer, StreamsBlocksOneAfterTheOther) {

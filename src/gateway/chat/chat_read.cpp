@@ -99,6 +99,24 @@ bool read_flag(const Json& object, const char* key, Complaints& complaints) {
   return false;
 }
 
+// {"strategy": "STUFF", "HYBRID", "RAG" or "RAG+GRAPH"}
+std::optional<Strategy> read_strategy(const Json& object, Complaints& complaints) {
+  const auto ours = object.find("plimsoll");
+  if (ours == object.end() || ours->is_null()) return std::nullopt;
+  if (!ours->is_object()) {
+    complaints.add("dict_type", {"body", "plimsoll"}, "Input should be a valid dictionary", *ours);
+    return std::nullopt;
+  }
+  const auto given = ours->find("strategy");
+  if (given == ours->end() || given->is_null()) return std::nullopt;
+  const auto strategy =
+      given->is_string() ? strategy_named(given->get_ref<const std::string&>()) : std::nullopt;
+  if (!strategy)
+    complaints.add("enum", {"body", "plimsoll", "strategy"},
+                   "Input should be 'STUFF', 'HYBRID', 'RAG' or 'RAG+GRAPH'", *given);
+  return strategy;
+}
+
 }  // namespace
 
 void check_name(const std::string& name, const Json& location, Complaints& complaints) {
@@ -127,6 +145,7 @@ MessageAsk read_message(const Json& object, const char* key, const ChatBounds& b
   ask.history = read_history(object, bounds, complaints);
   ask.top_k = read_top_k(object, bounds, complaints);
   ask.stream = read_flag(object, "stream", complaints);
+  ask.strategy = read_strategy(object, complaints);
   return ask;
 }
 
@@ -164,7 +183,8 @@ std::string chat_body(const MessageAsk& ask, const std::string& index, std::span
   Json body{{"messages", std::move(messages)}, {"index_name", index}, {"stream", ask.stream}};
   if (ask.stream) body["stream_options"] = {{"include_usage", true}};
   if (!ask.model.empty()) body["model"] = ask.model;
-  if (!ask.session.empty()) body["plimsoll"] = {{"session", ask.session}};
+  if (!ask.session.empty()) body["plimsoll"]["session"] = ask.session;
+  if (ask.strategy) body["plimsoll"]["strategy"] = name_of(*ask.strategy);
   return base::json_text(body);
 }
 

@@ -8,6 +8,7 @@
 
 #include "gateway/kaito/kaito_read.hpp"
 #include "plimsoll/sessions.hpp"
+#include "plimsoll/strategy.hpp"
 
 namespace plimsoll::gateway {
 
@@ -28,6 +29,7 @@ struct MessageAsk {
   std::vector<Turn> history;  // chat_history
   std::int64_t top_k = 10;
   bool stream = false;
+  std::optional<Strategy> strategy;  // none: by rule
 };
 // `key`: name of the text field, "message" or "query".
 MessageAsk read_message(const Json& object, const char* key, const ChatBounds& bounds,

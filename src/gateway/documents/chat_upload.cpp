@@ -6,7 +6,7 @@
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/text/text.hpp"
-#include "engine/request_state.hpp"
+#include "engine/client_gone.hpp"
 #include "gateway/api.hpp"
 #include "gateway/chat/chat_routes.hpp"
 #include "gateway/http/multipart.hpp"

@@ -6,8 +6,9 @@ namespace plimsoll::gateway {
 namespace {
 
 bool is_passed_on(std::string_view header) {
-  return header == "retry-after" || header == "x-request-id" || header.starts_with("x-ratelimit-") ||
-         header.starts_with("openai-") || header.starts_with("anthropic-ratelimit-");
+  return header == "retry-after" || header == "x-request-id" || header == "request-id" ||
+         header.starts_with("x-ratelimit-") || header.starts_with("openai-") ||
+         header.starts_with("anthropic-ratelimit-");
 }
 
 }  // namespace

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <boost/asio/buffer.hpp>
 
+#include "base/text/text.hpp"
 #include "base/try.hpp"
+#include "gateway/error_json.hpp"
 
 namespace plimsoll::gateway {
 
@@ -16,6 +18,7 @@ std::string_view reason_of(int status) {
     case 200: return "OK";
     case 202: return "Accepted";
     case 204: return "No Content";
+    case 304: return "Not Modified";
     case 400: return "Bad Request";
     case 401: return "Unauthorized";
     case 403: return "Forbidden";
@@ -46,7 +49,29 @@ bool is_line(std::string_view text) {
 
 }  // namespace
 
+// The answer itself is freed by whoever wanted to send it.
+Awaitable<Result<void>> SocketReply::refuse_for_memory(std::size_t answer) {
+  const Error error{
+      Errc::unreachable,
+      fmt::format("the answer of {} bytes takes about {} of memory until it is read, and other requests use "
+                  "too much of max_memory; retry in 2 s, or let the operator raise max_memory",
+                  answer, base::human_bytes(answer * held_per_answer_byte))};
+  const std::string text = error_body(error);
+  memory_ = nullptr;
+  manner_.keeps_open = false;
+  AnswerHead refusal;
+  refusal.status = 503;
+  refusal.headers = {{"Retry-After", "2"}};
+  refusal.length = text.size();
+  CO_TRY_VOID(co_await head(refusal));
+  CO_TRY_VOID(co_await body(text));
+  co_return fail(Errc::io_failed, "{}", error.what);
+}
+
 Awaitable<Result<void>> SocketReply::head(const AnswerHead& head) {
+  constexpr std::size_t is_long = std::size_t{256} << 10;  // shorter ones fit into the system's buffers
+  if (memory_ != nullptr && head.length && *head.length > is_long && !memory_->add_answer(*head.length))
+    co_return co_await refuse_for_memory(*head.length);
   begun_ = true;
   // A stream may pause, and nothing may be sent during a pause.
   line_.when_ended(head.length || line_.has_ended() ? ClientLine::Ended::will_show
@@ -62,7 +87,9 @@ Awaitable<Result<void>> SocketReply::head(const AnswerHead& head) {
   for (const HttpHeader& header : head.headers)
     if (is_line(header.name) && is_line(header.value))
       fmt::format_to(out, "{}: {}\r\n", header.name, header.value);
-  if (head.length) fmt::format_to(out, "Content-Length: {}\r\n", *head.length);
+  // A 304 has no body, and its length would have to be that of the body it stands for.
+  const bool tells_length = head.length && head.status != 304;
+  if (tells_length) fmt::format_to(out, "Content-Length: {}\r\n", *head.length);
   if (chunked_) waiting_ += "Transfer-Encoding: chunked\r\n";
   waiting_ += manner_.keeps_open ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
   co_return Result<void>();

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gateway/http/client_line.hpp"
+#include "gateway/http/memory_budget.hpp"
 #include "gateway/http/server_thread.hpp"
 
 namespace plimsoll::gateway {
@@ -15,10 +16,13 @@ class SocketReply final : public ClientReply {
     bool is_head = false;   // a HEAD request: no body
     bool old_http = false;  // HTTP/1.0: no chunks
   };
-  SocketReply(ClientLine& line, ServerThread& thread, std::chrono::milliseconds idle, Manner manner)
-      : line_(line), thread_(thread), idle_(idle), manner_(manner) {}
+  // `memory`: from which long answers take what they hold until the client has read them; null: not counted.
+  SocketReply(ClientLine& line, ServerThread& thread, std::chrono::milliseconds idle, Manner manner,
+              HeldMemory* memory = nullptr)
+      : line_(line), thread_(thread), idle_(idle), manner_(manner), memory_(memory) {}
 
-  // Sent together with the first bytes of the body.
+  // Sent together with the first bytes of the body. io_failed: the answer is long and there is no memory for
+  // it; the client was told to come back.
   Awaitable<Result<void>> head(const AnswerHead& head) override;
   Awaitable<Result<void>> body(std::string_view bytes) override;
   // Sends the rest: the head of an empty body, the last chunk.
@@ -31,11 +35,13 @@ class SocketReply final : public ClientReply {
 
  private:
   Awaitable<Result<void>> write(std::string_view bytes, bool as_chunk);
+  Awaitable<Result<void>> refuse_for_memory(std::size_t answer);
 
   ClientLine& line_;
   ServerThread& thread_;
   std::chrono::milliseconds idle_;
   Manner manner_;
+  HeldMemory* memory_;
   std::string waiting_;  // the head, until the body starts
   bool begun_ = false;
   bool chunked_ = false;

@@ -76,10 +76,15 @@ ClientRequest head_of(const http::request<http::string_body>& message, bool from
   request.query = target.query;
   request.content_type = message[http::field::content_type];
   request.content_encoding = message[http::field::content_encoding];
+  request.accept = message[http::field::accept];
+  request.accept_encoding = message[http::field::accept_encoding];
+  request.if_none_match = message[http::field::if_none_match];
   request.origin = message[http::field::origin];
   request.host = message[http::field::host];
   request.mcp_version = message["MCP-Protocol-Version"];
   request.anthropic_version = message["anthropic-version"];
+  for (auto [at, end] = message.equal_range("anthropic-beta"); at != end; ++at)
+    request.anthropic_beta.append(request.anthropic_beta.empty() ? "" : ",").append(at->value());
   request.key = base::Secret(key_in(message));
   request.is_preflight = message.count(http::field::access_control_request_method) > 0;
   request.preflight_headers = message[http::field::access_control_request_headers];
@@ -340,8 +345,9 @@ Awaitable<Connection::Next> Connection::serve_one() {
   line_->when_ended(manner.old_http ? ClientLine::Ended::is_gone : ClientLine::Ended::ask);
   if (!unread_) line_->read_ahead();
   manner.keeps_open = manner.keeps_open && !unread_ && !context_.draining;
-  SocketReply reply(*line_, context_.thread, options.idle, manner);
+  SocketReply reply(*line_, context_.thread, options.idle, manner, &memory);
   request.body_unread = unread_;
+  request.is_head = manner.is_head;
   if (manner.is_head) request.method = "GET";
   co_await handle(request, reply);
   (void)co_await reply.finish();

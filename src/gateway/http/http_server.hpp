@@ -29,11 +29,16 @@ struct ClientRequest {
   std::string query;     // as received
   std::string content_type;
   std::string content_encoding;
+  std::string accept;             // media types, as received
+  std::string accept_encoding;    // as received
+  std::string if_none_match;      // as received
+  bool is_head = false;           // the method was HEAD; `method` is then GET
   std::string origin;             // of the web page, for a browser
   std::string host;               // the client's name for this server
   bool from_here = false;         // from a loopback address
   std::string mcp_version;        // MCP-Protocol-Version
   std::string anthropic_version;  // anthropic-version: a client of Anthropic's API
+  std::string anthropic_beta;     // anthropic-beta, all of them
   base::Secret key;               // from Authorization, X-API-Key or api-key, in this order
   // A preflight request, and the headers that the browser would send.
   bool is_preflight = false;

@@ -14,6 +14,9 @@ namespace plimsoll::gateway {
 // parsed request as text, and the plan. Measured: 2.9 (an image) to 5.5 (messages of 55 bytes).
 constexpr std::size_t held_per_body_byte = 5;
 
+// Memory of an answer that waits for its client: the upstream's, and what was made of it.
+constexpr std::size_t held_per_answer_byte = 2;
+
 // A key may hold at most as much as remains free, so that others find room.
 class MemoryBudget {
  public:
@@ -62,8 +65,12 @@ class HeldMemory {
   }
 
   // False: no room for a body of this length; nothing more was taken.
-  bool grow_to_body(std::size_t bytes) {
-    const std::size_t wanted = bytes * held_per_body_byte;
+  bool grow_to_body(std::size_t bytes) { return grow_to(bytes * held_per_body_byte); }
+  // The same for an answer, in addition to the body.
+  bool add_answer(std::size_t bytes) { return grow_to(held_ + bytes * held_per_answer_byte); }
+
+ private:
+  bool grow_to(std::size_t wanted) {
     if (wanted <= held_) return true;
     const std::size_t more = wanted - held_;
     const std::size_t share = wanted > small ? wanted - share_ : 0;
@@ -78,7 +85,6 @@ class HeldMemory {
     return true;
   }
 
- private:
   static constexpr std::size_t small = 256 << 10;  // not worth a lock
 
   MemoryBudget& budget_;

@@ -35,6 +35,8 @@ Awaitable<void> TranslatingSink::work(bool at_once, std::function<void()> what) 
 Awaitable<Result<void>> TranslatingSink::whole(const engine::AnswerStart& start, const ReplyBody& body,
                                                const engine::AnswerReport* report) {
   AnswerHead head = answer_head(start);
+  if (start.from.is_native)
+    co_return co_await send(std::move(head), start.from.head.header("content-type"), body.text);
   answer_.planned(start.trace);
   Result<std::string> made;
   std::function<void()> translating = [&] {
@@ -52,13 +54,15 @@ Awaitable<Result<void>> TranslatingSink::whole(const engine::AnswerStart& start,
 
 Awaitable<Result<void>> TranslatingSink::begin(const engine::AnswerStart& start) {
   AnswerHead head = answer_head(start);
-  head.content_type = answer_.stream_type();
+  is_native_ = start.from.is_native;
+  if (!is_native_) head.content_type = answer_.stream_type();
   head.headers.push_back({"Cache-Control", "no-cache"});
   answer_.planned(start.trace);
   co_return co_await reply_.head(head);
 }
 
 Awaitable<Result<void>> TranslatingSink::events(const AnswerEvents& events) {
+  if (is_native_) co_return co_await reply_.body(events.bytes);
   std::string out;
   taken_ += events.bytes.size();
   if (taken_ > manner_.longest_stream) {
@@ -75,6 +79,8 @@ Awaitable<Result<void>> TranslatingSink::end(const engine::AnswerEnd& end) {
   std::string out;
   std::function<void()> ending = [&] {
     if (end.broken != nullptr) return answer_.break_off(base::for_clients(end.broken->what), out);
+    if (is_native_ && !end.mark.empty()) return void(out = end.mark);
+    if (is_native_) return answer_.break_off("the reply of the server broke off before its end", out);
     if (end.report != nullptr) answer_.tell(*end.report);
     answer_.finish(!end.mark.empty(), out);
   };
@@ -85,6 +91,8 @@ Awaitable<Result<void>> TranslatingSink::end(const engine::AnswerEnd& end) {
 
 Awaitable<Result<void>> TranslatingSink::refused(const engine::AnswerStart& start, const ReplyBody& body) {
   AnswerHead head = answer_head(start);
+  if (start.from.is_native)
+    co_return co_await send(std::move(head), start.from.head.header("content-type"), body.text);
   std::string told = answer_.error(head.status, body.text, body.said);
   co_return co_await send(std::move(head), json_type, std::move(told));
 }

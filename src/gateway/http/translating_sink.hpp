@@ -1,4 +1,4 @@
-// Translates the engine's answer for a client of another API.
+// Translates the engine's answer for a client of another API, unless the server speaks that API too.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -65,7 +65,8 @@ class TranslatingSink final : public engine::AnswerSink {
   ClientReply& reply_;
   AnswerTranslator& answer_;
   Manner manner_;
-  std::size_t taken_ = 0;  // bytes
+  std::size_t taken_ = 0;   // bytes
+  bool is_native_ = false;  // the server speaks the client's API: its bytes go out as they are
 };
 
 // Runs the engine and translates its answer for the client. Fails only if nothing was sent to the client

@@ -89,7 +89,7 @@ class Translation {
   }
 
  private:
-  bool is_raw() const { return ask_.route == "/v1/completions"; }
+  bool is_raw() const { return ask_.kind == RequestKind::completion; }
   bool is_native() const { return target_.kind == ServerKind::ollama; }
   // Returns whether the server's chat template accepts variables.
   bool has_template() const {
@@ -97,7 +97,6 @@ class Translation {
   }
 
   Result<void> chat() {
-    ask_.route = "/v1/chat/completions";
     const Json& messages = member(from_, "messages");
     if (!messages.is_null() && !messages.is_array())
       return fail(Errc::bad_input, "messages is not a list of messages");
@@ -129,7 +128,6 @@ class Translation {
     ask_.only_loads = prompt.empty() && (images.is_null() || images.empty());
     if (ask_.only_loads) return {};
     if (raw) return raw_prompt(prompt, system, images);
-    ask_.route = "/v1/chat/completions";
     Json messages = Json::array();
     if (!system.empty()) messages.push_back({{"role", "system"}, {"content", system}});
     TRY(Json content, openai_content(prompt, images, ""));
@@ -146,7 +144,7 @@ class Translation {
           "to prompts. Use /api/chat, or use that server directly");
     if (!system.empty() || (images.is_array() && !images.empty()))
       return fail(Errc::bad_input, "raw is the whole prompt: it cannot be combined with system and images");
-    ask_.route = "/v1/completions";
+    ask_.kind = RequestKind::completion;
     to_["prompt"] = prompt;
     to_["max_tokens"] = without_limit;  // default; OpenAI's default would be 16
     return {};

@@ -22,8 +22,8 @@ struct OllamaTarget {
 };
 
 struct OllamaAsk {
-  std::string route;              // OpenAI's route
-  std::string body;               // for that route
+  RequestKind kind = RequestKind::chat;
+  std::string body;               // in OpenAI's form
   std::optional<Tokens> num_ctx;  // the window requested by the client
   bool stream = true;
   bool only_loads = false;         // no prompt: only load or unload the model

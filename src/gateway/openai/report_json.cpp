@@ -94,6 +94,14 @@ Json left_out(const Plan& plan) {
   return gone;
 }
 
+// Older turns that were found for the question.
+Json recalled_json(const Plan& plan) {
+  Json turns = Json::array();
+  for (const PlannedPiece& piece : plan.pieces)
+    if (piece.is_recalled) turns.push_back({{"id", piece.id}, {"tokens", piece.tokens}});
+  return turns;
+}
+
 Json summary_json(const PlannedSummary& summary) {
   return {{"id", summary.id},
           {"how", summary.how},
@@ -150,6 +158,7 @@ Json report_json(const AnswerReport& report) {
     json["fallback"] = {
         {"from", plan.fallback.from}, {"to", plan.fallback.to}, {"reason", plan.fallback.reason}};
   if (plan.summary) json["summary"] = summary_json(*plan.summary);
+  if (Json recalled = recalled_json(plan); !recalled.empty()) json["recalled"] = std::move(recalled);
   if (!trace.index.empty()) {
     json["index"] = trace.index;
     json["strategy"] = name_of(plan.strategy.strategy);

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "engine/response_chat.hpp"
+#include "chat/response_chat.hpp"
 #include "gateway/openai/responses_answer.hpp"
 
 namespace {
@@ -17,16 +17,16 @@ nlohmann::ordered_json opened(const nlohmann::ordered_json& request) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using Json = nlohmann::ordered_json;
-  namespace engine = plimsoll::engine;
+  namespace chat = plimsoll::chat;
   namespace gateway = plimsoll::gateway;
   if (size > 20'000) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const Json request = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (request.is_object()) {
     const auto input = request.find("input");
-    const Json items = engine::items_of_input(input == request.end() ? Json() : *input);
-    (void)engine::beyond_a_chat(request, items);
-    if (!engine::chat_of_response(request, items)["messages"].is_array()) std::abort();
+    const Json items = chat::items_of_input(input == request.end() ? Json() : *input);
+    (void)chat::beyond_a_chat(request, items);
+    if (!chat::chat_of_response(request, items)["messages"].is_array()) std::abort();
   }
   gateway::ResponsesAnswer stream(opened(request.is_object() ? request : Json::object()), nullptr);
   std::string events;

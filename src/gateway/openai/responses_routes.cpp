@@ -9,7 +9,7 @@
 #include "base/json/parse_json.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
-#include "engine/response_chat.hpp"
+#include "chat/response_chat.hpp"
 #include "gateway/api.hpp"
 #include "gateway/openai/responses_answer.hpp"
 
@@ -132,9 +132,9 @@ std::optional<std::size_t> ResponsesRoutes::native_server(const Json& request) c
 Result<ResponsesRoutes::Prepared> ResponsesRoutes::prepare(const ClientRequest& request, bool as_chat) const {
   Prepared out;
   TRY(const Json asked, read_object(request.body));
-  const Json own = engine::items_of_input(member(asked, "input"));
+  const Json own = chat::items_of_input(member(asked, "input"));
   const std::string previous = text_in(asked, "previous_response_id");
-  out.beyond = engine::beyond_a_chat(asked, own);
+  out.beyond = chat::beyond_a_chat(asked, own);
   out.has_previous = !previous.empty();
   if (!as_chat) out.native = native_server(asked);
   Conversation before;
@@ -154,7 +154,7 @@ Result<ResponsesRoutes::Prepared> ResponsesRoutes::prepare(const ClientRequest& 
   out.opening = ResponsesAnswer::opening(asked, out.id);
   out.items = base::json_text(own);
   for (const Json& item : own) before.items.push_back(item);
-  Json chat = engine::chat_of_response(asked, before.items);
+  Json chat = chat::chat_of_response(asked, before.items);
   // The summaries of a conversation are found again by its name; one that is not kept has none.
   Json& wishes = chat["plimsoll"];
   if (wishes.is_null()) wishes = Json::object();
@@ -169,7 +169,7 @@ Awaitable<bool> ResponsesRoutes::ask_natively(Call call, const Prepared& prepare
   ProbedReply probed(call.reply);
   engine::Ask ask;
   ask.caller = call.request.caller;
-  ask.route = "/v1/responses";
+  ask.kind = RequestKind::response;
   ask.body = call.request.body;
   std::string trace = new_trace_id();
   OpenAiAnswer answer(probed);

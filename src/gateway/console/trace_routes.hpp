@@ -1,0 +1,32 @@
+// Traces over HTTP, each client's own: a list, one in full, and requests as they happen.
+#pragma once
+
+#include "gateway/router.hpp"
+
+namespace plimsoll::gateway {
+
+class TraceRoutes {
+ public:
+  // All outlive the routes. `feed` null: nobody can watch; `gate` null: everybody may come in.
+  TraceRoutes(TraceStore* traces, engine::TraceFeed* feed, Gate* gate)
+      : traces_(traces), feed_(feed), gate_(gate) {}
+
+  void add_routes(Router& router) const;
+
+ private:
+  // These two block.
+  Result<JsonAnswer> list(const ClientRequest& request, const std::string& id, Deadline deadline) const;
+  Result<JsonAnswer> show(const ClientRequest& request, const std::string& id, Deadline deadline) const;
+  Awaitable<void> stream(Call call) const;
+  bool may_still_watch(const ClientRequest& request) const;
+
+  TraceStore* traces_;
+  engine::TraceFeed* feed_;
+  Gate* gate_;
+};
+
+// Reads a whole number from a query. bad_input: it is none, or out of the bounds.
+Result<std::int64_t> whole_in(std::string_view query, std::string_view name, std::int64_t usual,
+                              std::int64_t least, std::int64_t most);
+
+}  // namespace plimsoll::gateway

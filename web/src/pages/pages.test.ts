@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { sessionsOf } from "./conversation";
+import { driftOf } from "./models";
+import { bodyOf } from "./playground";
+import { grouped } from "./usage";
+import type { TraceSummary } from "../api/types";
+
+describe("grouped", () => {
+  it("counts requests once and tokens by section", () => {
+    const row = (group: string, section: string, tokens: number, requests: number) => ({ group, section, tokens, requests });
+    const [one] = grouped([row("m", "", 0, 3), row("m", "history", 100, 2), row("m", "answer", 30, 3), row("m", "thinking", 5, 1)]);
+    expect(one).toMatchObject({ name: "m", requests: 3, read: 100, written: 35 });
+  });
+});
+
+describe("driftOf", () => {
+  it("has the newest of each model last, and no requests without usage", () => {
+    const trace = (model: string, drift: number | null) => ({ model, drift }) as TraceSummary;
+    const drift = driftOf([trace("a", 3), trace("b", 0), trace("a", null), trace("a", -1)]);
+    expect([...drift]).toEqual([
+      ["a", [-1, 3]],
+      ["b", [0]],
+    ]);
+  });
+});
+
+describe("sessionsOf", () => {
+  it("groups requests that name a session", () => {
+    const trace = (id: string, session: string) => ({ id, session }) as TraceSummary;
+    const sessions = sessionsOf([trace("3", "a"), trace("2", ""), trace("1", "a")]);
+    expect(sessions).toEqual([{ name: "a", turns: [trace("3", "a"), trace("1", "a")] }]);
+  });
+});
+
+describe("bodyOf", () => {
+  const plain = { model: "m", index: "", policy: "", strategy: "RAG", order: "best-last", budget: "300", maxTokens: "", check: true, memory: false };
+  it("asks for documents only with an index", () => {
+    expect(bodyOf(plain, [], "s")).toEqual({ model: "m", messages: [], plimsoll: { explain: true, session: "s" } });
+    expect(bodyOf({ ...plain, index: "i", maxTokens: "50" }, [], "s")).toEqual({
+      model: "m",
+      messages: [],
+      max_tokens: 50,
+      index_name: "i",
+      plimsoll: { explain: true, session: "s", strategy: "RAG", order: "best-last", budget: 300, check: true },
+    });
+  });
+});
