@@ -1,7 +1,7 @@
 # The front door. `make` alone says what there is; every target does the set-up that it needs.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo serve test test-full test-live bench bench-count bench-plan bench-search bench-evidence bench-cutoff bench-grounding bench-ingest bench-gateway bench-kaito bench-embedded fuzz lint format vectors package install clean
+.PHONY: help build demo serve web test test-full test-live bench bench-count bench-plan bench-search bench-evidence bench-graph bench-parts bench-languages bench-cutoff bench-grounding bench-turns bench-ingest bench-gateway bench-kaito bench-embedded fuzz lint format vectors package install clean
 
 PREFIX ?= /usr/local
 # How long `make fuzz` gives each target.
@@ -19,6 +19,7 @@ help:
 	@echo '  make demo         count these documents, plan a request, index the manual and ask it a question'
 	@echo '                    MODEL=qwen2.5-coder-1.5b-instruct downloads a better model (1.1 GB) and asks that'
 	@echo '  make serve        run the gateway'
+	@echo '  make web          build the web console into web/dist, which is committed'
 	@echo
 	@echo '  make test         unit tests, the same under sanitizers, the commands of the docs, layout and layers'
 	@echo '  make test-full    and clang-tidy, 200 kills, ThreadSanitizer, the gateway under sanitizers and 100,000 requests, fuzzing, aarch64'
@@ -31,8 +32,12 @@ help:
 	@echo '  make bench-plan   planning: pieces counted before, a request from its text, a window from the cache'
 	@echo '  make bench-search searching, side by side with tantivy, and vectors by the 100,000 and the million'
 	@echo '  make bench-evidence  evidence found within budgets of tokens; EVIDENCE_DATA=FOLDER has the questions'
+	@echo '  make bench-graph  questions that need two documents; TWOHOP_DATA=FOLDER and EVIDENCE_DATA=FOLDER have them'
+	@echo '  make bench-parts  questions of several parts; EVIDENCE_DATA likewise'
+	@echo '  make bench-languages  sections of one book in eight languages, by their headings'
 	@echo '  make bench-cutoff  evidence kept against tokens sent where a request names no budget; EVIDENCE_DATA likewise'
 	@echo '  make bench-grounding  the check of answers, and answers with the evidence; EVIDENCE_DATA likewise'
+	@echo '  make bench-turns  turns of long conversations found again, side by side with plain BM25'
 	@echo '  make bench-ingest documents into an index, side by side with the same model in Python'
 	@echo '  make bench-gateway   the gateway, side by side with nginx and LiteLLM'"'"'s proxy, before one upstream'
 	@echo '  make bench-kaito  the workload of KAITO RAGEngine, beside what was recorded of it'
@@ -45,11 +50,14 @@ help:
 	@echo
 	@echo 'Start with `make build`, then `make demo`. CONTRIBUTING.md says how to go on.'
 
+# Vocabularies and weights are fetched while the compiler works.
 build:
-	@tools/setup build assets
+	@tools/setup build sources
 	@cmake --preset release --log-level=WARNING
-	@[ -e $(PLIMSOLL) ] || echo 'Compiling the program: about 6 minutes on two cores the first time.'
-	@cmake --build build --target plimsoll
+	@[ -e $(PLIMSOLL) ] || echo 'Compiling the program: about 6 minutes on two cores the first time. Vocabularies and weights come meanwhile (build/assets.log).'
+	@tools/setup assets > build/assets.log 2>&1 & fetching=$$!; \
+	cmake --build build --target plimsoll; built=$$?; \
+	wait $$fetching || { cat build/assets.log >&2; exit 1; }; exit $$built
 	@$(PLIMSOLL) tokenizers --compile
 
 demo: build
@@ -68,6 +76,10 @@ demo: build
 
 serve: build
 	@exec $(PLIMSOLL) serve
+
+web:
+	@tools/setup web
+	@python3 tools/web.py build
 
 test: build
 	@tools/setup test
@@ -120,11 +132,28 @@ bench-search: build
 bench-evidence: build
 	@python3 bench/bench_evidence.py
 
+bench-graph: build
+	@cmake --preset release -B build/bench --log-level=WARNING -DPLIMSOLL_BENCHES=ON -DPLIMSOLL_TESTS=OFF \
+	  -DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$(CURDIR)/build/bench
+	@cmake --build build/bench --target graph_timer
+	@python3 bench/bench_graph.py
+
+bench-parts: build
+	@python3 bench/bench_parts.py
+
+bench-languages: build
+	@tools/setup bench-languages
+	@python3 bench/bench_languages.py --no-embedder
+
 bench-cutoff: build
 	@python3 bench/bench_cutoff.py
 
 bench-grounding: build
 	@python3 bench/bench_grounding.py
+
+bench-turns: build
+	@tools/setup bench-turns
+	@python3 bench/bench_turns.py
 
 bench-ingest: build
 	@tools/setup bench

@@ -7,7 +7,7 @@ add_library(plimsoll_core INTERFACE)
 add_library(plimsoll::core ALIAS plimsoll_core)
 target_link_libraries(plimsoll_core INTERFACE plimsoll::engine plimsoll::grounding)
 
-set(INSTALLED api core base count window strategy budget grounding render retrieve ledger models engine jinja)
+set(INSTALLED api core base count window strategy budget grounding render retrieve ledger chat models engine jinja)
 foreach(NAME ${INSTALLED})
   set_target_properties(plimsoll_${NAME} PROPERTIES EXPORT_NAME ${NAME})
   list(APPEND INSTALLED_TARGETS plimsoll_${NAME})

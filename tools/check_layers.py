@@ -4,7 +4,7 @@
 
 A room includes itself and lower ranks. Rooms of equal rank are strangers. Adapters see the ports and base
 alone, and not each other. Of adapters and gateway only apps sees both. Pure rooms do no I/O and read no
-clock. docs/architecture.md gives the reasons.
+clock. The engine knows no HTTP and no field of a provider's format. docs/architecture.md gives the reasons.
 """
 
 import re
@@ -26,6 +26,7 @@ RANKS = {
     "grounding": 3,
     "ledger": 3,
     "ingest": 3,
+    "chat": 4,
     "models": 4,
     "library": 4,
     "conversation": 4,
@@ -35,7 +36,7 @@ RANKS = {
     "gateway": 7,
     "apps": 8,
 }
-PURE = {"count", "window", "strategy", "budget", "render", "grounding", "ledger"}
+PURE = {"count", "window", "strategy", "budget", "render", "grounding", "ledger", "chat"}
 MOST_HEADERS = 25
 
 BEAST_ROOMS = {"gateway", "adapters"}
@@ -46,6 +47,10 @@ ASIO_FOR_PORTS = "boost/asio/awaitable.hpp"
 IO_HEADERS = re.compile(r"fstream|iostream|fcntl\.h|unistd\.h|netdb\.h|poll\.h|sys/(socket|mman|stat|epoll)\.h"
                         r"|(netinet|arpa)/.*")
 IO_CALLS = re.compile(r"::now\s*\(|(?<![\w.>:])(?:std::)?(?:fopen|getenv|time)\s*\(")
+# What belongs to adapters and the gateway, in code and comments of the engine: HTTP's words, and fields of providers' formats.
+OF_HTTP = re.compile(r"status|header", re.I)
+OF_PROVIDERS = re.compile(r"\b(?:choices|completion_tokens|delta|done_reason|eval_count|keep_alive|num_ctx|num_predict|prompt_eval_count"
+                          r"|prompt_tokens|source_nodes|stop_reason|stop_sequences|stream_options|tool_use)\b")
 NOT_SHIPPED = re.compile(r"_(test|bench|fuzz)\.[ch]pp$|^testing")
 
 # Comments and literals, so that neither is taken for code. Raw strings first: they may hold the others.
@@ -154,6 +159,12 @@ def check_file(root, file, problems, known):
             why = outside_objection(here.room, name, shipped)
             if why:
                 problems.append(f"{where}:{line}: {here} may not include <{name}>: {why}")
+    if here.room == "engine" and shipped:
+        whole = file.read_text(errors="replace")
+        for kind, words in (("HTTP", OF_HTTP), ("a provider's format", OF_PROVIDERS)):
+            for match in words.finditer(whole):
+                line = whole.count("\n", 0, match.start()) + 1
+                problems.append(f"{where}:{line}: the engine does not know {kind}: `{match[0]}`")
     if here.room in PURE and shipped:
         code = without_literals(text)
         for match in IO_CALLS.finditer(code):

@@ -159,6 +159,21 @@ def preset(name):
     return run
 
 
+def web(step):
+    """The console: types, components, and the pages in a browser before the real gateway."""
+    for what in ("check", "test", "browser"):
+        status, output = step.run([sys.executable, "tools/web.py", what], check=False)
+        counts = {word: int(number) for number, word in re.findall(r"^\s*(?:Tests\s+)?(\d+) (passed|failed)", plain(output), re.M)}
+        failed = counts.get("failed", 0)
+        step.passed += counts.get("passed", 0) + (what == "check" and status == 0)
+        step.failed += failed or (1 if status else 0)
+
+
+def plain(text):
+    """Without a terminal's colours."""
+    return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text)
+
+
 def release(step):
     ctest(step, BUILD)
 
@@ -210,6 +225,7 @@ STEPS = {
     "layers": ("who includes whom", lint("layers")),
     "unit": ("unit tests", release),
     "python": ("set-up, command line and docs", python_tests),
+    "web": ("the web console, in a browser", web),
     "asan": ("unit tests under AddressSanitizer and UBSan", preset("asan")),
     "tidy": ("likely mistakes", lint("tidy")),
     "crash": ("a writer killed 200 times, and its power cut 800 times", crash),
@@ -224,7 +240,7 @@ STEPS = {
     "fuzz": ("fuzzers", fuzz),
     "aarch64": ("unit tests on aarch64", aarch64),
 }
-QUICK = ["format", "layers", "unit", "python", "asan"]
+QUICK = ["format", "layers", "unit", "python", "web", "asan"]
 SETS = {"quick": QUICK, "full": [*QUICK, "tidy", "crash", "damage", "tsan", "http-asan", "http-tsan", "soak", "kills", "neighbours", "fuzz", "aarch64"]}
 
 

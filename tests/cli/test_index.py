@@ -195,7 +195,7 @@ class Index(InAFolder):
             connection.executescript("ALTER TABLE documents DROP COLUMN file_path; "
                                      "ALTER TABLE documents DROP COLUMN file_root; DROP TABLE forget_orders; "
                                      "DROP TRIGGER trace_share_added; DROP TRIGGER trace_share_changed; DROP TRIGGER trace_share_removed; "
-                                     "DROP TABLE trace_shares; PRAGMA user_version = 7;")
+                                     "DROP TABLE trace_shares; DROP TRIGGER session_vectors_removed; DROP TABLE turn_vectors; PRAGMA user_version = 7;")
         (self.folder / "docs/old.md").unlink()
         again = self.as_json("index", "add", "ship", "docs", "--prune")
         self.assertEqual((again["added"], again["updated"], again["unchanged"], again["removed"]), (0, 0, 1, 0))
@@ -364,7 +364,7 @@ class Index(InAFolder):
         self.assertTrue(self.as_json("index", "verify", "ship")["sound"])
         stored = self.as_json("index", "show", "ship")["documents"]
         self.assertGreater(stored, 0)
-        self.assertIn(f"the {stored} documents stored so far are kept", said)
+        self.assertIn(f"the {stored:,} documents stored so far are kept", said)
         self.assertLess(stored, 3_000)
         shutil.rmtree(self.folder / "many")
         self.write("many/0.txt", "Entry 0, new.\n")

@@ -4,6 +4,7 @@ What it does is chosen by what stands before the slash in the model's name, as i
 """
 
 import json
+import re
 
 from upstream import Upstream
 
@@ -19,7 +20,7 @@ def problem_in(body):
     if thinking.get("budget_tokens", 0) >= body["max_tokens"]:
         return "`max_tokens` must be greater than `thinking.budget_tokens`"
     known = {"model", "max_tokens", "system", "messages", "tools", "tool_choice", "stop_sequences", "temperature", "top_p",
-             "top_k", "metadata", "thinking", "stream", "cache_control"}
+             "top_k", "metadata", "thinking", "stream", "cache_control", "container", "service_tier"}
     if extra := set(body) - known:
         return f"{sorted(extra)[0]}: Extra inputs are not permitted"
     before, open_calls = None, set()
@@ -54,7 +55,7 @@ class MessagesServer(Upstream):
 
     def is_known(self, request):
         headers = request.headers
-        return (headers.get("x-api-key") == KEY and headers.get("anthropic-version") == "2023-06-01"
+        return (headers.get("x-api-key") == KEY and re.fullmatch(r"\d{4}-\d\d-\d\d", headers.get("anthropic-version", ""))
                 and "authorization" not in headers)
 
     async def answer_get(self, request, writer):
@@ -124,7 +125,7 @@ class MessagesServer(Upstream):
                 await self.typed_event(request, writer, event)
             return await self.end_events(writer)
         blocks, reason = self.blocks(body)
-        return await self.plain(request, writer, {
+        return await self.plain(request, writer, headers="Request-Id: req_1\r\n", body={
             "id": "msg_1", "type": "message", "role": "assistant", "model": body["model"], "content": blocks, "stop_reason": reason,
             "stop_sequence": None, "usage": self.usage_told | {"output_tokens": 3}})
 

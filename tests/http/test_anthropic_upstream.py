@@ -185,7 +185,50 @@ class OtherForms(WithServer):
             self.assertEqual("".join(delta.get("thinking", "") for delta in deltas), "How deep is deep?")
             self.assertEqual("".join(delta.get("signature", "") for delta in deltas), SIGNATURE)
             self.assertEqual("".join(delta.get("text", "") for delta in deltas), self.server.text)
-            self.assertEqual(events[-2]["usage"], self.server.usage_told | {"output_tokens": 3})
+            self.assertEqual(events[-2]["usage"], {"output_tokens": 3})  # as the server tells it
+
+    def native(self, body, status=200, **headers):
+        """A request with white space that no writer of ours makes, sent as it is."""
+        text = json.dumps(body, indent=3).encode()
+        reply = self.gateway.ask(MESSAGES, text, headers={"anthropic-version": "2026-10-21"} | headers)
+        self.assertEqual(reply.status, status, reply.body)
+        return text, reply, self.server.to(MESSAGES)[-1] if self.server.to(MESSAGES) else None
+
+    def test_messages_pass_through_byte_for_byte_where_nothing_is_changed(self):
+        plain = {"model": MODEL, "max_tokens": 2000, "service_tier": "auto", "messages": user("How deep?")}
+        for stream in (False, True):
+            text, reply, asked = self.native(plain | {"stream": stream} | THINKING, **{"anthropic-beta": "context-1m-2025-08-07"})
+            self.assertEqual((asked.body, asked.headers["anthropic-beta"]), (text, "context-1m-2025-08-07"))
+            self.assertEqual(asked.headers["anthropic-version"], "2026-10-21")
+            self.assertEqual(reply.body, asked.sent)
+            self.assertEqual(reply.headers["content-type"], "text/event-stream" if stream else "application/json")
+            trace = self.gateway.inspect(reply.headers["x-plimsoll-trace"])
+            self.assertEqual((trace["usage"]["input"], trace["usage"]["answer"], trace["usage"]["cached"], trace["finish_reason"]),
+                             (21, 3, 10, "stop"))
+        self.assertEqual(self.native(plain)[1].headers["request-id"], "req_1")
+
+    def test_what_only_the_server_knows_reaches_it_unchanged_or_not_at_all(self):
+        search = {"type": "web_search_20250305", "name": "web_search"}
+        link = {"type": "document", "source": {"type": "url", "url": "https://example.org/a.pdf"}}
+        beyond = {"model": MODEL, "max_tokens": 100, "container": {"id": "c1"}, "tools": [search],
+                  "messages": [{"role": "user", "content": [link, {"type": "text", "text": "What does it say?"}]}]}
+        text, reply, asked = self.native(beyond)
+        self.assertEqual((asked.body, reply.body), (text, asked.sent))
+        self.assertGreater(self.ask(MESSAGES + "/count_tokens", beyond).json["input_tokens"], 10)
+        self.server.clear()
+        long = {"messages": [*long_history(400)[:-1], *beyond["messages"]]}
+        for changed in ({"plimsoll": {"explain": True}}, {"max_tokens": 100_000}, long):
+            _, reply, asked = self.native(beyond | changed, status=400)
+            self.assertIn("container", reply.json["error"]["message"])
+            self.assertIsNone(asked)
+
+    def test_messages_are_translated_where_the_plan_changes_them(self):
+        body = {"model": MODEL, "max_tokens": 100, "messages": user("How deep?"), "plimsoll": {"explain": True}}
+        _, reply, asked = self.native(body)
+        self.assertNotIn("plimsoll", asked.json)
+        self.assertEqual(reply.json["plimsoll"]["model"], MODEL)
+        _, reply, asked = self.native(body | {"max_tokens": 100_000, "plimsoll": {}})
+        self.assertLess(asked.json["max_tokens"], 8192)
 
     def test_another_server_that_answers_in_its_place_gets_none_of_its_fields(self):
         with Upstream({"gpt-4o": 8192}) as other, serving(self.named, other, environment=self.key) as gateway:

@@ -55,6 +55,10 @@ class Answers(WithDocuments):
         nodes = body["source_nodes"]
         self.assertEqual(nodes[0]["text"].strip(), TOWER)
         self.assertLess(nodes[0]["score"], 0.05)  # vectors are kept in eight bits
+        trace = self.gateway.inspect(reply.headers["x-plimsoll-trace"])
+        names = {one["document"].rpartition("/")[2] for one in trace["left_out"]}
+        self.assertEqual((names, trace["left_out_documents"]), ({"cats.txt", "plants.txt"}, 2))
+        self.assertTrue(all("relevance" in one["reason"] for one in trace["left_out"]))
         self.assertEqual([node["score"] for node in nodes], sorted(node["score"] for node in nodes))
         for key in ("doc_id", "node_id", "metadata"):
             self.assertIn(key, nodes[0])
@@ -311,6 +315,25 @@ class Grants(WithDocuments):
         for n in range(6):
             self.assertIn(f"Item {n}-89 of", text)
         self.assertEqual(len(reply.ours["passages"]), 6)
+
+    def test_a_strategy_that_is_asked_for_is_what_is_sent(self):
+        question = "Which items are kept in room 3 of hall 2?"
+        sent = {}
+        for name in ("STUFF", "HYBRID", "RAG", "RAG+GRAPH"):
+            budget = {"budget": 6_000} if name == "HYBRID" else {}  # a document has 2,200 tokens, and may take half
+            reply = self.rag(question, index="six", plimsoll={"strategy": name, "explain": True} | budget)
+            self.assertEqual(reply.ours["strategy"], name)
+            whole = [n for n in range(6) if all(f"Item {n}-{row} of" in self.upstream.last().json["messages"][-1]["content"]
+                                                for row in range(90))]
+            sent[name] = (len(whole), len(reply.ours["passages"]))
+            self.assertIn(f"The request asks for {name}", reply.ours["plan"]["strategy"]["reasoning"])
+        self.assertEqual(sent["STUFF"], (6, 6))
+        self.assertEqual(sent["HYBRID"][0], 1)
+        self.assertGreater(sent["HYBRID"][1], 1)
+        self.assertEqual((sent["RAG"][0], sent["RAG+GRAPH"][0]), (0, 0))
+        refused = self.rag(question, index="six", plimsoll={"strategy": "PASTE"})
+        self.assertEqual(refused.status, 400)
+        self.assertIn("STUFF, HYBRID, RAG, RAG+GRAPH", refused.json["error"]["message"])
 
     def test_what_is_asked_of_all_documents_gets_all_of_them(self):
         for question in ("Summarise everything", "Summarize the documents", "What are the main topics of this collection?"):

@@ -4,11 +4,14 @@
 """
 
 import concurrent.futures
+import contextlib
 import json
 import re
+import sqlite3
 import time
 import unittest
 
+from chat import ChatWithDocuments
 from conversation import Talk, Writer, sent_text
 from gateway import PATIENCE, SLOW, Gateway, WithGateway, long_history, serving, user
 
@@ -48,7 +51,7 @@ class WithWriter(WithGateway):
         self.assertEqual(len(sent), len(kept))
         for index, one in zip(kept, sent):
             if one != messages[index]:
-                self.assertIn("<summary>", one["content"])
+                self.assertRegex(one["content"], "<summary>|<earlier>")
                 self.assertIn(messages[index]["content"], one["content"])
 
 
@@ -275,6 +278,85 @@ class ByNoModel(WithWriter):
             self.assertIn(why, said[0])
             self.assertIn("My berth is number 4417 in Bergen.", self.upstream.chats[-1]["messages"][0]["content"])
             self.assert_nothing_is_lost(messages, reply.ours, self.upstream.chats[-1]["messages"])
+
+
+class TurnsThatLeftTheWindow(ChatWithDocuments):
+    MODELS = {"gpt-4o": 4096}
+    FACT = "By the way, my sister Ingrid keeps bees in Tromso."
+    QUESTION = "Where does Ingrid keep her bees?"
+
+    def store(self):
+        return sqlite3.connect(self.gateway.folder / "store.db", timeout=PATIENCE)
+
+    def fill(self, session, turns, told_at=None):
+        """Writes a session of so many turns into the store, one an hour; the fact is told in turn `told_at`."""
+        now = int(time.time() * 1000)
+        talk, said = Talk(5), []
+        for number in range(1, turns + 1):
+            at = now - (turns - number + 1) * 3_600_000
+            said += [("user", at, self.FACT if number == told_at else talk.question()), ("assistant", at + 1, talk.answer())]
+        with contextlib.closing(self.store()) as store, store:
+            made = store.execute("INSERT INTO sessions (owner, name, created_ms, updated_ms, turns, bytes) VALUES ('local', ?, ?, ?, ?, ?)",
+                                 (session, now, now, len(said), sum(len(text) for _, _, text in said)))
+            store.executemany("INSERT INTO turns (session_id, owner, role, at_ms, trace, collection, model, text) "
+                              "VALUES (?, 'local', ?, ?, '', 'IDX', 'gpt-4o', ?)", [(made.lastrowid, *one) for one in said])
+
+    def vectors_of(self, session):
+        with contextlib.closing(self.store()) as store:
+            return store.execute("SELECT count(*) FROM turn_vectors WHERE owner = 'local' AND session = ?", (session,)).fetchone()[0]
+
+    def test_a_session_of_2000_turns_answers_about_turn_12(self):
+        self.fill("long", 2000, told_at=12)
+        body = self.good(self.say(self.QUESTION, session_id="long"))
+        asked = self.upstream.last().json["messages"][-1]["content"]
+        self.assertRegex(asked, r"<earlier>\n(.*\n)*\[12, \d{4}-\d\d-\d\d\] user: " + re.escape(self.FACT))
+        self.assertTrue(asked.endswith(self.QUESTION))
+        ours = body["plimsoll"]
+        self.assertIn("turn:12:user", [one["id"] for one in ours["recalled"]])
+        self.assertTrue(any("older turns that do not fit were found" in one for one in ours["warnings"]))
+        self.assertLessEqual(ours["input_tokens"] + ours["answer_tokens"] + ours["margin"], 4096)
+        trace = self.gateway.inspect(body["trace_id"])
+        piece = next(one for one in trace["plan"]["pieces"] if one["id"] == "turn:12:user")
+        self.assertEqual((piece["section"], piece["fate"]), ("history", "kept"))
+        # The turn that was just said is kept as it was said.
+        self.assertEqual(self.said("long")[-2:], [("user", self.QUESTION), ("assistant", self.upstream.text)])
+
+    def test_what_was_indexed_is_forgotten_with_the_session(self):
+        self.fill("gone", 200, told_at=3)
+        self.good(self.say(self.QUESTION, session_id="gone"))
+        self.assertGreater(self.vectors_of("gone"), 20)
+        self.assertEqual(self.gateway.ask("/chat/sessions/gone", method="DELETE").status, 200)
+        self.assertEqual(self.vectors_of("gone"), 0)
+        body = self.good(self.say(self.QUESTION, session_id="gone"))
+        self.assertNotIn("recalled", body["plimsoll"])
+        self.assertNotIn("Tromso", self.upstream.last().body.decode())
+
+    def test_another_session_does_not_have_it(self):
+        self.fill("mine", 200, told_at=3)
+        self.fill("other", 200)
+        self.good(self.say(self.QUESTION, session_id="other"))
+        self.assertNotIn("Tromso", self.upstream.last().body.decode())
+        self.good(self.say(self.QUESTION, session_id="mine"))
+        self.assertIn("Tromso", self.upstream.last().body.decode())
+
+    def test_a_client_that_sends_its_history_names_a_session_or_asks_for_it(self):
+        talk = Talk(6)
+        messages = [message for number in range(300) for message in
+                    (*user(self.FACT if number == 11 else talk.question()), {"role": "assistant", "content": talk.answer()})]
+        for ours, found in (({"session": "own"}, True), ({"recall": True}, True), ({}, False), ({"session": "own", "recall": False}, False)):
+            reply = self.gateway.chat("gpt-4o", messages + user(self.QUESTION), max_tokens=200, plimsoll={"compress": False} | ours)
+            self.assertEqual(reply.status, 200, reply.body)
+            self.assertEqual("turn:12:user" in [one["id"] for one in reply.ours.get("recalled", [])], found, ours)
+            self.assertEqual(self.FACT in self.upstream.last().json["messages"][-1]["content"], found)
+
+    def test_it_can_be_turned_off(self):
+        with serving(self.upstream, recall_turns=False) as gateway:
+            talk = Talk(6)
+            messages = [message for _ in range(300) for message in (*user(talk.question()), {"role": "assistant", "content": talk.answer()})]
+            reply = gateway.chat("gpt-4o", [*user(self.FACT), {"role": "assistant", "content": "Aye."}, *messages, *user(self.QUESTION)],
+                                 max_tokens=200, plimsoll={"session": "s", "compress": False})
+            self.assertNotIn("recalled", reply.ours)
+            self.assertNotIn("Tromso", self.upstream.last().body.decode())
 
 
 class RandomConversations(WithWriter):

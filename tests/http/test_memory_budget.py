@@ -106,6 +106,27 @@ class Budget(WithGateway):
                 for line in lines:
                     line.close()
 
+    def test_answers_that_clients_do_not_read_are_counted(self):
+        with serving(self.upstream, max_memory=100 * MB) as gateway:
+            self.addCleanup(setattr, self.upstream, "text", self.upstream.text)
+            self.upstream.text = "x" * (20 * MB)  # more than the system's buffers take
+            request = http_request({"model": "gpt-4o", "messages": user("Ahoy")})
+            lines = [gateway.dial(request) for _ in range(2)]
+            try:
+                for line in lines:
+                    self.assertIn(b"200 OK", line.recv(64))  # 40 MB each, of 100
+                reply = gateway.ask(CHAT, {"model": "gpt-4o", "messages": user("Ahoy")})
+                self.assert_error(reply, 503, None, "max_memory", "40.0 MB", "retry in 2 s")
+                self.assertEqual(reply.headers["retry-after"], "2")
+                self.upstream.text = "Aye aye, sir."
+                self.assertEqual(gateway.ask(CHAT, {"model": "gpt-4o", "messages": user("Ahoy")}).status, 200)
+                self.upstream.text = "x" * (20 * MB)
+            finally:
+                for line in lines:
+                    line.close()
+            wait_for(lambda: gateway.ask(CHAT, {"model": "gpt-4o", "messages": user("Ahoy")}).status == 200,
+                     "the memory of answers whose clients left")
+
     def test_a_length_alone_takes_nothing(self):
         head = f"POST {CHAT} HTTP/1.1\r\nHost: x\r\nContent-Length: {2 * MB}\r\n\r\n".encode()
         lines = [self.gateway.dial(head) for _ in range(20)]

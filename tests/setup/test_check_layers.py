@@ -75,6 +75,16 @@ class Layers(unittest.TestCase):
         self.write("src/adapters/ollama/chat.cpp", '#include "adapters/openai/chat.hpp"\n')
         self.assert_said("adapters/ollama (rank 4) may not include adapters/openai")
 
+    def test_the_engine_knows_no_http_and_no_provider(self):
+        self.write("src/engine/send.cpp", "int code = reply.status;\n")
+        self.assert_only("src/engine/send.cpp:1: the engine does not know HTTP: `status`")
+        self.write("src/engine/send.cpp", '// Reads a Header.\nconst char* key = "num_ctx";\n')
+        self.assertEqual(self.problems(), ["src/engine/send.cpp:1: the engine does not know HTTP: `Header`",
+                                           "src/engine/send.cpp:2: the engine does not know a provider's format: `num_ctx`"])
+        self.write("src/engine/send.cpp", "int code = number_of(info.code);\n")
+        self.write("src/engine/send_test.cpp", "int status = 200;\n")
+        self.assert_only()
+
     def test_an_adapter_sees_itself(self):
         self.write("src/adapters/ollama/chat.hpp", "#pragma once\n")
         self.write("src/adapters/ollama/chat.cpp", '#include "adapters/ollama/chat.hpp"\n')

@@ -258,7 +258,7 @@ class CommandLine(unittest.TestCase):
         with tempfile.TemporaryDirectory() as cache:
             done = self.run_setup("vocabularies", cache=cache)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("no group is called 'vocabularies'; there are build, assets", done.stderr)
+        self.assertIn("no group is called 'vocabularies'; there are build, sources, assets", done.stderr)
 
 
 class Manifest(unittest.TestCase):
@@ -291,6 +291,15 @@ class Manifest(unittest.TestCase):
             intel = {one.name: one for one in setup.read_manifest()}
         self.assertEqual(arm.keys(), intel.keys())
         self.assertNotEqual(arm["onnxruntime"].files[0].sha256, intel["onnxruntime"].files[0].sha256)
+
+    def test_every_asset_comes_with_assets_and_what_is_compiled_with_sources_alone(self):
+        with tempfile.TemporaryDirectory() as store, mock.patch.object(setup, "apt_missing", return_value=[]):
+            absent = {names: {one.name for one in setup.missing_of(setup.with_also([names]), self.assets, Path(store))[2]}
+                      for names in ("sources", "assets")}
+        self.assertEqual(absent["assets"], {one.name for one in self.assets if not one.group})
+        self.assertLess(absent["sources"], absent["assets"])
+        self.assertLessEqual({"llama.cpp", "jinja", "onnxruntime"}, absent["sources"])
+        self.assertNotIn("smollm2", absent["sources"])
 
     def test_maven_is_installed_only_where_something_is_to_come_from_it(self):
         asked = []

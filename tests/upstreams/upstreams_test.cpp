@@ -25,7 +25,6 @@ Deadline soon() {
 
 UpstreamRequest chat() {
   UpstreamRequest request;
-  request.route = "/v1/chat/completions";
   request.model = "m";
   request.body = R"({"model":"m","messages":[{"role":"user","content":"hi"}],"stream":true})";
   request.stream = true;

@@ -15,6 +15,7 @@
 #include "base/text/text.hpp"
 #include "base/translated_reply.hpp"
 #include "base/try.hpp"
+#include "chat/chat_request.hpp"
 #include "engine/evidence/follow_up.hpp"
 #include "gateway/api.hpp"
 #include "gateway/http/server_thread.hpp"
@@ -256,7 +257,8 @@ Result<Spoken> Conversation::quote(Json request, const std::string& question) {
   if (spoken->sources.empty() || open_indexes == nullptr || !spoken->nothing_near.empty()) return spoken;
   TRY(const auto loaded, open_indexes->take(engine::Caller{}.indexes, index));
   retrieve::GatherOptions options;
-  if (const auto parts = engine::read_parts(body)) {
+  options.links = false;  // a quote has to answer by itself; linked sentences only add to another one
+  if (const auto parts = chat::read_chat(body)) {
     engine::FollowUp before = engine::earlier_words(*parts);
     options.context = std::move(before.context);
     options.context_weight = before.weight;

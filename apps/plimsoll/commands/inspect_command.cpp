@@ -137,7 +137,7 @@ Result<void> run(const Globals& globals, InspectCommand& command) {
   return show_one(trace, command);
 }
 
-constexpr const char* about =
+constexpr const char* about_inspect =
     "Show traces of requests: the plan, the usage that the upstream reports, and the difference.\n"
     "`plimsoll serve` stores a trace of every request.";
 
@@ -162,7 +162,7 @@ constexpr const char* inspect_examples =
 
 void add_inspect_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto command = std::make_shared<InspectCommand>();
-  CLI::App* sub = app.add_subcommand("inspect", about);
+  CLI::App* sub = app.add_subcommand("inspect", about_inspect);
   sub->footer(inspect_examples);
   CLI::Option* id = sub->add_option("ID", command->id, "One trace: its id, or the start or end of it");
   CLI::Option* last = sub->add_flag("--last", command->last, "The latest trace")->excludes(id);

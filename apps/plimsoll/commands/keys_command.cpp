@@ -177,7 +177,7 @@ constexpr const char* keys_examples =
     "\n"
     "As soon as the store has a key, every request needs one: `Authorization: Bearer KEY`.\n";
 
-using Work = Result<void> (*)(const Globals&, const KeysOptions&);
+using KeysWork = Result<void> (*)(const Globals&, const KeysOptions&);
 
 }  // namespace
 
@@ -186,7 +186,7 @@ void add_keys_command(CLI::App& app, const Globals& globals, int& exit_code) {
   CLI::App* keys = app.add_subcommand("keys", "Manage API keys and their limits");
   keys->footer(keys_examples);
   keys->require_subcommand(1);
-  const auto sub = [&](const char* name, const char* about, Work work) {
+  const auto sub = [&](const char* name, const char* about, KeysWork work) {
     CLI::App* command = keys->add_subcommand(name, about);
     command->add_option("--store", options->store, "Database file (default: the setting store_file)")
         ->type_name("PATH");

@@ -168,7 +168,7 @@ constexpr const char* memory_examples =
     "or\n"
     "always with the setting recall_memories. docs/memory.md explains which, and when.\n";
 
-using Work = Result<void> (*)(const Globals&, const MemoryOptions&);
+using MemoryWork = Result<void> (*)(const Globals&, const MemoryOptions&);
 
 }  // namespace
 
@@ -183,7 +183,7 @@ void add_memory_command(CLI::App& app, const Globals& globals, int& exit_code) {
   CLI::App* memory = app.add_subcommand("memory", "Store, search, rate and delete facts");
   memory->footer(memory_examples);
   memory->require_subcommand(1);
-  const auto sub = [&](const char* name, const char* about, Work work) {
+  const auto sub = [&](const char* name, const char* about, MemoryWork work) {
     CLI::App* command = memory->add_subcommand(name, about);
     command->add_option("--store", options->store, "Database file (default: the setting store_file)")
         ->type_name("PATH");

@@ -105,7 +105,7 @@ Result<int> run(const Globals& globals, const PlanCommand& command) {
   return plan.fits ? 0 : does_not_fit;
 }
 
-constexpr const char* about =
+constexpr const char* about_plan =
     "Plan a chat request: how the window is divided, what is left out, and why.\n"
     "Nothing is sent. Exit status: 0 it fits, 3 it does not fit, 2 wrong usage.";
 
@@ -132,7 +132,7 @@ constexpr const char* plan_examples =
 
 void add_plan_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto command = std::make_shared<PlanCommand>();
-  CLI::App* sub = app.add_subcommand("plan", about);
+  CLI::App* sub = app.add_subcommand("plan", about_plan);
   sub->footer(plan_examples);
   sub->add_option("REQUEST", command->request, "File with the request; -: standard input")->required();
   sub->add_option("--model", command->model, "The model (default: the model of the request)");

@@ -18,6 +18,7 @@
 #include "serve/serve_lock.hpp"
 #include "serve/served_gateway.hpp"
 #include "serve/startup_code.hpp"
+#include "terminal/browser.hpp"
 #include "terminal/terminal.hpp"
 
 namespace plimsoll {
@@ -37,6 +38,7 @@ constexpr const char* serve_examples =
     "  plimsoll keys add ann                           require API keys; then --listen may be an address\n"
     "                                                  that other machines can reach\n"
     "  curl http://127.0.0.1:8000/v1/models            all models with their windows\n"
+    "  plimsoll serve --open-browser                   also opens the web console\n"
     "  plimsoll inspect --last                         plan and usage of the last request\n";
 
 struct ServeOptions {
@@ -46,6 +48,7 @@ struct ServeOptions {
   std::string store;
   std::string config;
   bool open = false;
+  bool open_browser = false;
 };
 
 // `program`: the command line for the same settings and store, "plimsoll --set store_file=/x.db".
@@ -65,7 +68,9 @@ std::string greeting(ServedGateway& gateway, const base::Settings& settings, con
     text +=
         "  upstream  none: no local Ollama answers, and there is no embedded model; give a server with "
         "--upstream URL\n";
-  text += fmt::format("  store     {}\n\n", settings.store_file.string());
+  text += fmt::format("  store     {}\n", settings.store_file.string());
+  if (settings.console) text += fmt::format("  console   {}/\n", address);
+  text += "\n";
   std::string model = "MODEL";
   for (const models::UpstreamList& member : *models)
     if (!member.models.empty() && model == "MODEL") model = member.models.front().name;
@@ -196,7 +201,7 @@ class Retired {
     const gateway::HttpServer& server = held->gateway->server();
     const std::shared_ptr<Watch> stays = held;  // keeps it alive for the use below
     threads_.emplace_back([this, held]() mutable {
-      (void)held->gateway->server().drain();
+      (void)held->gateway->drain();
       const auto end = std::chrono::steady_clock::now() + longest;
       while (!ending_ && held->gateway->chat().is_busy() && std::chrono::steady_clock::now() < end)
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -243,6 +248,8 @@ Result<void> run(const Globals& globals, const ServeOptions& options) {
   if (!options.store.empty()) with_store.set.push_back("store_file=" + options.store);
   if (!options.model_file.empty()) with_store.set.push_back("embedded_model_file=" + options.model_file);
   TRY(const base::Settings settings, load_settings(with_store));
+  if (options.open_browser && !settings.console)
+    return fail(Errc::bad_input, "--open-browser: the web console is off (console = false)");
   TRY(const ListenAddress listen, listen_address(options.listen.empty() ? settings.listen : options.listen));
 
   (void)std::signal(SIGPIPE, SIG_IGN);
@@ -260,6 +267,8 @@ Result<void> run(const Globals& globals, const ServeOptions& options) {
   TRY_VOID(print_out(fmt::format("plimsoll {} listens on {}\n", PLIMSOLL_VERSION, address)));
   watch.gateway->upstreams().refresh(watch.gateway->for_a_list());
   TRY_VOID(print_out(greeting(*watch.gateway, settings, address, program_for_hints(with_store))));
+  if (options.open_browser)
+    if (const auto shown = show_in_browser(address + "/"); !shown) log::warning(shown.error().what);
   let_go_of_startup_code();
   watch.models = std::make_unique<ModelWatch>(*watch.gateway);
   Retired retired;
@@ -268,7 +277,7 @@ Result<void> run(const Globals& globals, const ServeOptions& options) {
   log::info("shutting down", {{"connections", watch.gateway->server().connections()}});
   constexpr std::chrono::seconds with_drain{40}, after_drain{5};
   end_within(with_drain);
-  (void)watch.gateway->server().drain();
+  (void)watch.gateway->drain();
   if (watch.gateway->engine().traces != nullptr) watch.gateway->engine().traces->flush();
   end_within(after_drain);
   return {};
@@ -296,6 +305,7 @@ void add_serve_command(CLI::App& app, const Globals& globals, int& exit_code) {
                    "Weights of the embedded model (default: SmolLM2 135M)")
       ->type_name("FILE.gguf");
   command->add_flag("--open", options->open, "Listen on other addresses than loopback even without API keys");
+  command->add_flag("--open-browser", options->open_browser, "Open the web console in the default browser");
   command->add_option("--config", options->config, "Settings file")->type_name("FILE");
   command->add_option("--store", options->store, "Database file (default: the setting store_file)")
       ->type_name("PATH");

@@ -117,8 +117,9 @@ struct Sum {
 
 void add(Sum& sum, const Trace& trace) {
   ++sum.requests;
-  if (trace.status >= 400) ++sum.refused;
-  sum.read = add_used(sum.read, trace.usage.input.value_or(trace.status < 400 ? trace.input : 0));
+  const bool refused = number_of(trace.code) >= 400;
+  if (refused) ++sum.refused;
+  sum.read = add_used(sum.read, trace.usage.input.value_or(refused ? 0 : trace.input));
   sum.written = add_used(sum.written, trace.usage.answer.value_or(0));
   sum.cut = add_used(sum.cut, trace.cut);
   const auto plan = trace.plan.empty() ? tl::unexpected(Error{}) : engine::read_plan(trace.plan);

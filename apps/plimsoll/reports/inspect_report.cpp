@@ -62,7 +62,7 @@ std::vector<std::string> row_of(const Trace& trace, const KeyNames& names, bool 
   const std::string& model = trace.model.empty() ? trace.asked_model : trace.model;
   std::vector<std::string> row{fmt::format("{:%m-%d %H:%M:%S}", local_time(trace.at_ms)), shortened(trace.id),
                                at_least(printable(model, 24), 16),
-                               trace.status == 0 ? "-" : std::to_string(trace.status)};
+                               trace.code == ReplyCode::none ? "-" : std::to_string(number_of(trace.code))};
   if (!names.empty()) row.insert(row.begin() + 2, at_least(key_of(trace, names), 8));
   if (wide) row.push_back(trace.window > 0 ? bar(share_of_window(trace), 10) : std::string(10, ' '));
   row.push_back(trace.input > 0 ? with_thousands(trace.input) : "");
@@ -86,7 +86,7 @@ std::string head(const Trace& trace, const KeyNames& names, const Terminal& term
   if (!trace.upstream.empty()) line += fmt::format(" on {}", printable(trace.upstream));
   if (!trace.model.empty() && !trace.asked_model.empty() && trace.model != trace.asked_model)
     line += fmt::format(", asked for was {}", printable(trace.asked_model));
-  line += trace.status == 0 ? ", no status" : fmt::format(", status {}", trace.status);
+  line += trace.code == ReplyCode::none ? ", no status" : fmt::format(", status {}", number_of(trace.code));
   if (!trace.finish_reason.empty()) line += fmt::format(" ({})", printable(trace.finish_reason));
   if (trace.stream) line += ", streamed";
   if (trace.model.empty() && trace.attempts.empty())
@@ -143,11 +143,13 @@ std::string attempt_lines(const Trace& trace, const Terminal& terminal) {
   std::string out = "\n" + bold(terminal, "Attempts") + "\n";
   for (std::size_t i = 0; i < trace.attempts.size(); ++i) {
     const TraceAttempt& attempt = trace.attempts[i];
-    out += paragraph(fmt::format("{}. {} on {}, window {}, {} after {}: {}", i + 1, printable(attempt.model),
-                                 printable(attempt.upstream), with_thousands(attempt.window),
-                                 attempt.status == 0 ? "no reply" : fmt::format("status {}", attempt.status),
-                                 milliseconds(attempt.took_us), printable(attempt.outcome, 500)),
-                     terminal);
+    out += paragraph(
+        fmt::format(
+            "{}. {} on {}, window {}, {} after {}: {}", i + 1, printable(attempt.model),
+            printable(attempt.upstream), with_thousands(attempt.window),
+            attempt.code == ReplyCode::none ? "no reply" : fmt::format("status {}", number_of(attempt.code)),
+            milliseconds(attempt.took_us), printable(attempt.outcome, 500)),
+        terminal);
   }
   return out;
 }
@@ -189,6 +191,21 @@ std::string passage_lines(const Trace& trace, const Terminal& terminal) {
                      terminal);
     if (!passage.text.empty()) out += paragraph(printable(passage.text, 2'000), terminal, 4);
   }
+  return out;
+}
+
+// The best documents that were found and not sent.
+std::string left_out_lines(const Trace& trace, const Terminal& terminal) {
+  constexpr std::size_t most_shown = 3;
+  if (trace.left_out.empty()) return "";
+  std::string out = "\n" + bold(terminal, "Found and left out") + "\n";
+  const std::size_t shown = std::min(most_shown, trace.left_out.size());
+  for (std::size_t i = 0; i < shown; ++i)
+    out += paragraph(fmt::format("{}: {}", printable(trace.left_out[i].document),
+                                 printable(trace.left_out[i].reason, 500)),
+                     terminal);
+  const auto more = static_cast<std::uint64_t>(trace.left_out_total) - shown;
+  if (more > 0) out += paragraph(fmt::format("and {} more (--json)", several(more, "document")), terminal);
   return out;
 }
 
@@ -258,8 +275,8 @@ std::string trace_report(const Trace& trace, const KeyNames& names, const Termin
     out += paragraph(fmt::format("The plan cannot be drawn: {}", read.error().what), terminal, 0);
   }
   out += cut_warning(trace, terminal) + usage_lines(trace, terminal) + timing_lines(trace, terminal);
-  out += attempt_lines(trace, terminal) + passage_lines(trace, terminal) + memory_lines(plan, terminal) +
-         warning_lines(trace, plan.warnings, said, terminal);
+  out += attempt_lines(trace, terminal) + passage_lines(trace, terminal) + left_out_lines(trace, terminal) +
+         memory_lines(plan, terminal) + warning_lines(trace, plan.warnings, said, terminal);
   // Names used by other programs.
   out += fmt::format("\nmessageCount {}  memoryCount {}  inputTokenCount {}  adjustedMaxTokens {}\n",
                      plan.message_count, plan.memory_count, trace.input, trace.answer);

@@ -9,7 +9,7 @@
 #include "base/mapped_file.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
-#include "count/chat/chat_request.hpp"
+#include "count/chat/chat_content.hpp"
 #include "model/model_sources.hpp"
 #include "plimsoll/tokenizers.hpp"
 
@@ -150,11 +150,10 @@ EmbeddedModels run_embedded(const base::Settings& settings, const models::Config
     options.runtime.threads =
         static_cast<std::int32_t>(settings.embedded_threads > 0 ? settings.embedded_threads : cores);
     options.idle = std::chrono::milliseconds(static_cast<std::int64_t>(settings.embedded_idle_seconds * 1e3));
-    options.prompt = [model](std::string_view route,
-                             const std::string& body) -> Result<std::vector<TokenId>> {
+    options.prompt = [model](RequestKind kind, const std::string& body) -> Result<std::vector<TokenId>> {
       TRY(const auto opened, model->plan_model());
-      return route == "/v1/completions" ? encode_prompt(opened->tokenizer, body)
-                                        : encode_chat(opened->tokenizer, body, opened->chat);
+      return kind == RequestKind::completion ? encode_prompt(opened->tokenizer, body)
+                                             : encode_chat(opened->tokenizer, body, opened->chat);
     };
     all.emplace(model->name(), std::make_unique<llama::EmbeddedModel>(std::move(options)));
   }

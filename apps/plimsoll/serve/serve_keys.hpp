@@ -21,6 +21,7 @@ class Doorkeeper {
   Doorkeeper& operator=(const Doorkeeper&) = delete;
 
   gateway::Gate& gate() { return gate_; }
+  KeyStore& keys() { return *keys_; }
   // Starts to watch for added and revoked keys and to send alerts.
   void watch();
 

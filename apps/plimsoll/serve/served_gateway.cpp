@@ -53,6 +53,8 @@ engine::EngineRules rules_of(const base::Settings& settings) {
   rules.ask_for_usage = settings.ask_for_usage;
   if (settings.kaito_compat) rules.document_chat_failure = gateway::ragengine_failure;
   rules.compress_history = settings.compress_history;
+  rules.recall_turns = settings.recall_turns;
+  rules.recalled_tokens = settings.recalled_tokens;
   rules.rewrite_follow_ups = settings.rewrite_follow_ups;
   rules.summary_model = settings.summary_model;
   rules.summary_timeout = milliseconds_of(settings.summary_timeout_seconds);
@@ -147,6 +149,7 @@ void keep_addresses_private(const base::Settings& settings,
   for (const models::ConfiguredUpstream& member : members) {
     // A server without a name is named after its address.
     ++number;
+    if (!member.embedded.empty()) continue;  // it has no address
     const std::string origin = origin_of(member.server.root);
     const std::size_t host = origin.find("://");
     const bool is_address = host != std::string::npos && origin.substr(host + 3) == member.name &&
@@ -204,6 +207,11 @@ void ServedGateway::obey_forget_orders() {
   }
 }
 
+bool ServedGateway::drain() {
+  feed_.end();
+  return server_->drain();
+}
+
 Result<void> ServedGateway::listen(const ListenAddress& address, int listening) {
   keep_addresses_private(settings_, upstreams_.members());
   gateway::ServerOptions options = server_options(settings_, address);
@@ -239,8 +247,10 @@ ServedGateway::ServedGateway(const base::Settings& settings, ModelCatalogue cata
                     [this](const IndexInfo& info) { return load_index(*documents_, info); }),
       collections_(collection_tools(settings, *documents_, open_indexes_)),
       writer_(*traces_, drift_, {.limits = limits_of(settings)}),
-      engine_{models_, &open_indexes_, drift_, &writer_, breakers_, rules_of(settings)},
+      engine_{models_, &open_indexes_, drift_, &writer_, breakers_, rules_of(settings), &feed_},
       summaries_(*sessions, {settings.summary_count, settings.summary_days * 24 * 3600 * 1000}),
+      turn_vectors_(*sessions, memory_embedder(settings, *documents_),
+                    settings.summary_days * 24 * 3600 * 1000),
       chat_(settings, engine_, collections_, std::move(sessions), thread_maker(), doorkeeper_->gate()),
       extraction_(settings.extract_memories
                       ? std::make_unique<gateway::Extraction>(engine_, memory_->memories(),
@@ -248,6 +258,8 @@ ServedGateway::ServedGateway(const base::Settings& settings, ModelCatalogue cata
                       : nullptr),
       api_(context()) {
   engine_.summaries = &summaries_;
+  engine_.sessions = chat_.context().sessions;
+  engine_.turn_vectors = &turn_vectors_;
   engine_.recall = &memory_->recall();
   memory_->memories().before_forgetting([this] { writer_.flush(); });
   engine_.charge = [this](const std::string& owner, Tokens tokens) {
@@ -295,6 +307,9 @@ gateway::ApiContext ServedGateway::context() {
   context.version = PLIMSOLL_VERSION;
   context.gate = &doorkeeper_->gate();
   context.cors_origins = origins_;
+  context.console = settings_.console;
+  context.traces = traces_.get();
+  context.view = {&doorkeeper_->keys(), &documents_->store(), settings_.keep_prompts, PLIMSOLL_VERSION};
   context.request_timeout = milliseconds_of(settings_.request_timeout_seconds);
   return context;
 }

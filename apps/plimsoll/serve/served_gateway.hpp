@@ -31,6 +31,8 @@ class ServedGateway {
 
   models::Upstreams& upstreams() { return upstreams_; }
   gateway::HttpServer& server() { return *server_; }
+  // Ends those who watch requests, then drains the server.
+  bool drain();
   engine::Engine& engine() { return engine_; }
   TraceStore& traces() { return *traces_; }
   engine::Memories& memories() { return memory_->memories(); }
@@ -66,9 +68,11 @@ class ServedGateway {
   library::OpenIndexes open_indexes_;
   library::Collections collections_;
   engine::TraceWriter writer_;
+  engine::TraceFeed feed_;
   models::Breakers breakers_;
   engine::Engine engine_;
   conversation::Summaries summaries_;
+  conversation::TurnVectors turn_vectors_;
   ServedChat chat_;
   std::unique_ptr<gateway::Extraction> extraction_;  // null: facts are not extracted automatically
   gateway::Api api_;
