@@ -72,22 +72,24 @@ def key_of(entry, version):
 
 
 def command_entries():
-    """Compile commands of our own files: what set-up brought is its authors' business."""
+    """Compile commands of our own files, and of those that compile a folder of them together: what set-up brought is
+    its authors' business."""
     path = ROOT / "build" / "compile_commands.json"
     if not path.is_file():
         raise SystemExit(f"lint: {path.relative_to(ROOT)} is missing; `make build` makes it")
     entries = {}
     for entry in json.loads(path.read_text()):
         file = Path(entry["file"]).resolve()
-        if file.is_file() and any(file.is_relative_to(ROOT / folder) for folder in FOLDERS):
+        ours = any(file.is_relative_to(ROOT / folder) for folder in FOLDERS) or file.parent.name == "Unity"
+        if file.is_file() and ours:
             entries[file] = entry | {"file": str(file)}
     return list(entries.values())
 
 
 def tidy_one(entry, key):
-    # The commands are g++'s; clang need not know all of its warnings.
+    # The commands are g++'s; clang need not know all of its warnings. A file that compiles a folder includes sources.
     done = subprocess.run([TIDY, "-p", str(ROOT / "build"), "--quiet", "--extra-arg=-Wno-unknown-warning-option",
-                           entry["file"]], cwd=ROOT,
+                           "--extra-arg=-Wno-shadow", "--checks=-bugprone-suspicious-include", entry["file"]], cwd=ROOT,
                           capture_output=True, text=True, check=False)
     if done.returncode == 0:
         (CACHE / key).touch()

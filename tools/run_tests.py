@@ -6,6 +6,7 @@ Each step prints a line; its whole output is in build/logs/<step>.log and is sho
 is `N passed, N failed`, and the exit status is 1 if anything failed. build/plimsoll must be there (`make build`).
 """
 
+import concurrent.futures
 import os
 import re
 import shutil
@@ -20,6 +21,12 @@ BUILD = ROOT / "build"
 LOGS = BUILD / "logs"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "plimsoll"
 CORES = str(os.cpu_count() or 1)
+# Test files at a time. They wait more than they compute: for servers to start, for time limits and for upstreams.
+FILES_AT_ONCE = int(os.environ.get("TEST_FILES_AT_ONCE") or 2 * int(CORES))
+# These take longest, so they start first.
+FIRST = ("test_embedded_suite.py", "test_strategies.py", "test_memory_budget.py", "test_embedded.py")
+# Files whose tests compare durations run one by one, after the others.
+ALONE = ("test_fairness.py", "test_client_leaves.py")
 
 SANITIZERS = {"UBSAN_OPTIONS": "print_stacktrace=1", "ASAN_OPTIONS": "detect_stack_use_after_return=1",
               "TSAN_OPTIONS": f"halt_on_error=1:second_deadlock_stack=1:suppressions={ROOT}/tools/tsan_suppressions.txt"}
@@ -64,19 +71,40 @@ def lint(which):
     return run
 
 
-def unittests(step, folders, env=None):
-    """The test_*.py of each folder, with build/plimsoll first on the PATH."""
+def unittests(step, folders, env=None, at_once=FILES_AT_ONCE):
+    """The test_*.py of each folder, `at_once` files at a time, with build/plimsoll first on the PATH."""
     known = {"PATH": f"{BUILD}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT / "tools"), "PYTHONDONTWRITEBYTECODE": "1"}
-    for folder in folders:
-        status, output = step.run([sys.executable, "-m", "unittest", "discover", "-s", folder, "-t", folder],
-                                  env=known | (env or {}), check=False)
-        ran = re.search(r"^Ran (\d+) tests?", output, re.M)
-        bad = sum(int(number) for number in re.findall(r"(?:failures|errors|unexpected successes)=(\d+)", output))
-        skipped = sum(int(number) for number in re.findall(r"skipped=(\d+)", output))
-        if not ran or (status and not bad):
-            bad += 1
-        step.failed += bad
-        step.passed += max(0, int(ran[1] if ran else 0) - bad - skipped)
+    files = [path for folder in folders for path in Path(folder).glob("test_*.py")]
+    files.sort(key=lambda path: (path.name not in FIRST, -path.stat().st_size, path))
+    together = [path for path in files if path.name not in ALONE]
+    alone = [path for path in files if path.name in ALONE]
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+        for outcome in pool.map(lambda path: test_file(path, known | (env or {})), together):
+            count(step, *outcome)
+    for path in alone:
+        count(step, *test_file(path, known | (env or {})))
+
+
+def test_file(path, env):
+    """Runs the tests of one file in a process of its own. Returns its path, exit status, output and seconds."""
+    started = time.monotonic()
+    command = [sys.executable, "-m", "unittest", "discover", "-s", path.parent, "-t", path.parent, "-p", path.name]
+    done = subprocess.run(list(map(str, command)), cwd=ROOT, env=os.environ | env, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+    return path, done.returncode, done.stdout, time.monotonic() - started
+
+
+def count(step, path, status, output, seconds):
+    """Adds the outcome of a test file to the step and to its log."""
+    with open(step.log, "a", errors="replace") as log:
+        print(f"$ {path.relative_to(ROOT)}: {seconds:.0f} s\n{output}", file=log)
+    ran = re.search(r"^Ran (\d+) tests?", output, re.M)
+    bad = sum(int(number) for number in re.findall(r"(?:failures|errors|unexpected successes)=(\d+)", output))
+    skipped = sum(int(number) for number in re.findall(r"skipped=(\d+)", output))
+    if not ran or (status and not bad):
+        bad += 1
+    step.failed += bad
+    step.passed += max(0, int(ran[1] if ran else 0) - bad - skipped)
 
 
 def python_tests(step):
@@ -92,7 +120,7 @@ def http_under(name, slower):
         step.run(["cmake", "--build", BUILD / name, "--target", "plimsoll"])
         program = BUILD / name / "apps" / "plimsoll" / "plimsoll"
         unittests(step, [ROOT / "tests" / "http"],
-                  SANITIZERS | {"PLIMSOLL_BIN": str(program), "PLIMSOLL_SLOWER": str(slower)})
+                  SANITIZERS | {"PLIMSOLL_BIN": str(program), "PLIMSOLL_SLOWER": str(slower)}, at_once=int(CORES))
     return run
 
 
@@ -196,19 +224,28 @@ def fuzz(step):
     fuzzers = sorted(path for path in (BUILD / "fuzz").rglob("*_fuzz") if path.is_file() and os.access(path, os.X_OK))
     if not fuzzers:
         raise Failed("no fuzzer was built")
-    for fuzzer in fuzzers:
-        corpus, crashes = CACHE / "fuzz" / fuzzer.name, BUILD / "fuzz" / "crashes" / fuzzer.name
-        for folder in (corpus, crashes):
-            folder.mkdir(parents=True, exist_ok=True)
-        seeds = [path for path in [ROOT / "tests" / "corpus" / fuzzer.name] if path.is_dir()]
-        print(f"      {fuzzer.name}, {seconds} s", flush=True)
-        status, output = step.run([fuzzer, f"-max_total_time={seconds}", "-timeout=20", "-rss_limit_mb=3000",
-                                   "-print_final_stats=1", f"-artifact_prefix={crashes}/", corpus, *seeds],
-                                  env=SANITIZERS, check=False)
-        if status:
-            found = re.search(r"Test unit written to (\S+)", output)
-            print(f"      failed; run again with: {fuzzer.relative_to(ROOT)} {found[1] if found else ''}")
-        step.verdict(status == 0)
+    with concurrent.futures.ThreadPoolExecutor(int(CORES)) as pool:
+        for fuzzer, status, output in pool.map(lambda fuzzer: run_fuzzer(fuzzer, seconds), fuzzers):
+            with open(step.log, "a", errors="replace") as log:
+                print(f"$ {fuzzer.relative_to(ROOT)}\n{output}", file=log)
+            if status:
+                found = re.search(r"Test unit written to (\S+)", output)
+                print(f"      failed; run again with: {fuzzer.relative_to(ROOT)} {found[1] if found else ''}")
+            step.verdict(status == 0)
+
+
+def run_fuzzer(fuzzer, seconds):
+    """Returns the fuzzer, its exit status and its output."""
+    corpus, crashes = CACHE / "fuzz" / fuzzer.name, BUILD / "fuzz" / "crashes" / fuzzer.name
+    for folder in (corpus, crashes):
+        folder.mkdir(parents=True, exist_ok=True)
+    seeds = [path for path in [ROOT / "tests" / "corpus" / fuzzer.name] if path.is_dir()]
+    print(f"      {fuzzer.name}, {seconds} s", flush=True)
+    command = [fuzzer, f"-max_total_time={seconds}", "-timeout=20", "-rss_limit_mb=3000", "-print_final_stats=1",
+               f"-artifact_prefix={crashes}/", corpus, *seeds]
+    done = subprocess.run(list(map(str, command)), cwd=ROOT, env=os.environ | SANITIZERS, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+    return fuzzer, done.returncode, done.stdout
 
 
 def aarch64(step):

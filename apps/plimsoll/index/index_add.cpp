@@ -146,9 +146,12 @@ std::string outcome_text(const IndexInfo& index, const Outcome& outcome, bool ve
     out += fmt::format("note      {}: {}\n", printable(warning.key), printable(warning.reason, 500));
   }
   out += skipped_text(outcome.report.skipped, verbose);
-  out += fmt::format("{}: {} added, {} updated, {} unchanged", printable(index.name), counts.added,
-                     counts.updated, counts.unchanged);
-  if (outcome.pruned > 0) out += fmt::format(", {} removed", outcome.pruned);
+  const auto number = [](std::size_t count) {
+    return base::with_thousands(static_cast<std::int64_t>(count));
+  };
+  out += fmt::format("{}: {} added, {} updated, {} unchanged", printable(index.name), number(counts.added),
+                     number(counts.updated), number(counts.unchanged));
+  if (outcome.pruned > 0) out += fmt::format(", {} removed", number(outcome.pruned));
   if (!outcome.report.problems.empty()) out += fmt::format(", {} left out", outcome.report.problems.size());
   out += fmt::format("; {}, {} embedded, {:.1f} s\n", several(counts.chunks, "chunk"),
                      several(counts.sentences, "sentence"), outcome.seconds);
