@@ -11,13 +11,11 @@
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/private_words.hpp"
-#include "gateway/anthropic/messages_answer.hpp"
 #include "gateway/auth/gate.hpp"
 #include "gateway/console/page.hpp"
 #include "gateway/error_json.hpp"
 #include "gateway/kaito/kaito_read.hpp"
 #include "gateway/mcp/mcp_schema.hpp"
-#include "gateway/ollama/ollama_answer.hpp"
 #include "gateway/openai/models_json.hpp"
 #include "gateway/openai/openai_answer.hpp"
 
@@ -136,10 +134,9 @@ Awaitable<void> Api::refuse_route(Call call, const Router::Match& match) const {
   const Error error{found ? Errc::bad_input : Errc::not_found, found ? "Method Not Allowed" : "Not Found"};
   const int status = found ? 405 : 404;
   const std::string_view path = call.request.path;
-  std::string body = path.starts_with("/v1/messages") ? messages_error(status, error.what)
-                     : path.starts_with("/v")         ? error_body(error)
-                     : path.starts_with("/api/")      ? ollama_error(error.what)
-                                                      : Json{{"detail", error.what}}.dump();
+  const ErrorForm form = error_form_of(path, call.request.anthropic_version);
+  const bool is_ragengine = form == ErrorForm::openai && !path.starts_with("/v");
+  std::string body = is_ragengine ? Json{{"detail", error.what}}.dump() : error_body(form, status, error);
   std::vector<HttpHeader> headers;
   if (found) headers.push_back({"Allow", match.allowed});
   co_await send_json(call.reply, status, std::move(body), std::move(headers));

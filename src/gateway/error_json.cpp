@@ -4,6 +4,8 @@
 
 #include "base/json/json_text.hpp"
 #include "base/private_words.hpp"
+#include "gateway/anthropic/messages_answer.hpp"
+#include "gateway/ollama/ollama_answer.hpp"
 #include "plimsoll/trace.hpp"
 
 namespace plimsoll::gateway {
@@ -56,6 +58,30 @@ std::string error_body(const Error& error) {
 
 std::string error_body(const Refusal& refusal) {
   return body_of(status_of(refusal.kind), refusal.code, refusal.what);
+}
+
+ErrorForm error_form_of(std::string_view path, std::string_view anthropic_version) {
+  if (path.starts_with("/v1/messages") || !anthropic_version.empty()) return ErrorForm::anthropic;
+  return path.starts_with("/api/") ? ErrorForm::ollama : ErrorForm::openai;
+}
+
+std::string error_body(ErrorForm form, int status, const Error& error) {
+  switch (form) {
+    case ErrorForm::anthropic: return messages_error(status, error.what);
+    case ErrorForm::ollama: return ollama_error(error.what);
+    case ErrorForm::openai: break;
+  }
+  return body_of(status, error_code_of(error.code), error.what);
+}
+
+std::string error_body(ErrorForm form, const Refusal& refusal) {
+  switch (form) {
+    case ErrorForm::anthropic: return messages_error(status_of(refusal.kind), refusal.what);
+    case ErrorForm::ollama:
+      return base::json_text(nlohmann::ordered_json{{"error", refusal.what}, {"detail", refusal.what}});
+    case ErrorForm::openai: break;
+  }
+  return error_body(refusal);
 }
 
 std::vector<HttpHeader> refusal_headers(const Refusal& refusal) {

@@ -2,8 +2,6 @@
 #include <functional>
 #include <utility>
 
-#include "base/json/json_text.hpp"
-#include "gateway/anthropic/messages_answer.hpp"
 #include "gateway/api.hpp"
 #include "gateway/auth/gate.hpp"
 #include "gateway/error_json.hpp"
@@ -57,16 +55,9 @@ class WatchedReply final : public ClientReply {
   int status_ = 500;  // nothing was said
 };
 
-// Returns the error in the form of the path's API; OpenAI's form has RAGEngine's `detail` as well.
-std::string refusal_body(const Refusal& refusal, std::string_view path) {
-  if (path.starts_with("/v1/messages")) return messages_error(status_of(refusal.kind), refusal.what);
-  if (path.starts_with("/api/"))
-    return base::json_text(Json{{"error", refusal.what}, {"detail", refusal.what}});
-  return error_body(refusal);
-}
-
-Awaitable<void> refuse(ClientReply& reply, const Refusal& refusal, std::string_view path) {
-  co_await send_json(reply, status_of(refusal.kind), refusal_body(refusal, path), refusal_headers(refusal));
+Awaitable<void> refuse(ClientReply& reply, const Refusal& refusal, const ClientRequest& request) {
+  const ErrorForm form = error_form_of(request.path, request.anthropic_version);
+  co_await send_json(reply, status_of(refusal.kind), error_body(form, refusal), refusal_headers(refusal));
 }
 
 // Where the work of a request is done.
@@ -107,19 +98,19 @@ Awaitable<void> Api::handle(ServerThread& thread, ClientRequest& request, Client
   const bool needs_keys = context_.gate != nullptr && context_.gate->needs_keys();
   if (std::string why = why_unwelcome(context_.cors_origins, request, needs_keys); !why.empty()) {
     const Refusal refusal{Refusal::Kind::forbidden, "forbidden", std::move(why)};
-    co_await refuse(watched, refusal, request.path);
+    co_await refuse(watched, refusal, request);
     co_return;
   }
   if (context_.gate != nullptr) {
     auto pass = context_.gate->admit(request, match.route != nullptr ? match.route->access : Access{});
     if (!pass) {
-      co_await refuse(watched, pass.error(), request.path);
+      co_await refuse(watched, pass.error(), request);
       co_return;
     }
     if (request.body_unread && request.method != "GET") {  // its key has come to be known since
       const Refusal again{Refusal::Kind::no_key, "invalid_api_key",
                           "the key was not known when the request came; send it again"};
-      co_await refuse(watched, again, request.path);
+      co_await refuse(watched, again, request);
       co_return;
     }
     request.caller = std::move(pass->caller);

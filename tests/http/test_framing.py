@@ -5,6 +5,7 @@ nothing of one request is taken for the next.
 """
 
 import contextlib
+import json
 import re
 import time
 import unittest
@@ -265,6 +266,24 @@ class Framing(unittest.TestCase):
                         time.sleep(0.0002)
                 after = [] if name in REFUSED else [200]
                 self.assertEqual(statuses(read_all(line)), wanted[name] + after)
+
+    def test_a_body_that_is_too_long_is_refused_in_the_form_of_the_api(self):
+        for line, headers, wanted in [
+                (b"POST /v1/messages HTTP/1.1", b"", {"type": "error", "error": {"type": "request_too_large"}}),
+                (b"POST /v1/models HTTP/1.1", b"anthropic-version: 2023-06-01\r\n",
+                 {"type": "error", "error": {"type": "request_too_large"}}),
+                (b"POST /api/chat HTTP/1.1", b"", {}),
+                (b"POST /v1/chat/completions HTTP/1.1", b"", {"error": {"type": "invalid_request_error", "param": None}})]:
+            with self.subTest(line):
+                got = self.exchange(get(line, b"Host: x\r\n" + headers + b"Content-Length: %d\r\n" % (LIMIT + 1)))
+                self.assertEqual(statuses(got), [413], got)
+                body = json.loads(got.partition(b"\r\n\r\n")[2])
+                error = body["error"]
+                message = error.pop("message") if wanted else error
+                self.assertIn(f"{LIMIT} bytes (max_request_bytes)", message)
+                self.assertEqual(body.get("type"), wanted.get("type"))
+                if wanted:
+                    self.assertLessEqual(wanted["error"].items(), error.items())
 
     def test_framing_without_end_is_ended(self):
         before = self.gateway.rss()

@@ -56,7 +56,7 @@ Awaitable<Result<void>> SocketReply::refuse_for_memory(std::size_t answer) {
       fmt::format("the answer of {} bytes takes about {} of memory until it is read, and other requests use "
                   "too much of max_memory; retry in 2 s, or let the operator raise max_memory",
                   answer, base::human_bytes(answer * held_per_answer_byte))};
-  const std::string text = error_body(error);
+  const std::string text = error_body(manner_.errors, 503, error);
   memory_ = nullptr;
   manner_.keeps_open = false;
   AnswerHead refusal;

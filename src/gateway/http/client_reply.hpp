@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "gateway/error_json.hpp"
 #include "gateway/http/client_line.hpp"
 #include "gateway/http/memory_budget.hpp"
 #include "gateway/http/server_thread.hpp"
@@ -15,6 +16,7 @@ class SocketReply final : public ClientReply {
     bool keeps_open = true;
     bool is_head = false;   // a HEAD request: no body
     bool old_http = false;  // HTTP/1.0: no chunks
+    ErrorForm errors = ErrorForm::openai;
   };
   // `memory`: from which long answers take what they hold until the client has read them; null: not counted.
   SocketReply(ClientLine& line, ServerThread& thread, std::chrono::milliseconds idle, Manner manner,

@@ -166,7 +166,7 @@ Awaitable<void> Connection::let_it_finish() {
 Awaitable<void> Connection::refuse(int status, const std::string& what, std::vector<HttpHeader> headers) {
   SocketReply reply(*line_, context_.thread, context_.options.idle, {.keeps_open = false});
   const Error error{status < 500 ? Errc::bad_input : Errc::unreachable, what};
-  const std::string body = error_body(error);
+  const std::string body = error_body(errors_, status, error);
   AnswerHead head;
   head.status = status;
   head.headers = std::move(headers);
@@ -242,6 +242,7 @@ Awaitable<bool> Connection::read_head(RequestParser& parser) {
   beast::error_code error;
   parser.eager(false);
   held.consume(parser.put(asio::buffer(held.data(), *length), error));
+  errors_ = error_form_of(split_target(parser.get().target()).path, parser.get()["anthropic-version"]);
   if (error) co_await complain(error);
   co_return !error;
 }
@@ -322,6 +323,7 @@ Awaitable<Connection::Next> Connection::serve_one() {
   parser.header_limit(static_cast<std::uint32_t>(options.max_header_bytes));
   parser.body_limit(options.max_request_bytes);
   unread_ = true;
+  errors_ = ErrorForm::openai;
   if (!co_await read_head(parser)) {
     unread_ = busy_;
     co_return Next::nothing;
@@ -330,6 +332,7 @@ Awaitable<Connection::Next> Connection::serve_one() {
   const auto& message = parser.get();
   ClientRequest request = head_of(message, from_here_);
   SocketReply::Manner manner;
+  manner.errors = errors_;
   manner.keeps_open = message.keep_alive();
   manner.is_head = message.method() == http::verb::head;
   manner.old_http = message.version() < 11;
@@ -364,7 +367,7 @@ Awaitable<void> Connection::handle(ClientRequest& request, SocketReply& reply) {
   }
   const auto state = co_await asio::this_coro::cancellation_state;
   if (reply.is_begun() || state.cancelled() != asio::cancellation_type::none) co_return;
-  const std::string body = error_body(Error{Errc::io_failed, "internal error; see the log"});
+  const std::string body = error_body(errors_, 500, Error{Errc::io_failed, "internal error; see the log"});
   AnswerHead head;
   head.status = 500;
   head.length = body.size();

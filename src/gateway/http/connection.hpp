@@ -9,6 +9,7 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 
+#include "gateway/error_json.hpp"
 #include "gateway/http/client_reply.hpp"
 #include "gateway/http/memory_budget.hpp"
 
@@ -69,8 +70,9 @@ class Connection {
   const bool is_welcome_;
   bool from_here_ = false;
   bool busy_ = false;
-  bool fresh_ = true;    // no request yet
-  bool unread_ = false;  // the last request was not read completely
+  bool fresh_ = true;                     // no request yet
+  bool unread_ = false;                   // the last request was not read completely
+  ErrorForm errors_ = ErrorForm::openai;  // of the request that is being read
 };
 
 }  // namespace plimsoll::gateway
