@@ -88,5 +88,14 @@ TEST(Forwarded, HasItsLimitAndItsAnswers) {
   EXPECT_FALSE(read_forwarded(RequestKind::completion, "[]"));
 }
 
+TEST(ReadForwarded, RefusesAnIndexForACompletion) {
+  const auto asked =
+      read_forwarded(RequestKind::completion, R"({"prompt": "Who keeps the log?", "index_name": "ship"})");
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().code, Errc::bad_input);
+  EXPECT_NE(asked.error().what.find("/v1/chat/completions"), std::string::npos);
+  EXPECT_TRUE(read_forwarded(RequestKind::completion, R"({"prompt": "a", "index_name": ""})"));
+}
+
 }  // namespace
 }  // namespace plimsoll::chat
