@@ -82,6 +82,15 @@ struct Run {
   std::vector<std::string> parts;             // JSON each, in order
 };
 
+// A run in a list, without its outcome and the contents of its parts.
+struct RunInfo {
+  std::string id;
+  RunState state = RunState::running;
+  std::int64_t created_ms = 0, ended_ms = 0;  // UTC; 0: still running
+  std::string asked;                          // JSON
+  std::size_t parts = 0;
+};
+
 // Thread-safe. Changes are on disk when a call returns.
 class SessionStore {
  public:
@@ -127,6 +136,9 @@ class SessionStore {
   virtual Result<void> add_part(std::string_view owner, std::string_view run, std::string_view json) = 0;
   virtual Result<void> end_run(std::string_view owner, std::string_view run, RunState state,
                                std::string_view outcome) = 0;
+  // Newest first.
+  virtual Result<std::vector<RunInfo>> runs(std::string_view owner, std::string_view kind,
+                                            std::size_t limit) = 0;
   // not_found: no such run of this kind.
   virtual Result<Run> run(std::string_view owner, std::string_view kind, std::string_view id) = 0;
   // False: there was no such run of this kind.

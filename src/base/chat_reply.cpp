@@ -151,8 +151,7 @@ class ChatReply final : public UpstreamReply {
       if (body.text.size() + bytes.size() > longest_) co_return too_long();
       body.text += bytes;
     }
-    const std::string_view text = trim(body.text);
-    body.is_object = text.starts_with('{') && text.ends_with('}');
+    with_object(body.text, [&](const dom::object&) { body.is_object = true; });
     if (info_.took == Took::answers)
       body.facts = read_body_ ? read_body_(body.text) : read_facts(body.text);
     else

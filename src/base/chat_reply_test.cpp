@@ -156,6 +156,8 @@ TEST(ChatReply, BoundsBodiesAndEvents) {
   const auto whole = wait_for(body->body(patience, soon()));
   ASSERT_TRUE(whole) << whole.error().what;
   EXPECT_TRUE(whole->is_object);
+  body = reply_of({200, {}}, {R"({"choices":[{"message":{"content":"a"}})"}, 100);
+  EXPECT_FALSE(wait_for(body->body(patience, soon()))->is_object);
   body = reply_of({200, {}}, {"{\"a\":", "12}"}, 7);
   EXPECT_FALSE(wait_for(body->body(patience, soon())));
   const ReplyHead stream{200, {{"content-type", "text/event-stream"}}};

@@ -49,6 +49,9 @@ class MemorySessions final : public SessionStore {
   Result<Run> run(std::string_view, std::string_view, std::string_view) override {
     return fail(Errc::not_found, "none");
   }
+  Result<std::vector<RunInfo>> runs(std::string_view, std::string_view, std::size_t) override {
+    return std::vector<RunInfo>();
+  }
   Result<bool> forget_run(std::string_view, std::string_view, std::string_view) override { return false; }
   Result<void> interrupt_runs() override { return {}; }
 

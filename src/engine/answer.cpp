@@ -118,6 +118,7 @@ class Answering {
     for (int plans = 0; plans < most_plans; ++plans) {
       Result<Again> again = co_await plan_once();
       if (!again) again = without_learned(again.error());
+      if (!again) again = with_window_of_now(again.error());
       if (!again) co_return tl::unexpected(again.error());
       if (!*again) again = co_await compare();
       if (!*again) co_return Result<void>();
@@ -183,6 +184,16 @@ class Answering {
               {{"trace", received_.trace_id}, {"model", trace_.model}, {"owner", owner}});
     Replan replan{Replan::Reason::without_learned, attempt_};
     replan.next.with_learned = false;
+    return replan;
+  }
+
+  // No request is refused by a window that the server named a while ago: it is asked again, once.
+  Result<Again> with_window_of_now(Error error) {
+    if (error.code != Errc::over_budget || attempt_.asked_window ||
+        !engine_.models.doubt_window(attempt_.location))
+      return tl::unexpected(std::move(error));
+    Replan replan{Replan::Reason::window_doubted, attempt_};
+    replan.next.asked_window = true;
     return replan;
   }
 
@@ -262,6 +273,7 @@ std::string_view name_of(Replan::Reason why) {
     case Replan::Reason::history_too_long: return "the history is too long";
     case Replan::Reason::turns_left_out: return "older turns are looked through for the question";
     case Replan::Reason::without_learned: return "it does not fit by what earlier replies taught";
+    case Replan::Reason::window_doubted: return "the server is asked for its window again";
     case Replan::Reason::server_renders_longer: return "the server renders it longer";
     case Replan::Reason::overflow: return "the server reported an overflow";
     case Replan::Reason::prompt_cut: return "the server cut the prompt";

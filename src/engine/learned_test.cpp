@@ -158,6 +158,19 @@ TEST_F(Learned, AWindowIsEverybodysWhenTwoOwnersWereRefusedAndRefusesNothing) {
   EXPECT_FALSE(told("ann"));
 }
 
+TEST_F(Learned, AWindowThatTheServerNamedWrongRefusesNothingForLongerThanAMinute) {
+  world_.http.window = 300;
+  world_.finder.refresh();
+  EXPECT_EQ(world_.ask("ann", 2'000), 400);
+  world_.http.window = window;
+  const int asked = world_.server.asked;
+  world_.now_ms += minute_ms / 2;
+  EXPECT_EQ(world_.ask("bob", longest), 200);
+  EXPECT_EQ(world_.ask("ann", longest), 200);
+  EXPECT_EQ(world_.server.asked, asked + 2);
+  EXPECT_EQ(world_.ask("ann", window), 400) << "the window itself still holds";
+}
+
 // Random replies to random requests; then a server that is well must answer everybody within a minute, and
 // who had no failures of its own, at once.
 TEST_F(Learned, NoSequenceOfRepliesKeepsARequestFromASoundServerForLongerThanAMinute) {

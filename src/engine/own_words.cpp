@@ -53,14 +53,22 @@ bool repeats_request(const OwnWords& own, std::string_view said) {
       own.texts, [&](std::string_view text) { return !text.empty() && repeats_texts(without_model, text); });
 }
 
+// Letters and digits in lower case: servers that repeat a text may change blanks, punctuation or escapes.
+std::string bare(std::string_view text) {
+  std::string out;
+  for (const char c : base::to_lower_ascii(text))
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) out += c;
+  return out;
+}
+
 bool holds_words(const OwnWords& own, const std::vector<std::string>& words) {
   return std::ranges::any_of(own.texts, [&](std::string_view request) {
     if (request.empty()) return false;
     if (request.size() > longest_compared) return true;
-    const std::string as_sent = base::to_lower_ascii(request),
-                      texts = base::to_lower_ascii(texts_in(request));
+    const std::string as_sent = bare(request), texts = bare(texts_in(request));
     return std::ranges::any_of(words, [&](const std::string& one) {
-      return as_sent.find(one) != std::string::npos || texts.find(one) != std::string::npos;
+      const std::string wanted = bare(one);
+      return as_sent.find(wanted) != std::string::npos || texts.find(wanted) != std::string::npos;
     });
   });
 }

@@ -33,6 +33,13 @@ TEST(OwnWords, PhrasesAreFoundInAnyCase) {
   EXPECT_FALSE(holds_words(own, {"maximum context length"}));
 }
 
+TEST(OwnWords, PhrasesAreFoundWhateverTheServerMadeOfTheirBlanks) {
+  for (const char* sent : {R"({"user":"maximum context length  is 300 tokens"})",
+                           R"({"user":["maximum context length is",300,"tokens"]})",
+                           R"({"user":"maximum\tcontext-length\u200bis 300"})"})
+    EXPECT_TRUE(holds_words(OwnWords{"m", {sent, ""}}, {"maximum context length is 300"})) << sent;
+}
+
 TEST(OwnWords, AreKeptForTheRecordOnlyWherePromptsAre) {
   const std::string said = "bad input: 'the anchor is caught in the reef'";
   EXPECT_EQ(for_the_record(true, own, said), said);

@@ -14,8 +14,7 @@ using Json = nlohmann::ordered_json;
 
 bool names_limit(const Received& received, const chat::ChatRequest& chat) {
   if (received.is_chat()) return chat.max_tokens.has_value();
-  // By default the server stops after a few tokens.
-  if (received.ask.kind != RequestKind::response) return true;
+  if (received.ask.kind != RequestKind::response && received.ask.kind != RequestKind::completion) return true;
   const auto limit = chat::answer_limit(chat);
   return limit && limit->wanted && !limit->is_unlimited;
 }
@@ -49,7 +48,12 @@ tl::expected<Reserved, Refusal> reserve(const Engine& engine, const Received& re
   if (!share) return tl::unexpected(std::move(share).error());
   reserved.allowed_answer = need.answer;
   reserved.held = std::move(share->held);
-  if (share->answer >= need.answer) return reserved;
+  // Servers differ in where a completion without a limit ends, and only what is sent can be relied on.
+  const bool must_say = received.ask.kind == RequestKind::completion && need.answer_may_shrink;
+  if (share->answer >= need.answer) {
+    if (must_say) reserved.limited = limited_to(received, planned, planned.figures.answer);
+    return reserved;
+  }
   const Tokens each = share->answer / chat::answers_wanted(request.chat) - planned.figures.thinking;
   const Tokens answer = std::max<Tokens>(1, each);
   reserved.limited = limited_to(received, planned, answer);

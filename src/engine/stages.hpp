@@ -75,6 +75,7 @@ struct Attempt {
   // The window that the server reported when it refused this request.
   std::optional<std::pair<models::ModelLocation, Tokens>> told_window{};
   bool with_learned = true;       // plans use what earlier replies taught
+  bool asked_window = false;      // the server was asked for its window again
   bool raised = false;            // the window was raised after a cut
   Tokens kept_free = 0;           // by which the server's rendering is longer than ours
   int sent = 0;                   // requests to upstreams
@@ -91,6 +92,7 @@ struct Replan {
     history_too_long,       // F1: a summary can replace old turns
     turns_left_out,         // those that answer the question can be brought back
     without_learned,        // it does not fit only because of what earlier replies taught
+    window_doubted,         // it does not fit into a window that the server named a while ago
     server_renders_longer,  // than it was counted
     overflow,               // the server refused the prompt as too long
     prompt_cut,             // and can be asked for a larger window

@@ -31,9 +31,12 @@ class ModelLists final : public HttpClient {
     if (!request.url.ends_with("/v1/models")) return HttpReply{404, {}, "{}"};
     return HttpReply{200,
                      {},
-                     R"({"object":"list","data":[{"id":"gpt-4o","object":"model","owned_by":"vllm",)"
-                     R"("max_model_len":8192}]})"};
+                     fmt::format(R"({{"object":"list","data":[{{"id":"gpt-4o","object":"model",)"
+                                 R"("owned_by":"vllm","max_model_len":{}}}]}})",
+                                 window)};
   }
+
+  Tokens window = 8'192;
 };
 
 // A reply that is there at once.
@@ -162,7 +165,10 @@ struct TestEngine {
     return TokenizerLibrary(settings->assets_dir, settings->tokenizer_dir);
   }();
   ledger::DriftBook drift;
-  models::WindowFinder finder{http, catalogue, {}};
+  models::WindowFinder finder{
+      http, catalogue, {}, [this] {
+        return models::WindowCache::Clock::time_point(std::chrono::milliseconds(now_ms));
+      }};
   models::Upstreams upstreams;
   models::UpstreamModels models{
       upstreams,  finder, catalogue,

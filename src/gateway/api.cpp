@@ -14,6 +14,7 @@
 #include "gateway/auth/gate.hpp"
 #include "gateway/console/page.hpp"
 #include "gateway/error_json.hpp"
+#include "gateway/http/target.hpp"
 #include "gateway/kaito/kaito_read.hpp"
 #include "gateway/mcp/mcp_schema.hpp"
 #include "gateway/openai/models_json.hpp"

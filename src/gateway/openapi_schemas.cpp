@@ -141,6 +141,10 @@ constexpr const char* replies = R"json({
   "type": "object", "required": ["name", "documents", "chunks", "tokens"]}}}},
 "DocumentList": {"type": "object", "required": ["object", "total", "data"], "properties": {"data": {"type": "array", "items": {
   "type": "object", "required": ["document", "tokens", "chunks", "cursor"]}}}},
+"NameGraph": {"type": "object", "required": ["names"], "properties": {"names": {"type": "array", "items": {
+  "type": "object", "required": ["name", "chunks"]}}}},
+"EvaluationList": {"type": "object", "required": ["object", "data"], "properties": {"data": {"type": "array", "items": {
+  "type": "object", "required": ["run_id", "status", "done", "created_ms"]}}}},
 "DocumentText": {"type": "object", "required": ["document", "before", "passage", "after", "is_cut"]},
 "RpcReply": {"type": ["object", "array"], "description": "A list if a list of messages was sent."},
 "Memory": {"type": "object", "required": ["id", "text", "importance", "trust", "created_ms", "updated_ms", "source"], "properties": {
@@ -168,6 +172,7 @@ constexpr const char* parameters = R"json({
 "cursor": {"name": "after", "in": "query", "description": "Only documents after this cursor.", "schema": {"type": "integer", "minimum": 0, "default": 0}},
 "days": {"name": "days", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 3650, "default": 30}},
 "by": {"name": "by", "in": "query", "schema": {"enum": ["day", "model", "section"], "default": "day"}},
+"entity": {"name": "entity", "in": "query", "description": "A name in the documents; without it, the most frequent names.", "schema": {"type": "string"}},
 "document": {"name": "document", "in": "query", "required": true, "schema": {"type": "string"}},
 "start": {"name": "start", "in": "query", "description": "First byte of a passage, in the file.", "schema": {"type": "integer", "minimum": 0, "default": 0}},
 "end": {"name": "end", "in": "query", "description": "Byte after the passage.", "schema": {"type": "integer", "minimum": 0, "default": 0}},

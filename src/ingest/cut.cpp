@@ -384,6 +384,11 @@ Result<Document> cut(ReadDocument read, const Tokenizer& tokenizer, const CutOpt
   document.origins = std::move(read.origins);
   document.addressable = read.addressable;
   document.sections = std::move(read.sections);
+  if (document.chunks.empty()) {  // nothing but white space: it is stored as an empty text
+    document.text.clear();
+    document.origins.clear();
+    for (DocumentSection& section : document.sections) section.span = {};
+  }
   return document;
 }
 

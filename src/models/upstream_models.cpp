@@ -125,6 +125,12 @@ void UpstreamModels::heard_from(const ModelLocation& location) const {
   finder_.cache().forget_silence(upstreams_.members()[location.member].server.cache_key, location.model);
 }
 
+bool UpstreamModels::doubt_window(const ModelLocation& location) const {
+  constexpr std::chrono::seconds asked_lately{30};
+  const std::string& server = upstreams_.members()[location.member].server.cache_key;
+  return finder_.cache().forget_if_older(server, location.model, asked_lately);
+}
+
 Result<PlanModel> UpstreamModels::open(const ModelLocation& location, Deadline deadline,
                                        bool with_override) const {
   if (upstreams_.is_embedded(location.member)) {

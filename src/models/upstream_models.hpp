@@ -66,6 +66,9 @@ class UpstreamModels {
   std::optional<Tokens> listed_window(const ModelLocation& location) const;
   // Call after the server answered a request: if its window is not known yet, the next request asks for it.
   void heard_from(const ModelLocation& location) const;
+  // Forgets a window that was found a while ago, so that the server is asked for it again. False: it is
+  // recent or not known. A server may have been wrong for a moment, and that must not refuse requests.
+  bool doubt_window(const ModelLocation& location) const;
   bool same(std::string_view a, std::string_view b) const { return catalogue_models_.same(a, b); }
   const Upstreams& upstreams() const { return upstreams_; }
 

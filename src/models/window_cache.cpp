@@ -164,6 +164,14 @@ void WindowCache::forget_where(KeyView key, bool ModelReport::*what) {
   if (stored != stored_.end() && (*stored->second.found).*what) stored_.erase(stored);
 }
 
+bool WindowCache::forget_if_older(std::string_view upstream, std::string_view model, Clock::duration age) {
+  const std::unique_lock lock(mutex_);
+  const auto stored = stored_.find(KeyView{upstream, model});
+  if (stored == stored_.end() || now_() - stored->second.since < age) return false;
+  stored_.erase(stored);
+  return true;
+}
+
 void WindowCache::forget(std::string_view model) {
   const std::unique_lock lock(mutex_);
   std::erase_if(stored_, [&](const auto& one) { return one.first.model == model; });

@@ -71,6 +71,9 @@ class WindowCache {
   // The same, only if it had not answered at all.
   void forget_silence(std::string_view upstream, std::string_view model);
 
+  // Removes an entry that was found at least this long ago, so that the server is asked again. False: there
+  // is none.
+  bool forget_if_older(std::string_view upstream, std::string_view model, Clock::duration age);
   // Forgets a model of all upstreams.
   void forget(std::string_view model);
   // Forgets everything. A running request still answers its waiting threads, but its result is not

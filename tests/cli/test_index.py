@@ -350,6 +350,14 @@ class Index(InAFolder):
             path.unlink()
         self.assertEqual(self.search("grain from Odessa")["passages"], before["passages"])
 
+    def test_a_blank_file_stops_no_other(self):
+        for name, text in (("__init__.py", "\n"), ("blank.md", " \t\n"), ("bom.txt", "\ufeff\r\n"), ("rows.csv", "\n\n")):
+            self.write(f"blank/{name}", text)
+        self.write("blank/log.md", "# Log\n\nThe grain came aboard in Odessa.\n")
+        self.assertEqual(self.as_json("index", "add", "ship", "blank")["added"], 5)
+        self.assertTrue(self.as_json("index", "verify", "ship")["sound"])
+        self.assertEqual(self.as_json("index", "add", "ship", "blank")["unchanged"], 5)
+
     def test_ctrl_c_leaves_an_index_that_goes_on(self):
         for number in range(3_000):
             lines = (f"Entry {number} of page {page}: the wind was {number % 12} and {page * number} gulls were seen.\n"

@@ -79,6 +79,14 @@ class Budgets(unittest.TestCase):
         self.assertEqual((too_long.status, too_long.json["error"]["code"]), (429, "insufficient_quota"))
         self.assertIn("shorter answer (max_tokens)", too_long.json["detail"])
 
+    def test_a_completion_without_a_limit_is_sent_the_one_that_is_charged(self):
+        gateway, ann = self.start("--tokens-per-day", 5000)
+        body = {"model": "gpt-4o", "prompt": "Ahoy!"}
+        self.assertEqual(gateway.ask("/v1/completions", body, headers=bearer(ann)).status, 200)
+        self.assertEqual(self.upstream.last("/v1/completions").json["max_tokens"], 16)
+        self.assertEqual(gateway.ask("/v1/completions", body | {"max_tokens": 40}, headers=bearer(ann)).status, 200)
+        self.assertEqual(self.upstream.last("/v1/completions").json["max_tokens"], 40)
+
     def test_who_leaves_before_the_first_event_has_used_the_input(self):
         self.upstream.slow_after = 0
         gateway, ann = self.start("--tokens-per-day", 5000)

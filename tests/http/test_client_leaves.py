@@ -54,6 +54,8 @@ class Leaving(WithGateway):
             self.assertLess(got.index(b"[DONE]"), got.index(b"Healthy"))
 
     def test_a_flood_ends_the_connection_after_the_answer(self):
+        self.gateway.chat("gpt-4o", user("Ahoy"))  # maps the vocabulary, which counts as memory
+        self.upstream.clear()
         before = self.gateway.rss()
         with self.ask("slow", stream=True) as line:
             for _ in range(300):
@@ -98,6 +100,25 @@ class Leaving(WithGateway):
         self.assertFalse(self.upstream.last().gone.is_set())
         line.close()  # with "100 Continue" unread, so that the end is a reset
         self.assert_cancelled()
+
+    def test_one_that_stops_sending_reads_and_then_leaves(self):
+        line = self.ask("stall")
+        line.shutdown(socket.SHUT_WR)
+        self.assertIn(b"100 Continue", line.recv(4096))
+        line.close()  # with nothing unread: only what is written next shows it
+        self.assertTrue(self.upstream.last().gone.wait(3 * SLOW), "the upstream works for nobody")
+
+    def test_one_that_leaves_while_its_second_request_is_answered(self):
+        request = http_request({"model": "stall/gpt-4o", "messages": user("Ahoy")})
+        line = self.gateway.dial(PIPELINED + request)
+        line.shutdown(socket.SHUT_WR)
+        self.assertIn(b"200 OK", line.recv(4096))
+        until = time.monotonic() + PATIENCE
+        while not self.upstream.to():
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.01)
+        line.close()
+        self.assertTrue(self.upstream.last().gone.wait(3 * SLOW), "the upstream works for nobody")
 
 
 if __name__ == "__main__":

@@ -92,7 +92,10 @@ class Chat {
   }
 
   Result<void> show_context() {
-    TRY(const Plan plan, conversation_.plan(request("(your next question)")));
+    // Its passages are those of the question, so none are looked for.
+    Json next = request("(your next question)");
+    next.erase("index_name");
+    TRY(const Plan plan, conversation_.plan(next));
     return print_out(plan_report(plan, terminal_of_stdout()));
   }
 

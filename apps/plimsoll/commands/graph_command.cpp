@@ -7,6 +7,7 @@
 
 #include "base/text/text.hpp"
 #include "base/try.hpp"
+#include "gateway/console/graph_json.hpp"
 #include "index/documents.hpp"
 #include "library/name_graph.hpp"
 #include "terminal/terminal.hpp"
@@ -22,30 +23,11 @@ struct GraphOptions {
   bool dot = false;
 };
 
-std::string names_json(const std::vector<NameCount>& names) {
-  nlohmann::ordered_json out = nlohmann::ordered_json::array();
-  for (const NameCount& name : names) out.push_back({{"name", name.key}, {"chunks", name.chunks}});
-  return nlohmann::ordered_json{{"names", std::move(out)}}.dump(2) + "\n";
-}
-
 std::string names_table(const std::vector<NameCount>& names) {
   Table table{{"NAME", "CHUNKS"}, {false, true}, {}, false};
   for (const NameCount& name : names)
     table.rows.push_back({printable(name.key), base::with_thousands(static_cast<std::int64_t>(name.chunks))});
   return draw(table, terminal_of_stdout());
-}
-
-std::string neighbours_json(const library::NameNeighbours& found) {
-  nlohmann::ordered_json out;
-  out["name"] = found.key;
-  out["title_of"] = found.titled;
-  out["other_name_in"] = found.others;
-  out["mentioned_in"] = found.mentions;
-  out["chunks"] = found.chunks;
-  out["names"] = nlohmann::ordered_json::array();
-  for (const NameCount& name : found.names)
-    out["names"].push_back({{"name", name.key}, {"chunks", name.chunks}});
-  return out.dump(2) + "\n";
 }
 
 std::string dot_text(std::string_view text) {
@@ -92,7 +74,7 @@ Result<void> run_graph(const Globals& globals, const GraphOptions& options) {
   if (options.name.empty()) {
     if (options.dot) return fail(Errc::bad_input, "--dot draws one name: add it after the index");
     const auto names = searchable.open.index.most_mentioned(options.most);
-    return print_out(options.json ? names_json(names) : names_table(names));
+    return print_out(options.json ? gateway::names_json(names).dump(2) + "\n" : names_table(names));
   }
   const std::string name = fmt::format("{}", fmt::join(options.name, " "));
   TRY(const auto found, library::neighbours_of(searchable.open, name, options.most));
@@ -100,7 +82,7 @@ Result<void> run_graph(const Globals& globals, const GraphOptions& options) {
     return fail(Errc::not_found,
                 "the index '{}' has no name '{}'; 'plimsoll graph {}' lists the most frequent", options.index,
                 name, options.index);
-  return print_out(options.json  ? neighbours_json(found)
+  return print_out(options.json  ? gateway::neighbours_json(found).dump(2) + "\n"
                    : options.dot ? neighbours_dot(found)
                                  : neighbours_text(found));
 }

@@ -309,7 +309,7 @@ gateway::ApiContext ServedGateway::context() {
   context.cors_origins = origins_;
   context.console = settings_.console;
   context.traces = traces_.get();
-  context.view = {&doorkeeper_->keys(), &documents_->store(), settings_.keep_prompts, PLIMSOLL_VERSION};
+  context.view = {&doorkeeper_->keys(), &open_indexes_, settings_.keep_prompts, PLIMSOLL_VERSION};
   context.request_timeout = milliseconds_of(settings_.request_timeout_seconds);
   return context;
 }

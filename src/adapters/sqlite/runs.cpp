@@ -21,6 +21,12 @@ Result<void> forget_old_runs(Connection& connection, const Run& run, std::int64_
   return remove.bind(run.owner).bind(run.kind).bind(run.owner).bind(run.kind).bind(most).run();
 }
 
+RunState state_named(std::string_view name) {
+  for (const RunState state : {RunState::done, RunState::failed, RunState::interrupted})
+    if (name == name_of(state)) return state;
+  return RunState::running;
+}
+
 }  // namespace
 
 Result<void> insert_run(Connection& connection, const Run& run, std::int64_t most) {
@@ -62,8 +68,7 @@ Result<Run> select_run(Connection& connection, std::string_view owner, std::stri
     TRY(const bool found, row.bind(owner).bind(id).bind(kind).step());
     if (!found) return fail(Errc::not_found, "there is no {} '{}'", kind, id);
     number = row.integer(0);
-    for (const RunState state : {RunState::running, RunState::done, RunState::failed, RunState::interrupted})
-      if (row.text(1) == name_of(state)) run.state = state;
+    run.state = state_named(row.text(1));
     run.created_ms = row.integer(2);
     run.ended_ms = row.integer(3);
     run.asked = row.text(4);
@@ -78,6 +83,21 @@ Result<Run> select_run(Connection& connection, std::string_view owner, std::stri
     TRY(const bool more, part.step());
     if (!more) return run;
     run.parts.emplace_back(part.text(0));
+  }
+}
+
+Result<std::vector<RunInfo>> select_runs(Connection& connection, std::string_view owner,
+                                         std::string_view kind, std::size_t limit) {
+  TRY(auto row, connection.prepare("SELECT name, state, created_ms, ended_ms, asked, (SELECT count(*) FROM "
+                                   "run_parts WHERE run_id = runs.id) FROM runs WHERE owner = ? AND kind = ? "
+                                   "ORDER BY id DESC LIMIT ?"));
+  row.bind(owner).bind(kind).bind(static_cast<std::int64_t>(limit));
+  std::vector<RunInfo> runs;
+  while (true) {
+    TRY(const bool more, row.step());
+    if (!more) return runs;
+    runs.push_back({std::string(row.text(0)), state_named(row.text(1)), row.integer(2), row.integer(3),
+                    std::string(row.text(4)), static_cast<std::size_t>(row.integer(5))});
   }
 }
 

@@ -13,6 +13,8 @@ Result<void> close_run(Connection& connection, std::string_view owner, std::stri
                        std::string_view outcome);
 Result<Run> select_run(Connection& connection, std::string_view owner, std::string_view kind,
                        std::string_view id);
+Result<std::vector<RunInfo>> select_runs(Connection& connection, std::string_view owner,
+                                         std::string_view kind, std::size_t limit);
 Result<bool> delete_run(Connection& connection, std::string_view owner, std::string_view kind,
                         std::string_view id);
 Result<void> interrupt_all(Connection& connection);

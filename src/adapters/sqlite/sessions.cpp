@@ -236,6 +236,11 @@ class SqliteSessions final : public SessionStore {
     TRY(auto connection, database_->lease());
     return select_run(*connection, owner, kind, id);
   }
+  Result<std::vector<RunInfo>> runs(std::string_view owner, std::string_view kind,
+                                    std::size_t limit) override {
+    TRY(auto connection, database_->lease());
+    return select_runs(*connection, owner, kind, limit);
+  }
   Result<bool> forget_run(std::string_view owner, std::string_view kind, std::string_view id) override {
     bool found = false;
     TRY_VOID(database_->written([&](Connection& connection) -> Result<void> {

@@ -226,6 +226,11 @@ class Reader {
     whole.passage.reason = reason;
     whole.distance = distance_within(findings_.evidence, whole.passage);
     whole.metadata = candidate.head->metadata;
+    whole.passage.addressable = stored.document.addressable;
+    Selection one;
+    one.passages.push_back(std::move(whole.passage));
+    TRY_VOID(library::locate(findings_.index->open, one));
+    whole.passage = std::move(one.passages.front());
     return whole;
   }
 

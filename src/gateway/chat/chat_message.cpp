@@ -5,13 +5,27 @@
 #include "base/json/json_text.hpp"
 #include "base/log.hpp"
 #include "base/text/text.hpp"
+#include "chat/chat_request.hpp"
 #include "engine/evidence/document_chat.hpp"
+#include "engine/evidence/follow_up.hpp"
 #include "gateway/api.hpp"
 #include "gateway/chat/chat_routes.hpp"
 #include "gateway/error_json.hpp"
 #include "library/nodes.hpp"
 
 namespace plimsoll::gateway {
+namespace {
+
+// A question that names no subject of its own is searched together with what the conversation is about.
+std::string question_with_subject(const MessageAsk& ask) {
+  if (ask.history.empty()) return ask.message;
+  const auto parts = chat::read_chat(chat_body(ask, {}, ask.history));
+  const engine::FollowUp earlier = parts ? engine::earlier_words(*parts) : engine::FollowUp();
+  return earlier.context.empty() ? ask.message : earlier.context + "\n" + ask.message;
+}
+
+}  // namespace
+
 ChatRoutes::Prepared ChatRoutes::prepare(const ClientRequest& request) const {
   Prepared out;
   const std::int64_t now =
@@ -146,8 +160,8 @@ ChatRoutes::Answer ChatRoutes::search(const ClientRequest& request, const std::s
   const engine::RetrievalChoice& choice = search.choice;
   std::vector<library::RankedNode> nodes;
   if (choice.used() > 0) {
-    auto ranked = library::rank_nodes((*loaded)->open, ask.message, static_cast<std::size_t>(choice.used()),
-                                      {}, deadline);
+    auto ranked = library::rank_nodes((*loaded)->open, question_with_subject(ask),
+                                      static_cast<std::size_t>(choice.used()), {}, deadline);
     if (!ranked) return refusal(ranked.error());
     nodes = *std::move(ranked);
   }

@@ -54,6 +54,9 @@ void ChatRoutes::add_routes(Router& router) const {
                "Start an evaluation of several questions", "Evaluation"},
               blocking(&ChatRoutes::start_evaluation),
               asks_model});
+  router.add({{"GET", "/evaluation/runs", "documents", "List the evaluations, newest first", "",
+               "EvaluationList", "most"},
+              blocking(&ChatRoutes::list_evaluations)});
   router.add({{"GET", "/evaluation/runs/{id}", "documents", "Get the progress and answers of an evaluation"},
               blocking(&ChatRoutes::show_evaluation)});
   router.add({{"POST", "/documents", "documents", "Upload files to an index", "Upload", "", "wait"},
@@ -144,6 +147,18 @@ ChatRoutes::Answer ChatRoutes::start_evaluation(const ClientRequest& request, co
                                     context_.evaluations->rules().runs)}},
             {{"Retry-After", "10"}}};
   return {202, {{"run_id", *started}, {"status", "running"}, {"questions", questions}}};
+}
+
+ChatRoutes::Answer ChatRoutes::list_evaluations(const ClientRequest& request, const std::string&,
+                                                Deadline) const {
+  const auto limit = whole_in(request.query, "limit", 100, 1, 1'000);
+  if (!limit) return refusal(limit.error());
+  const auto runs =
+      context_.sessions->runs(request.caller.owner, "evaluation", static_cast<std::size_t>(*limit));
+  if (!runs) return refusal(runs.error());
+  Json data = Json::array();
+  for (const RunInfo& run : *runs) data.push_back(evaluation_json(run));
+  return {200, {{"object", "list"}, {"data", std::move(data)}}};
 }
 
 ChatRoutes::Answer ChatRoutes::show_evaluation(const ClientRequest& request, const std::string& name,

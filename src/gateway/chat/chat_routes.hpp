@@ -48,6 +48,7 @@ class ChatRoutes {
   Answer show_session(const ClientRequest& request, const std::string& name, Deadline deadline) const;
   Answer forget_session(const ClientRequest& request, const std::string& name, Deadline deadline) const;
   Answer start_evaluation(const ClientRequest& request, const std::string& name, Deadline deadline) const;
+  Answer list_evaluations(const ClientRequest& request, const std::string& name, Deadline deadline) const;
   Answer show_evaluation(const ClientRequest& request, const std::string& name, Deadline deadline) const;
   Answer show_job(const ClientRequest& request, const std::string& name, Deadline deadline) const;
 

@@ -1,6 +1,5 @@
 #include "gateway/console/trace_routes.hpp"
 
-#include <charconv>
 #include <functional>
 
 #include "base/json/parse_json.hpp"
@@ -22,18 +21,6 @@ constexpr std::size_t busy_bytes = 8'192;
 constexpr std::chrono::seconds between_key_checks{1}, between_signs_of_life{15};
 
 }  // namespace
-
-Result<std::int64_t> whole_in(std::string_view query, std::string_view name, std::int64_t usual,
-                              std::int64_t least, std::int64_t most) {
-  const auto given = query_value(query, name);
-  if (!given) return usual;
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(given->data(), given->data() + given->size(), value);
-  if (error != std::errc() || end != given->data() + given->size() || value < least || value > most)
-    return fail(Errc::bad_input, "{} is '{}', not a whole number from {} to {}", name, given->substr(0, 40),
-                base::with_thousands(least), base::with_thousands(most));
-  return value;
-}
 
 void TraceRoutes::add_routes(Router& router) const {
   if (traces_ == nullptr) return;

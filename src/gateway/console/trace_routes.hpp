@@ -25,8 +25,4 @@ class TraceRoutes {
   Gate* gate_;
 };
 
-// Reads a whole number from a query. bad_input: it is none, or out of the bounds.
-Result<std::int64_t> whole_in(std::string_view query, std::string_view name, std::int64_t usual,
-                              std::int64_t least, std::int64_t most);
-
 }  // namespace plimsoll::gateway

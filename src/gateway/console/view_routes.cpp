@@ -7,7 +7,7 @@
 #include "base/clock.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
-#include "gateway/console/trace_routes.hpp"
+#include "gateway/console/graph_json.hpp"
 #include "gateway/http/target.hpp"
 
 namespace plimsoll::gateway {
@@ -62,12 +62,15 @@ void ViewRoutes::add_routes(Router& router) const {
     add({"GET", "/v1/usage", "console", "Tokens by day, model or section", "", "Usage", "days by"},
         &ViewRoutes::usage);
   }
-  if (context_.documents == nullptr) return;
+  if (context_.indexes == nullptr) return;
   add({"GET", "/v1/indexes", "console", "The indexes with their sizes", "", "IndexList"},
       &ViewRoutes::indexes);
   add({"GET", "/v1/indexes/{name}/documents", "console", "Documents of an index", "", "DocumentList",
        "most cursor"},
       &ViewRoutes::documents);
+  add({"GET", "/v1/indexes/{name}/names", "console", "The names in an index, or what is around one of them",
+       "", "NameGraph", "entity many"},
+      &ViewRoutes::names);
   add({"GET", "/v1/indexes/{name}/text", "console", "The text of a document around a passage", "",
        "DocumentText", "document start end"},
       &ViewRoutes::text);
@@ -114,7 +117,7 @@ Result<JsonAnswer> ViewRoutes::usage(const ClientRequest& request, const std::st
 }
 
 Result<JsonAnswer> ViewRoutes::indexes(const ClientRequest& request, const std::string&, Deadline) const {
-  TRY(const auto all, context_.documents->indexes(request.caller.indexes));
+  TRY(const auto all, documents_store().indexes(request.caller.indexes));
   Json data = Json::array();
   for (const IndexInfo& info : all) {
     Json embedders = Json::array();
@@ -138,11 +141,21 @@ Result<JsonAnswer> ViewRoutes::documents(const ClientRequest& request, const std
   TRY(const std::int64_t limit, whole_in(request.query, "limit", 100, 1, 1'000));
   TRY(const std::int64_t after,
       whole_in(request.query, "after", 0, 0, std::numeric_limits<std::int64_t>::max()));
-  TRY(const IndexInfo info, context_.documents->find_index(request.caller.indexes, name));
-  TRY(const auto heads, context_.documents->documents(info.id, {}, after, static_cast<std::size_t>(limit)));
+  TRY(const IndexInfo info, documents_store().find_index(request.caller.indexes, name));
+  TRY(const auto heads, documents_store().documents(info.id, {}, after, static_cast<std::size_t>(limit)));
   Json data = Json::array();
   for (const DocumentHead& head : heads) data.push_back(head_json(head));
   return JsonAnswer{200, {{"object", "list"}, {"total", info.documents}, {"data", std::move(data)}}};
+}
+
+Result<JsonAnswer> ViewRoutes::names(const ClientRequest& request, const std::string& name, Deadline) const {
+  TRY(const std::int64_t limit, whole_in(request.query, "limit", 20, 1, 1'000));
+  const std::string entity = query_value(request.query, "entity").value_or("");
+  TRY(const auto loaded, context_.indexes->take(request.caller.indexes, name));
+  const auto most = static_cast<std::size_t>(limit);
+  if (entity.empty()) return JsonAnswer{200, names_json(loaded->open.index.most_mentioned(most))};
+  TRY(const auto found, library::neighbours_of(loaded->open, entity, most));
+  return JsonAnswer{200, neighbours_json(found)};
 }
 
 Result<JsonAnswer> ViewRoutes::text(const ClientRequest& request, const std::string& name, Deadline) const {
@@ -150,10 +163,10 @@ Result<JsonAnswer> ViewRoutes::text(const ClientRequest& request, const std::str
   TRY(const std::int64_t start, whole_in(request.query, "start", 0, 0, most));
   TRY(const std::int64_t end, whole_in(request.query, "end", 0, 0, most));
   const std::string key = query_value(request.query, "document").value_or("");
-  TRY(const IndexInfo info, context_.documents->find_index(request.caller.indexes, name));
-  TRY(const auto head, context_.documents->head(info.id, key));
+  TRY(const IndexInfo info, documents_store().find_index(request.caller.indexes, name));
+  TRY(const auto head, documents_store().head(info.id, key));
   if (!head) return fail(Errc::not_found, "the index '{}' has no document '{}'", name, key.substr(0, 200));
-  TRY(const DocumentWithVectors found, context_.documents->document(head->id));
+  TRY(const DocumentWithVectors found, documents_store().document(head->id));
   const std::string_view text = found.document.text;
   const std::size_t from = character_at(text, in_text(found.document, static_cast<std::uint64_t>(start)));
   const std::size_t to =

@@ -2,15 +2,15 @@
 #pragma once
 
 #include "gateway/router.hpp"
+#include "library/open_indexes.hpp"
 #include "plimsoll/keys.hpp"
-#include "plimsoll/store.hpp"
 
 namespace plimsoll::gateway {
 
 struct ViewContext {
-  KeyStore* keys = nullptr;    // null: no account and no usage
-  Store* documents = nullptr;  // null: no documents
-  bool keeps_prompts = false;  // in traces
+  KeyStore* keys = nullptr;                 // null: no account and no usage
+  library::OpenIndexes* indexes = nullptr;  // null: no documents
+  bool keeps_prompts = false;               // in traces
   std::string version{};
 };
 
@@ -26,7 +26,10 @@ class ViewRoutes {
   Result<JsonAnswer> usage(const ClientRequest& request, const std::string&, Deadline) const;
   Result<JsonAnswer> indexes(const ClientRequest& request, const std::string&, Deadline) const;
   Result<JsonAnswer> documents(const ClientRequest& request, const std::string& index, Deadline) const;
+  Result<JsonAnswer> names(const ClientRequest& request, const std::string& index, Deadline) const;
   Result<JsonAnswer> text(const ClientRequest& request, const std::string& index, Deadline) const;
+
+  Store& documents_store() const { return context_.indexes->store(); }
 
   ViewContext context_;
 };

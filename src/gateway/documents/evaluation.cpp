@@ -33,6 +33,12 @@ Json result_json(const std::string& question, const std::string& trace, double s
           {"error", nullptr},     {"trace", trace},    {"seconds", seconds}};
 }
 
+Json head_json(std::string_view id, RunState state, std::string_view asked) {
+  Json out{{"run_id", id}, {"status", name_of(state)}};
+  if (const Json what = base::parse_json(asked); what.is_object()) out.update(what);
+  return out;
+}
+
 }  // namespace
 
 Evaluations::Evaluations(engine::Engine& engine, SessionStore& store, ThreadMaker maker,
@@ -185,10 +191,16 @@ Awaitable<void> Evaluations::run(std::shared_ptr<Work> work) {
     log::warning("cannot store the end of an evaluation", {{"run", work->id}, {"why", kept.error().what}});
 }
 
+Json evaluation_json(const RunInfo& run) {
+  Json out = head_json(run.id, run.state, run.asked);
+  out["done"] = run.parts;
+  out["created_ms"] = run.created_ms;
+  out["ended_ms"] = run.ended_ms > 0 ? Json(run.ended_ms) : Json();
+  return out;
+}
+
 Json evaluation_json(const Run& run) {
-  Json out{{"run_id", run.id}, {"status", name_of(run.state)}};
-  const Json asked = base::parse_json(run.asked);
-  if (asked.is_object()) out.update(asked);
+  Json out = head_json(run.id, run.state, run.asked);
   Json results = Json::array();
   std::size_t failed = 0;
   for (const std::string& part : run.parts) {

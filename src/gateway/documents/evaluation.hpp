@@ -75,6 +75,8 @@ class Evaluations {
   std::thread thread_;                     // last: starts after all other members exist
 };
 
+// Returns a run of a list for clients, without its answers: {run_id, status, collection_id, done, ...}
+Json evaluation_json(const RunInfo& run);
 // Returns a run for clients: {run_id, status, answered, failed, results, ...}
 Json evaluation_json(const Run& run);
 

@@ -105,6 +105,9 @@ void ClientLine::ended_sending() {
   if (when_ended_ == Ended::is_gone) return left();
   watch_for_reset();
   if (when_ended_ == Ended::will_show) return;
+  // A client that closes after it has read this shows it only when it is written to once more.
+  constexpr std::chrono::seconds until_asked_again{1};
+  ask_at_ = Clock::now() + until_asked_again;
   IoError error;
   const std::size_t said = socket_.write_some(asio::buffer(are_you_there), error);
   if (error == asio::error::would_block || error == asio::error::try_again) return;  // a slow reader
@@ -124,6 +127,8 @@ void ClientLine::left() {
 
 void ClientLine::read_ahead() {
   watching_ = true;
+  constexpr std::chrono::milliseconds until_asked{200};  // a quick answer shows it, too
+  if (ended_ && !is_gone_ && !tls_ && when_ended_ == Ended::ask) ask_at_ = Clock::now() + until_asked;
   if (held_.size() == 0) held_.shrink_to_fit();
   room_ = ahead_bytes;
   if (!receiving_ && !ended_) receive();
@@ -143,6 +148,7 @@ Awaitable<void> ClientLine::until_arrived() {
 
 Awaitable<ClientLine::IoError> ClientLine::read_more(std::size_t room) {
   watching_ = false;
+  ask_at_ = Clock::time_point::max();
   room_ = std::max(room, ahead_bytes);
   if (!receiving_ && !has_news_ && !ended_) receive();
   if (!has_news_ && !ended_) co_await until_arrived();
@@ -173,6 +179,7 @@ Awaitable<ClientLine::IoError> ClientLine::write(Parts parts) {
 }
 
 void ClientLine::sweep(Clock::time_point now) {
+  if (now >= ask_at_ && watching_ && !is_gone_ && when_ended_ == Ended::ask) ended_sending();
   if (now < deadline_) return;
   expires_never();
   expired_ = true;

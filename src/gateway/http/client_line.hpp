@@ -108,6 +108,7 @@ class ClientLine : public std::enable_shared_from_this<ClientLine> {
   std::unique_ptr<Waiter> waiter_;
   boost::asio::cancellation_signal gone_;
   Clock::time_point deadline_ = Clock::time_point::max();
+  Clock::time_point ask_at_ = Clock::time_point::max();  // whether a half-closed client is still there
 };
 
 }  // namespace plimsoll::gateway

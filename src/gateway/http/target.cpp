@@ -1,7 +1,10 @@
 #include "gateway/http/target.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <vector>
+
+#include "base/text/text.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -80,6 +83,18 @@ std::optional<std::string> name_in_path(std::string_view pattern, std::string_vi
     if (any) name = percent_decoded(given[i]);
   }
   return name;
+}
+
+Result<std::int64_t> whole_in(std::string_view query, std::string_view name, std::int64_t usual,
+                              std::int64_t least, std::int64_t most) {
+  const auto given = query_value(query, name);
+  if (!given) return usual;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(given->data(), given->data() + given->size(), value);
+  if (error != std::errc() || end != given->data() + given->size() || value < least || value > most)
+    return fail(Errc::bad_input, "{} is '{}', not a whole number from {} to {}", name, given->substr(0, 40),
+                base::with_thousands(least), base::with_thousands(most));
+  return value;
 }
 
 }  // namespace plimsoll::gateway

@@ -1,9 +1,12 @@
 // The target in a request line.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "plimsoll/result.hpp"
 
 namespace plimsoll::gateway {
 
@@ -24,5 +27,9 @@ std::string percent_decoded(std::string_view text);
 
 // Returns the last value of a name in a query, decoded; none: missing.
 std::optional<std::string> query_value(std::string_view query, std::string_view name);
+
+// Reads a whole number from a query; `usual` if it is missing. bad_input: not a number, or out of bounds.
+Result<std::int64_t> whole_in(std::string_view query, std::string_view name, std::int64_t usual,
+                              std::int64_t least, std::int64_t most);
 
 }  // namespace plimsoll::gateway

@@ -192,6 +192,25 @@ TEST_P(SessionsContract, KnowsNoRunOfAnotherOwnerOrKind) {
   EXPECT_EQ(store_->run("local", "evaluation", "r1")->state, RunState::running);
 }
 
+TEST_P(SessionsContract, ListsTheRunsOfOneOwnerAndKindNewestFirst) {
+  begin("r1");
+  begin("r2");
+  begin("r3");
+  ASSERT_TRUE(store_->add_part("local", "r2", R"({"q":1})"));
+  ASSERT_TRUE(store_->end_run("local", "r2", RunState::done, "{}"));
+  const auto runs = store_->runs("local", "evaluation", 2);
+  ASSERT_TRUE(runs) << runs.error().what;
+  ASSERT_EQ(runs->size(), 2U);
+  EXPECT_EQ((*runs)[0].id, "r3");
+  EXPECT_EQ((*runs)[0].state, RunState::running);
+  EXPECT_EQ((*runs)[1].id, "r2");
+  EXPECT_EQ((*runs)[1].state, RunState::done);
+  EXPECT_EQ((*runs)[1].parts, 1U);
+  EXPECT_EQ((*runs)[1].asked, R"({"questions":2})");
+  EXPECT_TRUE(store_->runs("somebody", "evaluation", 10)->empty());
+  EXPECT_TRUE(store_->runs("local", "upload", 10)->empty());
+}
+
 TEST_P(SessionsContract, SaysWhatARestartCutShort) {
   begin("r1");
   begin("r2");
