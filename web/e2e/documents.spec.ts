@@ -98,8 +98,27 @@ test("a small evaluation runs and shows its answers", async ({ console: page, ga
   await page.getByRole("button", { name: "Ask 2 questions" }).click();
   await expect(page.locator(".runs li")).toHaveCount(2);
   await expect(page.locator(".runs li").nth(1)).toContainText("Nine hundred tons.");
+  await page.reload();
+  await page.goto(`${gateway.url}/#/evaluations`);
+  const listed = page.getByLabel("Runs").getByRole("link").first();
+  await expect(listed).toContainText("papers, gpt-4o");
+  await expect(listed).toContainText("2 of 2 questions, done");
+  await listed.click();
   await page.locator(".runs").getByRole("link", { name: "plan" }).first().click();
   await expect(page.getByRole("heading", { name: "Passages" })).toBeVisible();
+});
+
+test("names lead from one document to another", async ({ console: page, gateway }) => {
+  await gateway.upload("voyage", "mary.md", "# Mary Bright\n\nMary Bright was a barque that Samuel Hall built in Sunderland.\n");
+  await gateway.upload("voyage", "hall.md", "# Samuel Hall\n\nSamuel Hall was a shipbuilder from Whitby, and never met Mary Bright again.\n");
+  await page.goto(`${gateway.url}/#/documents/voyage`);
+  await page.getByLabel("Most frequent names").getByRole("button", { name: /samuel hall/ }).click();
+  const ring = page.getByLabel("Names beside samuel hall");
+  await expect(ring).toBeVisible();
+  await expect(page.locator(".around").getByRole("link", { name: "mary.md" })).toBeVisible();
+  await expect(page.locator(".around li", { hasText: "hall.md" })).toContainText("its title");
+  await ring.getByRole("button", { name: /mary bright/ }).press("Enter");
+  await expect(page.getByLabel("Names beside mary bright")).toBeVisible();
 });
 
 test("memories are added, found, rated and deleted", async ({ console: page, gateway }) => {

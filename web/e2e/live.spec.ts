@@ -10,6 +10,8 @@ test("a request appears with its window drawn to the pixel", async ({ console: p
   await expect(row).toBeVisible();
   await expect(row.locator(".drift")).toHaveText("+3");
 
+  // It is stored a moment after it is shown.
+  await expect.poll(async () => (await fetch(`${gateway.url}/v1/traces/${id}`)).status).toBe(200);
   const trace = (await (await fetch(`${gateway.url}/v1/traces/${id}`)).json()) as {
     window: number;
     answer_tokens: number;

@@ -91,12 +91,16 @@ export const api = {
   text: (index: string, document: string, start: number, end: number) =>
     get<t.DocumentText>(`/v1/indexes/${part(index)}/text?document=${part(document)}&start=${start}&end=${end}`),
   search: (index: string, query: string, budget: number) => post<t.Found>("/v1/search", { index, query, budget }),
+  names: (index: string, limit: number) => get<{ names: t.NameCount[] }>(`/v1/indexes/${part(index)}/names?limit=${limit}`).then((found) => found.names),
+  around: (index: string, entity: string, limit: number) =>
+    get<t.NameGraph>(`/v1/indexes/${part(index)}/names?limit=${limit}&entity=${part(entity)}`),
   deleteIndex: (index: string) => remove(`/indexes/${part(index)}`),
   deleteDocument: (index: string, document: string) =>
     post(`/indexes/${part(index)}/documents/delete`, { doc_ids: [document] }),
   job: (id: string) => get<t.UploadJob>(`/jobs/${part(id)}`),
   startEvaluation: (collection_id: string, llm_model: string, questions: string[]) =>
     post<{ run_id: string }>("/evaluation/plugin/start-with-questions", { collection_id, llm_model, questions }),
+  evaluations: () => get<List<t.EvaluationInfo>>("/evaluation/runs?limit=100").then((list) => list.data),
   evaluation: (id: string) => get<t.EvaluationRun>(`/evaluation/runs/${part(id)}`),
   memories: (query: string, limit: number) =>
     get<List<t.Memory>>(`/v1/memories?limit=${limit}&query=${part(query)}`).then((list) => list.data),

@@ -242,6 +242,31 @@ export interface EvaluationRun {
   results: { question: string; answer: string | null; passages: object[] | null; error: string | null; trace: string; seconds: number }[];
 }
 
+export interface EvaluationInfo {
+  run_id: string;
+  status: EvaluationRun["status"];
+  collection_id: string;
+  llm_model: string;
+  questions: number;
+  done: number;
+  created_ms: number;
+}
+
+export interface NameCount {
+  name: string;
+  chunks: number;
+}
+
+// What is around a name in an index.
+export interface NameGraph {
+  name: string;
+  title_of: string[];
+  other_name_in: string[];
+  mentioned_in: string[];
+  chunks: number;
+  names: NameCount[];
+}
+
 export interface CheckedSentence {
   text: string;
   verdict: string;

@@ -5,6 +5,7 @@ import { Empty, Failure, Heading, useLoaded } from "../parts/bits";
 import { bytes, date, place, several, tokens } from "../parts/format";
 import { VirtualList } from "../parts/virtual_list";
 import { documentLink, link } from "../route";
+import { Names } from "./names";
 import { Card } from "./trace";
 
 export function DocumentsPage({ index }: { index: string }) {
@@ -172,6 +173,7 @@ function Index({ name, onChange }: { name: string; onChange: () => void }) {
           ))}
         </ul>
       </Card>
+      <Names index={name} />
       <Card title="Documents" note={several(documents.length, "document")}>
         <Failure text={page.error} />
         <div class={`pieces${documents.length > 8 ? " long" : ""}`}>

@@ -2,15 +2,13 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../api/client";
 import type { EvaluationRun } from "../api/types";
 import { Badge, Choice, Failure, Field, Heading, useLoaded } from "../parts/bits";
-import { several } from "../parts/format";
+import { date, several } from "../parts/format";
 import { link } from "../route";
 import { Card } from "./trace";
 
-// The gateway has no list of runs: these were started in this page.
-const started: { id: string; about: string }[] = [];
-
 export function EvaluationsPage({ run }: { run: string }) {
   const models = useLoaded(() => api.models(), []);
+  const runs = useLoaded(() => api.evaluations(), [run]);
   const indexes = useLoaded(() => api.indexes(), []);
   const names = useMemo(() => (models.value ?? []).filter((one) => !one.index && one.kind !== "embedding").map((one) => one.id), [models.value]);
   const collections = (indexes.value ?? []).map((one) => one.name);
@@ -24,7 +22,6 @@ export function EvaluationsPage({ run }: { run: string }) {
     const asked = { model: model || (names[0] ?? ""), index: index || (collections[0] ?? "") };
     try {
       const { run_id } = await api.startEvaluation(asked.index, asked.model, questions);
-      started.unshift({ id: run_id, about: `${asked.index}, ${asked.model}, ${several(questions.length, "question")}` });
       setProblem("");
       location.hash = link("evaluations", run_id);
     } catch (error) {
@@ -54,11 +51,17 @@ export function EvaluationsPage({ run }: { run: string }) {
           Ask {questions.length > 0 ? several(questions.length, "question") : "questions"}
         </button>
       </form>
-      {started.length > 0 && (
-        <nav class="list card" aria-label="Runs of this page">
-          {started.map((one) => (
-            <a key={one.id} href={link("evaluations", one.id)} aria-current={one.id === run ? "page" : undefined}>
-              {one.about}
+      <Failure text={runs.error} />
+      {(runs.value?.length ?? 0) > 0 && (
+        <nav class="list card" aria-label="Runs">
+          {runs.value?.map((one) => (
+            <a key={one.run_id} href={link("evaluations", one.run_id)} aria-current={one.run_id === run ? "page" : undefined}>
+              <bdi>
+                {one.collection_id}, {one.llm_model}
+              </bdi>
+              <small class="dim">
+                {date(one.created_ms)}, {one.done} of {several(one.questions, "question")}, {one.status}
+              </small>
             </a>
           ))}
         </nav>

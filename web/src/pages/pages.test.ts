@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { sessionsOf } from "./conversation";
 import { driftOf } from "./models";
+import { placeOnRing } from "./names";
 import { bodyOf } from "./playground";
 import { grouped } from "./usage";
 import type { TraceSummary } from "../api/types";
@@ -29,6 +30,15 @@ describe("sessionsOf", () => {
     const trace = (id: string, session: string) => ({ id, session }) as TraceSummary;
     const sessions = sessionsOf([trace("3", "a"), trace("2", ""), trace("1", "a")]);
     expect(sessions).toEqual([{ name: "a", turns: [trace("3", "a"), trace("1", "a")] }]);
+  });
+});
+
+describe("placeOnRing", () => {
+  it("begins above the middle, and aligns text away from it", () => {
+    const places = [0, 1, 2, 3].map((i) => placeOnRing(i, 4));
+    expect(places.map((one) => one.anchor)).toEqual(["middle", "start", "middle", "end"]);
+    expect(places[0]?.y).toBeLessThan(places[2]?.y ?? 0);
+    expect(new Set(places.map((one) => `${one.x} ${one.y}`)).size).toBe(4);
   });
 });
 
