@@ -86,7 +86,7 @@ function Ring({ found, onName }: { found: NameGraph; onName: (name: string) => v
             text-anchor={at.anchor}
             dominant-baseline="middle"
             role="button"
-            tabIndex={0}
+            tabindex={0}
             aria-label={`${one.name}, together in ${several(one.chunks, "chunk")}`}
             onClick={choose}
             onKeyDown={(event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), choose())}
