@@ -129,6 +129,8 @@ class Input(InAFolder):
         plain = self.count("-", text=words.strip())
         self.assertEqual(counted["tokens"], plain["tokens"])
         self.assertEqual(counted["files"][0]["read_as"], ".docx")
+        piped = json.loads(run("count", "--tokenizer", "o200k_base", "--json", "-", text=path.read_bytes())[1])
+        self.assertEqual((piped["tokens"], piped["files"][0]["read_as"]), (counted["tokens"], ".docx"))
         self.assertIn("read as a .docx document", run("count", "--tokenizer", "o200k_base", path)[1])
         advice = json.loads(run("strategy", "Summarize this", "--json", "--files", path)[1])
         self.assertEqual((advice["files"][0]["tokens"], advice["files"][0]["read_as"]), (plain["tokens"], ".docx"))

@@ -194,6 +194,13 @@ class Searching(ChatWithDocuments):
                          (OPTIMIZATION, 2, 10))
         self.assertEqual(len(self.upstream.to()), 0)
 
+    def test_a_follow_up_is_searched_with_what_it_is_about(self):
+        history = [{"role": "user", "content": "Where is the Eiffel Tower?"}, {"role": "assistant", "content": "In Paris."}]
+        plain = self.good(self.search("Tell me more", top_k=3))["chunks"]
+        told = self.good(self.search("Tell me more", top_k=3, chat_history=history))["chunks"]
+        self.assertEqual(told[0]["content"].strip(), TOWER)
+        self.assertGreater(told[0]["score"], max([one["score"] for one in plain if one["content"].strip() == TOWER], default=0))
+
     def test_a_small_window(self):
         optimization = self.good(self.search(model_name="small/gpt-4o"))["metadata"]["context_window_optimization"]
         self.assertEqual((optimization["original_top_k"], optimization["calculated_top_k"]), (10, 4))

@@ -13,6 +13,8 @@
 #include "base/json/parse_json.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
+#include "ingest/read/media_type.hpp"
+#include "ingest/read/read.hpp"
 #include "reports/inspect_report.hpp"
 #include "terminal/terminal.hpp"
 
@@ -88,6 +90,10 @@ Result<std::string> question_of(AskCommand& command, Conversation& conversation)
   if (command.reads_input) {
     constexpr std::uint64_t most_bytes = 10'000'000;
     TRY(text, base::read_file("/dev/stdin", most_bytes));
+    if (ingest::packed_type(text)) {  // PDF, .docx: the model gets the text in it
+      TRY(auto document, ingest::read_document(text, "standard input", {}));
+      text = std::move(document.text);
+    }
     words.erase(words.front() == standard_input ? words.begin() : words.end() - 1);
   }
   std::string question = fmt::format("{}", fmt::join(words, " "));

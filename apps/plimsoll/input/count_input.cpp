@@ -110,7 +110,15 @@ class Utf8Survey {
   std::string held_;
 };
 
-// Returns "PDF", ".docx" or "" from the first bytes of a file.
+// Returns "PDF", ".docx" or "" from the first bytes.
+std::string document_kind_of(std::string_view front) {
+  const auto type = ingest::packed_type(front);
+  if (!type) return {};
+  if (type->format == ingest::Format::pdf) return "PDF";
+  return type->format == ingest::Format::docx ? ".docx" : "";
+}
+
+// The same for a file.
 std::string document_kind(const std::string& path) {
   // A pipe can be read only once.
   std::error_code error;
@@ -119,17 +127,14 @@ std::string document_kind(const std::string& path) {
   std::string front(1024, '\0');
   file.read(front.data(), static_cast<std::streamsize>(front.size()));
   front.resize(static_cast<std::size_t>(file.gcount()));
-  const auto type = ingest::packed_type(front);
-  if (!type) return {};
-  if (type->format == ingest::Format::pdf) return "PDF";
-  return type->format == ingest::Format::docx ? ".docx" : "";
+  return document_kind_of(front);
 }
 
 // None: a zip archive that is not a document.
-Result<std::optional<CountedInput>> count_document(const std::string& path, const std::string& kind,
-                                                   const Tokenizer& tokenizer, Specials specials) {
+Result<std::optional<CountedInput>> count_document(std::string_view bytes, const std::string& path,
+                                                   const std::string& kind, const Tokenizer& tokenizer,
+                                                   Specials specials) {
   const ingest::ReadOptions options;
-  TRY(const std::string bytes, base::read_file(path, options.max_document_bytes));
   const auto read = ingest::read_document(bytes, path, options);
   if (!read && read.error().code == Errc::unsupported && kind != "PDF") return std::nullopt;
   if (!read) return fail(read.error().code, "{}: {}", path, read.error().what);
@@ -143,12 +148,31 @@ Result<std::optional<CountedInput>> count_document(const std::string& path, cons
   return counted;
 }
 
+// Reads the rest of a document on standard input, and counts its text.
+Result<CountedInput> count_piped_document(const Descriptor& input, std::string bytes, const std::string& kind,
+                                          const Tokenizer& tokenizer, Specials specials) {
+  const std::uint64_t most = ingest::ReadOptions{}.max_document_bytes;
+  std::vector<char> buffer(stretch_bytes);
+  while (bytes.size() <= most) {
+    TRY(const std::string_view stretch, input.read(buffer, "-"));
+    if (stretch.empty()) break;
+    bytes += stretch;
+  }
+  if (bytes.size() > most)
+    return fail(Errc::bad_input, "the {} document on standard input is longer than {}", kind,
+                base::human_bytes(most));
+  TRY(auto counted, count_document(bytes, "standard input", kind, tokenizer, specials));
+  if (counted) return *std::move(counted);
+  return fail(Errc::unsupported, "standard input is a zip archive, not a document");
+}
+
 }  // namespace
 
 Result<CountedInput> count_input(const std::string& path, const Tokenizer& tokenizer, Specials specials,
                                  const std::function<void(std::uint64_t)>& progress) {
   if (const std::string kind = document_kind(path); !kind.empty()) {
-    TRY(auto document, count_document(path, kind, tokenizer, specials));
+    TRY(const std::string bytes, base::read_file(path, ingest::ReadOptions{}.max_document_bytes));
+    TRY(auto document, count_document(bytes, path, kind, tokenizer, specials));
     if (document) return *std::move(document);
   }
   TRY(const Descriptor input, Descriptor::open(path));
@@ -159,6 +183,9 @@ Result<CountedInput> count_input(const std::string& path, const Tokenizer& token
   for (;;) {
     TRY(const std::string_view stretch, input.read(buffer, path));
     if (stretch.empty()) break;
+    if (const std::string kind = counted.bytes == 0 ? document_kind_of(stretch) : std::string();
+        path == "-" && !kind.empty())
+      return count_piped_document(input, std::string(stretch), kind, tokenizer, specials);
     counted.bytes += stretch.size();
     counted.binary = counted.binary || stretch.find('\0') != std::string_view::npos;
     survey.add(stretch, counted);

@@ -10,7 +10,7 @@ namespace plimsoll::count {
 namespace {
 
 // Marks of chat formats, besides names between bars.
-constexpr std::array<std::string_view, 46> well_known{"<start_of_turn>",
+constexpr std::array<std::string_view, 60> well_known{"<start_of_turn>",
                                                       "<end_of_turn>",
                                                       "<start_of_image>",
                                                       "<end_of_image>",
@@ -55,7 +55,21 @@ constexpr std::array<std::string_view, 46> well_known{"<start_of_turn>",
                                                       "<sop>",
                                                       "]~b]",
                                                       "]~!b[",
-                                                      "[e~["};
+                                                      "[e~[",
+                                                      "<bos>",
+                                                      "<eos>",
+                                                      "[|user|]",
+                                                      "[|assistant|]",
+                                                      "[|system|]",
+                                                      "[|endofturn|]",
+                                                      "<arg_key>",
+                                                      "</arg_key>",
+                                                      "<arg_value>",
+                                                      "</arg_value>",
+                                                      "<seed:bos>",
+                                                      "<seed:eos>",
+                                                      "<minimax:tool_call>",
+                                                      "</minimax:tool_call>"};
 
 // Some vocabularies have tokens for these. For a model they are text, and they are common in
 // documents.
@@ -127,6 +141,13 @@ void copy_plain(std::string_view text, std::size_t from, std::size_t to, Defused
 }
 
 }  // namespace
+
+Defused defuse_known(std::string_view text) {
+  Defused out;
+  out.text.reserve(text.size() + 16);
+  copy_plain(text, 0, text.size(), out);
+  return out;
+}
 
 Defused defuse(const Tokenizer& tokenizer, std::string_view text) {
   const Tokenizer::Impl& impl = tokenizer.impl();

@@ -20,4 +20,7 @@ struct Defused {
 // catalogue.
 Defused defuse(const Tokenizer& tokenizer, std::string_view text);
 
+// The same where the model is not known yet: marks of the known chat formats alone. The text is always given.
+Defused defuse_known(std::string_view text);
+
 }  // namespace plimsoll::count

@@ -7,6 +7,7 @@
 #include "base/json/json_member.hpp"
 #include "base/json/json_text.hpp"
 #include "base/try.hpp"
+#include "count/chat/defuse.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -33,11 +34,16 @@ Result<Json> image_part(const Json& block, const std::string& place) {
   return Json{{"type", "image_url"}, {"image_url", {{"url", std::move(url)}}}};
 }
 
+// Text of a document is data: what it has of a chat's structure is broken up.
+Json data_part(std::string_view text) {
+  return text_part(count::defuse_known(text).text);
+}
+
 Result<Json> document_part(const Json& block, const std::string& place) {
   const Json& source = member(block, "source");
   const Json& type = member(source, "type");
   const std::string title = text_in(block, "title");
-  if (type == "text") return text_part((title.empty() ? "" : title + "\n\n") + text_in(source, "data"));
+  if (type == "text") return data_part((title.empty() ? "" : title + "\n\n") + text_in(source, "data"));
   if (type == "base64")
     return Json{{"type", "file"},
                 {"file",
@@ -55,7 +61,7 @@ Result<Json> part_of(const Json& block, const std::string& place) {
   if (type == "search_result") {
     std::string text = text_in(block, "title");
     for (const Json& one : list_in(member(block, "content"))) text += "\n\n" + text_in(one, "text");
-    return text_part(std::move(text));
+    return data_part(text);
   }
   return fail(Errc::unsupported, "{} is a block of type '{}', which other servers do not know", place,
               text_in(block, "type").substr(0, 60));
