@@ -56,8 +56,10 @@ enum class Gap : std::uint8_t { joins, comma, ends };
 Gap gap_of(std::string_view text, const NameWord& before, const NameWord& here) {
   std::string_view gap = text.substr(before.end, here.start - before.end);
   if (gap == " " || gap == "-" || gap == "'" || gap == "\xE2\x80\x99" || gap == "\xE2\x80\x93" ||
-      gap == " & " || gap == "&" || gap == "_" || gap == "/" || gap == "\n")
+      gap == " & " || gap == "&" || gap == "_" || gap == "/")
     return Gap::joins;
+  // Prose is wrapped inside names, but a Markdown heading ends with its line.
+  if (gap == "\n") return text[text.rfind('\n', before.start) + 1] == '#' ? Gap::ends : Gap::joins;
   const bool shortened = before.end - before.start <= 1 || is_among(shortened_words, before.folded);
   if (shortened && (gap == ". " || gap == ".")) return Gap::joins;
   // Inside a title only: "Hillsboro, Oregon", "Ghostbusters: Answer the Call".

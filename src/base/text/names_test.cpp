@@ -28,6 +28,12 @@ TEST(Names, EndAtPunctuationAndAtAnd) {
   EXPECT_EQ(keys_in("Paris, Texas and London. Rome"), (Keys{"paris", "texas", "london", "rome"}));
 }
 
+TEST(Names, GoOnInTheNextLineButNotAfterAHeading) {
+  EXPECT_EQ(keys_in("It was built by Samuel\nHall in Whitby."), (Keys{"samuel hall", "whitby"}));
+  EXPECT_EQ(keys_in("# Samuel Hall\nSamuel Hall was born.\n## Mary Bright\nShe sailed."),
+            (Keys{"samuel hall", "samuel hall", "mary bright"}));
+}
+
 TEST(Names, LeaveOutArticlesNumbersDatesAndCommonWords) {
   EXPECT_EQ(keys_in("The Beatles played. They were four. It was on 12 July 1963, in May 1964 and in 1970."),
             (Keys{"beatles"}));

@@ -79,6 +79,11 @@ export class Live {
     for (const listener of this.listeners) listener(view);
   }
 
+  private async readAgain(signal: AbortSignal): Promise<void> {
+    const stored = await api.traces(firstLoad).catch(() => []);
+    if (!signal.aborted) this.set({ ...this.view, traces: merged(this.view.traces, stored) });
+  }
+
   private async run(signal: AbortSignal): Promise<void> {
     for (let wait = 500; !signal.aborted; wait = Math.min(wait * 2, 5_000)) {
       try {
@@ -87,6 +92,8 @@ export class Live {
         const stored = await api.traces(firstLoad);
         this.set({ ...this.view, state: "watching", begun: [], traces: merged(this.view.traces, stored) });
         wait = 500;
+        // What ended just before watching began is stored a moment later.
+        setTimeout(() => void this.readAgain(signal), 1_000);
         await readEvents(response, (events) => !signal.aborted && this.set(applied(this.view, events)));
       } catch {
         // Whatever it was: try again.

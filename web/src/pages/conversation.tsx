@@ -2,7 +2,8 @@ import { api } from "../api/client";
 import type { TraceSummary } from "../api/types";
 import { Empty, Failure, Heading, useLoaded } from "../parts/bits";
 import { clock, date, several, short, tokens } from "../parts/format";
-import { partNames, partsOf } from "../parts/window_parts";
+import { Legend } from "../parts/window_bar";
+import { partsOf } from "../parts/window_parts";
 import { link } from "../route";
 import { Card } from "./trace";
 
@@ -90,16 +91,7 @@ function Turns({ turns }: { turns: readonly TraceSummary[] }) {
         })}
       </ul>
       <p class="dim">Below each window: tokens of input. Σ is the number of messages that a summary replaces, − the number of pieces left out.</p>
-      <ul class="legend small">
-        {partNames
-          .filter((name) => name !== "left")
-          .map((name) => (
-            <li key={name}>
-              <span class={`swatch fill-${name}`} aria-hidden="true" />
-              {name}
-            </li>
-          ))}
-      </ul>
+      <Legend />
     </Card>
   );
 }

@@ -4,8 +4,8 @@ import type { TraceSummary } from "../api/types";
 import { Badge, Empty, Heading } from "../parts/bits";
 import { clock, duration, percent, several, short, signed, tokens } from "../parts/format";
 import { VirtualList } from "../parts/virtual_list";
-import { WindowBar } from "../parts/window_bar";
-import { partNames, partsOf } from "../parts/window_parts";
+import { Legend, WindowBar } from "../parts/window_bar";
+import { partsOf } from "../parts/window_parts";
 import { link } from "../route";
 
 type Filter = "all" | "changed" | "cut" | "failed";
@@ -75,16 +75,7 @@ export function LivePage() {
             </button>
           ))}
         </div>
-        <ul class="legend small" aria-label="Colours of the sections">
-          {partNames
-            .filter((name) => name !== "left")
-            .map((name) => (
-              <li key={name}>
-                <span class={`swatch fill-${name}`} aria-hidden="true" />
-                {name}
-              </li>
-            ))}
-        </ul>
+        <Legend />
       </div>
       {view.begun.length > 0 && (
         <ul class="begun card" aria-label="Requests under way">

@@ -1,5 +1,5 @@
 // The window of a request, drawn to scale.
-import { partMeaning, type WindowPart } from "./window_parts";
+import { partMeaning, partNames, type WindowPart } from "./window_parts";
 import { percent, tokens } from "./format";
 
 interface Props {
@@ -11,6 +11,22 @@ interface Props {
 function description(parts: readonly WindowPart[], window: number): string {
   const said = parts.filter((part) => part.name !== "left").map((part) => `${part.name} ${tokens(part.tokens)}`);
   return `Window of ${tokens(window)} tokens: ${said.join(", ")}`;
+}
+
+// The colours of the sections.
+export function Legend() {
+  return (
+    <ul class="legend small" aria-label="Colours of the sections">
+      {partNames
+        .filter((name) => name !== "left")
+        .map((name) => (
+          <li key={name}>
+            <span class={`swatch fill-${name}`} aria-hidden="true" />
+            {name}
+          </li>
+        ))}
+    </ul>
+  );
 }
 
 // A unit of the drawing is a token; the browser scales it, so widths are exact at any size.
