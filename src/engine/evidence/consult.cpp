@@ -226,7 +226,8 @@ class Reader {
     whole.passage.reason = reason;
     whole.distance = distance_within(findings_.evidence, whole.passage);
     whole.metadata = candidate.head->metadata;
-    whole.passage.addressable = stored.document.addressable;
+    // Lines are those of a file; a text that came over HTTP has none.
+    whole.passage.addressable = stored.document.addressable && stored.document.file.path != "";
     Selection one;
     one.passages.push_back(std::move(whole.passage));
     TRY_VOID(library::locate(findings_.index->open, one));
