@@ -38,10 +38,9 @@ Result<ChatRequest> read_forwarded(RequestKind kind, std::string_view text) {
   if (!request.body.is_object()) return fail(Errc::bad_input, "the request body is not a JSON object");
   const Json& index = member(request.body, "index_name");
   if (kind == RequestKind::completion && index.is_string() && !index.get_ref<const std::string&>().empty())
-    return fail(
-        Errc::bad_input,
-        "index_name needs messages, which /v1/completions has not: ask /v1/chat/completions, or leave "
-        "index_name out");
+    return fail(Errc::bad_input,
+                "index_name needs messages, and /v1/completions has none: ask /v1/chat/completions, or leave "
+                "index_name out");
   TRY(request.model, model_named(request.body));
   request.streams = member(request.body, "stream") == true;
   request.wants_usage = true;  // the upstream's usage is always passed on

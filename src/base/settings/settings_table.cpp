@@ -56,8 +56,7 @@ const std::array table{
     Setting{"rag_similarity_threshold", "RAG_SIMILARITY_THRESHOLD",
             Real{&Settings::rag_similarity_threshold, 0.0, 4.0},
             "Squared distance above which a passage is dropped; 0 keeps all passages. Applies if it is set, "
-            "or with "
-            "kaito_compat."},
+            "or with kaito_compat."},
     Setting{"rag_context_token_fill_ratio", "RAG_CONTEXT_TOKEN_FILL_RATIO",
             Real{&Settings::rag_context_token_fill_ratio, 0.2, 0.8},
             "Share of the room for passages by rule B4, if a request does not give one. If this is not set, "
