@@ -1,7 +1,5 @@
 // Entry point of plimsoll. Registers the commands, which have one file each.
-#include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,7 +7,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/text/text.hpp"
 #include "commands/ask_command.hpp"
 #include "commands/chat_command.hpp"
 #include "commands/config_command.hpp"
@@ -35,6 +32,7 @@
 #include "describe/describe_commands.hpp"
 #include "terminal/globals.hpp"
 #include "terminal/terminal.hpp"
+#include "terminal/usage_error.hpp"
 #include "terminal/version.hpp"
 
 namespace {
@@ -85,61 +83,6 @@ class PlainHelp final : public CLI::Formatter {
   }
 };
 
-std::optional<std::string> nearest_of(std::string_view name, const std::vector<std::string>& names) {
-  const std::vector<std::string_view> known(names.begin(), names.end());
-  const auto near = plimsoll::base::nearest(name, known);
-  return near ? std::optional<std::string>(*near) : std::nullopt;
-}
-
-// `path`: the parent command, "plimsoll index".
-std::string no_such_command(const CLI::App& parent, const std::string& path, const std::string& name) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : parent.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(command->get_name());
-  const auto near = nearest_of(name, names);
-  return fmt::format("plimsoll: unknown command `{} {}`; {}`{} --help` lists all commands\n", path,
-                     plimsoll::printable(name, 40),
-                     near ? fmt::format("did you mean `{} {}`? ", path, *near) : "", path);
-}
-
-std::vector<std::string> long_options(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options())
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  return names;
-}
-
-// `given`: "--upstrem" or "--upstrem=x".
-std::string no_such_option(const CLI::App& top, const CLI::App& app, const std::string& path,
-                           const std::string& given) {
-  const std::string name = given.substr(0, given.find('='));
-  std::string hint;
-  const std::vector<std::string> globals = long_options(top);
-  if (const auto near = nearest_of(name, long_options(app)))
-    hint = fmt::format("did you mean `{}`? ", *near);
-  else if (std::find(globals.begin(), globals.end(), name) != globals.end())
-    hint = fmt::format("`{}` goes before the command: `plimsoll {} ...{}`. ", name, name,
-                       path.substr(path.find(' ')));
-  return fmt::format("plimsoll: `{}` has no option `{}`; {}`{} --help` lists all options\n", path,
-                     plimsoll::printable(name, 40), hint, path);
-}
-
-// Explains a parse error; an unknown command or option is named together with the nearest known one.
-std::string say_what_is_wrong(const CLI::App* app, const CLI::Error& error) {
-  const CLI::App* last = app;
-  std::string path = "plimsoll";
-  while (true) {
-    for (const std::string& word : last->remaining())
-      if (word.size() > 1 && word.starts_with('-')) return no_such_option(*app, *last, path, word);
-    if (last->get_subcommands().empty()) break;
-    last = last->get_subcommands().front();
-    path += " " + last->get_name();
-  }
-  const std::vector<std::string> rest = last->remaining();
-  if (last->get_require_subcommand_min() == 0 || rest.empty()) return CLI::FailureMessage::simple(app, error);
-  return no_such_command(*last, path, rest.front());
-}
-
 // `plimsoll help` and `plimsoll help COMMAND`: the same text as `--help`.
 void add_help_command(CLI::App& app, int& exit_code) {
   auto words = std::make_shared<std::vector<std::string>>();
@@ -155,7 +98,7 @@ void add_help_command(CLI::App& app, int& exit_code) {
     for (const std::string& word : *words) {
       const auto next = shown->get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
       if (next.empty()) {
-        fmt::print(stderr, "{}", no_such_command(*shown, path, word));
+        fmt::print(stderr, "{}", plimsoll::no_such_command(*shown, path, word));
         exit_code = 2;
         return;
       }
@@ -224,7 +167,7 @@ int main(int argc, char** argv) {
   app.footer(examples);  // after the commands, or they would inherit it
   for (const char* name : {"index", "search", "graph", "ask", "chat", "mcp", "doctor"})
     add_store_option(*app.get_subcommand(name), globals);
-  app.failure_message(say_what_is_wrong);
+  app.failure_message(plimsoll::usage_error);
   if (argc == 1) {
     const auto printed = plimsoll::print_out(app.help());
     return printed ? 0 : plimsoll::complain(printed.error());

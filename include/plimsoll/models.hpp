@@ -59,6 +59,12 @@ class ModelCatalogue {
 
   std::optional<ModelMatch> find(std::string_view name) const;
 
+  // Returns the known name, or the name of a family, that a mistyped one is nearest to.
+  std::optional<std::string> nearest(std::string_view name) const;
+
+  // Says that there is no entry, with the nearest name if one is near.
+  std::string no_entry_for(std::string_view name) const;
+
   const std::vector<ModelCard>& models() const { return models_; }
 
  private:

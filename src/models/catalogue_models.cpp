@@ -18,7 +18,7 @@ Result<PlanModel> CatalogueModels::open_unknown(std::string_view model) const {
   unknown.window = {default_window_,
                     WindowSource::assumed,
                     Confidence::low,
-                    {{"catalogue", fmt::format("no entry for '{}'", model)}}};
+                    {{"catalogue", catalogue_.no_entry_for(model)}}};
   unknown.exactness = Exactness::estimated;
   unknown.why = fmt::format("the tokenizer of '{}' is not known; counted with o200k_base", model);
   return unknown;

@@ -164,7 +164,7 @@ bool WindowFinder::from_server(const std::optional<ReportedModel>& served, Model
 bool WindowFinder::from_catalogue(std::string_view model, ModelReport& report) const {
   const auto match = catalogue_.find(model);
   if (!match) {
-    report.window.tried.push_back({"catalogue", fmt::format("no entry for '{}'", model)});
+    report.window.tried.push_back({"catalogue", catalogue_.no_entry_for(model)});
     return false;
   }
   const ModelCard& card = *match->card;

@@ -1,5 +1,8 @@
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "plimsoll/models.hpp"
 #include "window/catalogue_file.hpp"
@@ -115,6 +118,23 @@ std::optional<ModelMatch> ModelCatalogue::partial(const std::vector<std::string>
     }
   }
   return best;
+}
+
+std::optional<std::string> ModelCatalogue::nearest(std::string_view name) const {
+  std::vector<std::string_view> names;
+  for (const auto& [_, known] : known_) {
+    const std::string_view whole = known.text;
+    names.push_back(whole);
+    if (const std::size_t size = whole.find(':'); size != std::string_view::npos)
+      names.push_back(whole.substr(0, size));  // "llama3.2" of "llama3.2:3b"
+  }
+  const auto near = base::nearest(base::to_lower_ascii(name), names);
+  return near ? std::optional<std::string>(*near) : std::nullopt;
+}
+
+std::string ModelCatalogue::no_entry_for(std::string_view name) const {
+  const auto near = nearest(name);
+  return fmt::format("no entry for '{}'{}", name, near ? fmt::format(" (did you mean '{}'?)", *near) : "");
 }
 
 }  // namespace plimsoll

@@ -259,6 +259,15 @@ TEST(Extend, NamesWhatIsWrongAndChangesNothing) {
   EXPECT_NE(error("[[model]\n").find("mine.toml: line 1"), std::string::npos);
 }
 
+TEST(ModelCatalogue, NamesTheNearestModelOfAMistypedName) {
+  EXPECT_EQ(catalogue().nearest("gpt-4oo"), "gpt-4o");
+  EXPECT_EQ(catalogue().nearest("GPT-4oo"), "gpt-4o");
+  EXPECT_EQ(catalogue().nearest("lama3.2"), "llama3.2");
+  EXPECT_EQ(catalogue().nearest("the model of my neighbour"), std::nullopt);
+  EXPECT_EQ(catalogue().no_entry_for("gpt-4oo"), "no entry for 'gpt-4oo' (did you mean 'gpt-4o'?)");
+  EXPECT_EQ(catalogue().no_entry_for("x"), "no entry for 'x'");
+}
+
 TEST(WordsOf, CutsDifferentSpellingsAlike) {
   EXPECT_EQ(window::key_of(window::words_of("Llama-3.1-8B")), "llama 3.1 8b");
   EXPECT_EQ(window::key_of(window::words_of("llama3.1:8b")), "llama 3.1 8b");

@@ -125,7 +125,8 @@ class Index(InAFolder):
         self.assertEqual(self.as_json("index", "list"), [])
 
     def test_commands_that_only_read_make_no_store(self):
-        for command in (["keys", "list"], ["inspect", "--last"], ["usage"], ["memory", "list"], ["index", "list"]):
+        for command in (["keys", "list"], ["inspect", "--last"], ["usage"], ["memory", "list"], ["index", "list"],
+                        ["ask", "ship", "Where is the cook?"], ["chat", "ship"]):
             said = self.run_it(*command, "--store", self.folder / "typo.db", status=2)
             self.assertIn("typo.db", said)
         self.assertIn("no such file", self.run_it("index", "list", "--store", "typo.db", "--json", status=2))

@@ -156,6 +156,21 @@ class Plans(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertIn("--model", err)
 
+    def test_wrong_options_are_told_in_words(self):
+        self.request.write_text("{}")
+        for arguments, said in [(("--window", "0"), "--window must be from 1 to 1000000000000, not '0'"),
+                                (("--policy", "foo"), "not 'foo'"), (("--json", "--emit"), "--json and --emit cannot be given together"),
+                                (("--window",), "--window needs a value"), (("--windw", "9"), "did you mean `--window`?")]:
+            status, _, err = run(self.request, *arguments)
+            self.assertEqual((status, err.count("\n")), (2, 1), err)
+            self.assertIn(said, err)
+            self.assertIn("`plimsoll plan --help`", err)
+        self.assertIn("REQUEST is missing", run()[2])
+
+    def test_a_mistyped_model_gets_the_nearest_name(self):
+        _, out, _ = self.plan(conversation(1), "--model", "gpt-4oo")
+        self.assertIn("did you mean 'gpt-4o'?", " ".join(out.split()))
+
     def test_bad_input_ends_with_2(self):
         for text, said in (("", "JSON"), ("{}", "messages"), ('{"messages": [], "max_tokens": "x"}', "")):
             with self.subTest(text=text):

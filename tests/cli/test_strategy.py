@@ -208,7 +208,7 @@ class Strategy(unittest.TestCase):
 
     def test_bad_input_is_refused_with_a_reason(self):
         for arguments, words in [
-            ([], "QUERY is required"),
+            ([], "QUERY is missing"),
             ([""], "the query is empty"),
             (["  "], "the query is empty"),
             (["x", "--hint", "enormous"], "unknown size 'enormous'; use one of tiny, small"),
@@ -217,7 +217,7 @@ class Strategy(unittest.TestCase):
             (["x", "--window", "99999999999999999999"], "is not a whole number"),
             (["x", "--used", "-1"], "'-1' is not a whole number of 0 or more"),
             (["x", "--chars", "1.5"], "is not a whole number"),
-            (["x", "--model", "no-such-model"], "no model 'no-such-model'"),
+            (["x", "--model", "no-such-model"], "no entry for 'no-such-model'"),
             (["x", "--colour"], "--colour"),
         ]:
             with self.subTest(arguments=arguments):

@@ -130,7 +130,7 @@ sqlite3_vfs& watching_vfs() {
 
 }  // namespace
 
-FailingDisk::FailingDisk(std::filesystem::path folder) : prefix_(folder.string() + "/") {
+FailingDisk::FailingDisk(const std::filesystem::path& folder) : prefix_(folder.string() + "/") {
   if (real_vfs == nullptr) real_vfs = sqlite3_vfs_find(nullptr);
   disk = this;
   sqlite3_vfs_register(&watching_vfs(), /*makeDflt=*/1);

@@ -17,7 +17,7 @@ namespace plimsoll {
 // One at a time: it is SQLite's default while it lives, and leaves files of other folders alone.
 class FailingDisk {
  public:
-  explicit FailingDisk(std::filesystem::path folder);
+  explicit FailingDisk(const std::filesystem::path& folder);
   FailingDisk(const FailingDisk&) = delete;
   FailingDisk& operator=(const FailingDisk&) = delete;
   ~FailingDisk();

@@ -1,5 +1,8 @@
 #include "ask/ask_options.hpp"
 
+#include <algorithm>
+#include <filesystem>
+
 #include "base/try.hpp"
 #include "terminal/terminal.hpp"
 
@@ -59,6 +62,17 @@ Result<base::Settings> settings_for(Globals globals, const AskOptions& options) 
   if (options.window) globals.set.push_back(fmt::format("embedded_window={}", *options.window));
   globals.set.emplace_back("embedded_slots=1");
   return load_settings(globals);
+}
+
+Result<void> check_store(const Globals& globals, const base::Settings& settings) {
+  const bool is_named = std::ranges::any_of(
+      globals.set, [](const std::string& setting) { return setting.starts_with("store_file="); });
+  std::error_code none;
+  if (!is_named || std::filesystem::exists(settings.store_file, none)) return {};
+  return fail(
+      Errc::not_found,
+      "there is no store at {0}; `plimsoll index add NAME PATH... --store {0}` makes it with an index",
+      settings.store_file.string());
 }
 
 Json request_for(const AskOptions& options, bool small) {

@@ -58,16 +58,6 @@ bool contains(const ModelCard& card, std::string_view part) {
   return has(card.name) || std::ranges::any_of(card.aliases, has);
 }
 
-// Returns the known name that is nearest to `name`.
-std::optional<std::string_view> nearest_name(const ModelCatalogue& catalogue, std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const ModelCard& card : catalogue.models()) {
-    names.push_back(card.name);
-    names.insert(names.end(), card.aliases.begin(), card.aliases.end());
-  }
-  return base::nearest(name, names);
-}
-
 // Returns the models whose name contains the text; if none does, the best match for it.
 Result<std::vector<const ModelCard*>> chosen_cards(const ModelCatalogue& catalogue,
                                                    const std::vector<std::string>& names) {
@@ -82,7 +72,7 @@ Result<std::vector<const ModelCard*>> chosen_cards(const ModelCatalogue& catalog
     if (std::ranges::any_of(cards, [&](const ModelCard* card) { return contains(*card, part); })) continue;
     const auto match = catalogue.find(name);
     if (!match) {
-      const auto near = nearest_name(catalogue, part);
+      const auto near = catalogue.nearest(part);
       return fail(
           Errc::unknown_model, "no model name in the catalogue contains '{}'; {}", name,
           near ? fmt::format("did you mean '{}'?", *near) : "`plimsoll models --catalogue` lists all models");

@@ -76,9 +76,8 @@ Result<void> find_window(const base::Settings& settings, const StrategyOptions& 
     const auto match = catalogue.find(options.model);
     if (!match)
       return fail(Errc::unknown_model,
-                  "the catalogue has no model '{}'; give --window instead of --model, or add the model to a "
-                  "models_file",
-                  options.model);
+                  "the catalogue has {}; give --window instead of --model, or add the model to a models_file",
+                  catalogue.no_entry_for(options.model));
     found.model = match->card->name;
     ask.model_context_length = match->card->window;
     found.window_source =

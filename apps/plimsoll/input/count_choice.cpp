@@ -15,9 +15,7 @@ Result<CountChoice> choose_by_model(const TokenizerLibrary& library, const base:
   TRY(const ModelCatalogue catalogue, known_models(settings));
   const auto match = catalogue.find(options.model);
   if (!match) {
-    std::vector<std::string_view> names;
-    for (const ModelCard& card : catalogue.models()) names.push_back(card.name);
-    const auto near = base::nearest(options.model, names);
+    const auto near = catalogue.nearest(options.model);
     return fail(
         Errc::unknown_model,
         "no tokenizer is known for the model '{}'; {}give one with --tokenizer, or add the model to a "

@@ -46,8 +46,8 @@ Result<Scale> choose_scale(const ToolContext& context, const std::string& model,
   }
   const auto match = context.catalogue->find(model);
   if (!match)
-    return fail(Errc::unknown_model, "the catalogue has no model '{}'; give a tokenizer instead, such as {}",
-                model, default_tokenizer);
+    return fail(Errc::unknown_model, "the catalogue has {}; give a tokenizer instead, such as {}",
+                context.catalogue->no_entry_for(model), default_tokenizer);
   const ModelCard& card = *match->card;
   TRY(auto opened, context.tokenizers->open(card.tokenizer));
   Scale scale{std::move(opened), {}, card.name, card.exactness, card.why};
@@ -79,7 +79,7 @@ Window known_window(const ToolContext& context, std::string_view model) {
   if (auto served = served_model(context, model)) return std::move(served->window);
   const auto match = context.catalogue->find(model);
   if (!match) {
-    window.tried.push_back({"catalogue", fmt::format("no entry for '{}'", model)});
+    window.tried.push_back({"catalogue", context.catalogue->no_entry_for(model)});
     window.tried.push_back(
         {"setting DEFAULT_CONTEXT_WINDOW", base::with_thousands(context.default_window) + " tokens"});
     window.tokens = context.default_window;
