@@ -35,6 +35,7 @@ struct PlanModel {
   Exactness exactness = Exactness::exact;  // of the tokenizer
   std::string why;                         // reason, if it is not exact
   budget::Drift drift;
+  bool any_server = false;  // its server may be anyone's: a name of OpenAI's may be a model of its own
 };
 
 class PlanModels {

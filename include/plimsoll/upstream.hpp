@@ -69,6 +69,7 @@ struct ReplyInfo {
 struct ReplyFacts {
   Usage usage;
   std::string finish_reason;
+  bool has_answer = false;  // choices, or the contents of a message: a whole JSON object that answers a chat
   bool is_error = false;    // an error instead of an answer
   bool no_choices = false;  // it has no words, by its own account
 };
@@ -92,8 +93,6 @@ struct ReplyBody {
   std::string text;
   ReplyFacts facts{};
   std::string said{};  // the message of an error
-  // Judged by its ends alone: whether it can be a whole JSON object.
-  bool is_object = false;
 };
 
 // A reply that is being read. Destroying it before its end closes the connection, so the server can stop

@@ -45,6 +45,7 @@ void read_usage(const std::optional<dom::object>& usage, Usage& out) {
 void read_choices(const dom::object& reply, ReplyFacts& facts) {
   dom::array choices;
   if (reply["choices"].get(choices) != simdjson::SUCCESS) return;
+  facts.has_answer = true;
   facts.no_choices = choices.size() == 0;
   for (const dom::element& choice : choices) {
     std::string_view reason;
@@ -151,11 +152,8 @@ class ChatReply final : public UpstreamReply {
       if (body.text.size() + bytes.size() > longest_) co_return too_long();
       body.text += bytes;
     }
-    with_object(body.text, [&](const dom::object&) { body.is_object = true; });
-    if (info_.took == Took::answers)
-      body.facts = read_body_ ? read_body_(body.text) : read_facts(body.text);
-    else
-      body.said = said_in_error(body.text);
+    if (info_.took == Took::answers) body.facts = read_body_ ? read_body_(body.text) : read_facts(body.text);
+    if (info_.took != Took::answers || body.facts.is_error) body.said = said_in_error(body.text);
     co_return body;
   }
 

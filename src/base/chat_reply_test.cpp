@@ -155,9 +155,11 @@ TEST(ChatReply, BoundsBodiesAndEvents) {
   auto body = reply_of({200, {}}, {"{\"a\":", "1}"}, 7);
   const auto whole = wait_for(body->body(patience, soon()));
   ASSERT_TRUE(whole) << whole.error().what;
-  EXPECT_TRUE(whole->is_object);
-  body = reply_of({200, {}}, {R"({"choices":[{"message":{"content":"a"}})"}, 100);
-  EXPECT_FALSE(wait_for(body->body(patience, soon()))->is_object);
+  EXPECT_FALSE(whole->facts.has_answer);
+  EXPECT_TRUE(read_facts(R"({"choices":[]})").has_answer);
+  EXPECT_FALSE(read_facts(R"({"choices":[{"message":{"content":"a"}})").has_answer) << "it is not whole";
+  body = reply_of({200, {}}, {R"({"error":{"message":"no"}})"}, 100);
+  EXPECT_EQ(wait_for(body->body(patience, soon()))->said, "no");
   body = reply_of({200, {}}, {"{\"a\":", "12}"}, 7);
   EXPECT_FALSE(wait_for(body->body(patience, soon())));
   const ReplyHead stream{200, {{"content-type", "text/event-stream"}}};

@@ -14,6 +14,7 @@ namespace {
 
 using base::list_in;
 using base::member;
+using base::text_in;
 using Json = nlohmann::ordered_json;
 
 std::string text_of(const Json& value) {
@@ -173,6 +174,30 @@ constexpr std::array<std::string_view, 20> translated{
 Json items_of_input(const Json& input) {
   if (input.is_string()) return Json::array({{{"type", "message"}, {"role", "user"}, {"content", input}}});
   return input.is_array() ? input : Json::array();
+}
+
+Json listed_items(const Json& items, std::string_view response) {
+  Json listed = Json::array();
+  for (const Json& item : items) {
+    if (!item.is_object()) continue;
+    Json shown = item;
+    if (!shown.contains("type")) shown["type"] = "message";
+    if (!text_in(shown, "id").empty()) {
+      listed.push_back(std::move(shown));
+      continue;
+    }
+    shown["id"] = fmt::format("{}_item_{}", response, listed.size() + 1);
+    if (shown["type"] == "message") {
+      if (!shown.contains("status")) shown["status"] = "completed";
+      if (const Json content = member(shown, "content"); content.is_string()) {
+        const bool is_answer = text_in(shown, "role") == "assistant";
+        shown["content"] =
+            Json::array({{{"type", is_answer ? "output_text" : "input_text"}, {"text", content}}});
+      }
+    }
+    listed.push_back(std::move(shown));
+  }
+  return listed;
 }
 
 Json chat_of_response(const Json& request, const Json& items) {

@@ -26,6 +26,17 @@ TEST(ResponseChat, ATextIsAMessageOfTheUsers) {
     "max_tokens": 9})"));
 }
 
+TEST(ResponseChat, ListedItemsHaveIdsAndListsOfContents) {
+  const Json items = Json::parse(R"([{"role": "user", "content": "Ahoy"}, {"type": "message", "id": "msg_1",
+    "role": "assistant", "content": [{"type": "output_text", "text": "Aye"}]},
+    {"type": "function_call_output", "call_id": "c", "output": "7"}, 3])");
+  EXPECT_EQ(listed_items(items, "resp_9"), Json::parse(R"([
+    {"role": "user", "content": [{"type": "input_text", "text": "Ahoy"}], "type": "message",
+     "id": "resp_9_item_1", "status": "completed"},
+    {"type": "message", "id": "msg_1", "role": "assistant", "content": [{"type": "output_text", "text": "Aye"}]},
+    {"type": "function_call_output", "call_id": "c", "output": "7", "id": "resp_9_item_3"}])"));
+}
+
 TEST(ResponseChat, ItemsBecomeMessages) {
   const Json chat = chat_of(R"({"input": [
     {"role": "developer", "content": "Rules"},

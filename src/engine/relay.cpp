@@ -207,12 +207,17 @@ class Relay {
     }
     const ReplyBody body = *std::move(read);
     if (!answers) co_return co_await refusal(body);
-    if (one_.received.is_chat() && !body.is_object)
-      co_return fail(
-          Errc::upstream_failed,
-          "the upstream '{}' answered with {} bytes that are not a whole JSON object; ask again, or see "
-          "its log",
-          one_.planned.upstream, body.text.size());
+    if (one_.received.is_chat() && !body.facts.has_answer) {
+      if (!body.facts.is_error)
+        co_return fail(
+            Errc::upstream_failed,
+            "the upstream '{}' answered with {} bytes that are not a whole answer as JSON; ask again, or see "
+            "its log",
+            one_.planned.upstream, body.text.size());
+      out_.trace.error = recorded(body.said);
+      co_return fail(Errc::upstream_failed, "the upstream '{}' answered with an error: {}",
+                     one_.planned.upstream, body.said);
+    }
     reconcile(body.facts);
     Trace& trace = out_.trace;
     if (trace.cut > 0 && !one_.attempt.raised && one_.received.is_chat() &&

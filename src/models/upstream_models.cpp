@@ -61,6 +61,7 @@ Result<PlanModel> UpstreamModels::make(const ModelLocation& location, const Mode
   const auto match = catalogue_.find(location.model);
   const bool own_figure = match && match->kind != MatchKind::partial &&
                           window::provider_of(*match->card) == window::provider_at(server.root);
+  model.any_server = window::provider_at(server.root) == "?";
   if (report.served.max_output > 0)
     model.max_output = report.served.max_output;
   else if (own_figure)

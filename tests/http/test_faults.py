@@ -47,7 +47,15 @@ class Upstreams(Faults):
         with Upstream({"torn/gpt-4o": 8192}) as upstream, serving(upstream) as gateway:
             reply = gateway.chat("torn/gpt-4o", user("Ahoy"))
             self.assertEqual(reply.status, 502, reply.body)
-            self.assertIn("40 bytes that are not a whole JSON object", reply.json["error"]["message"])
+            self.assertIn("40 bytes that are not a whole answer as JSON", reply.json["error"]["message"])
+
+    def test_an_answer_without_an_answer_is_an_error(self):
+        with Upstream({"empty/gpt-4o": 8192, "sorry/gpt-4o": 8192}) as upstream, serving(upstream) as gateway:
+            for model, said in (("empty/gpt-4o", "2 bytes that are not a whole answer"), ("sorry/gpt-4o", "out of memory")):
+                reply = gateway.chat(model, user("Ahoy"))
+                self.assertEqual(reply.status, 502, reply.body)
+                self.assertIn(said, reply.json["error"]["message"])
+                self.assertTrue(gateway.inspect(reply.headers["x-plimsoll-trace"])["error"])
 
     def test_one_that_never_answers(self):
         for stream in (False, True):

@@ -102,7 +102,9 @@ class AsAChat(WithGateway):
         self.assertIs(kept["store"], True)
         path = f"{RESPONSES}/{kept['id']}"
         self.assertEqual(self.gateway.ask(path, method="GET").json, kept)
-        self.assertEqual(self.gateway.ask(path + "/input_items", method="GET").json["data"][0]["content"], "Ahoy")
+        items = self.gateway.ask(path + "/input_items", method="GET").json
+        self.assertEqual(items["data"][0]["content"], [{"type": "input_text", "text": "Ahoy"}])
+        self.assertEqual((items["first_id"], items["has_more"]), (items["data"][0]["id"], False))
         self.assertEqual(self.gateway.ask(path, method="DELETE").json, {"id": kept["id"], "object": "response", "deleted": True})
         for method in ("GET", "DELETE"):
             self.assertEqual(self.gateway.ask(path, method=method).status, 404)
@@ -111,6 +113,21 @@ class AsAChat(WithGateway):
         self.assertIs(unkept["store"], False)
         error = self.respond("More", status=404, previous_response_id=unkept["id"]).json["error"]
         self.assertIn(unkept["id"], error["message"])
+
+    def test_what_was_asked_is_listed_in_pages(self):
+        asked = self.respond([{"role": "user", "content": str(number)} for number in range(5)]).json["id"]
+        path = f"{RESPONSES}/{asked}/input_items"
+
+        def page(query):
+            listed = self.gateway.ask(f"{path}?{query}", method="GET").json
+            return [item["content"][0]["text"] for item in listed["data"]], listed
+        newest, first = page("limit=2")
+        self.assertEqual((newest, first["has_more"]), (["4", "3"], True))
+        rest, last = page(f"limit=3&after={first['last_id']}")
+        self.assertEqual((rest, last["has_more"]), (["2", "1", "0"], False))
+        self.assertEqual(page("order=asc")[0], ["0", "1", "2", "3", "4"])
+        for wrong in ("limit=0", "order=up", "after=none"):
+            self.assertEqual(self.gateway.ask(f"{path}?{wrong}", method="GET").status, 400, wrong)
 
     def test_what_a_chat_cannot_say_is_refused_by_name(self):
         for fields, named in [({"tools": [{"type": "web_search"}]}, "web_search"), ({"background": True}, "background"),

@@ -271,6 +271,12 @@ class Upstream:
         """Half of an answer, with the length of that half."""
         return await self.plain(request, writer, json.dumps(self.completion(request.json)).encode()[:40])
 
+    async def way_empty(self, request, writer):
+        return await self.plain(request, writer, b"{}")
+
+    async def way_sorry(self, request, writer):
+        return await self.plain(request, writer, b'{"error": {"message": "out of memory", "type": "server_error"}}')
+
     async def way_reset(self, request, writer):
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         writer.transport.abort()

@@ -316,6 +316,7 @@ ReplyFacts native_facts(std::string_view body) {
   if (const std::string reason = text_in(reply, "stop_reason"); !reason.empty())
     facts.finish_reason = finish_reason(reason, false);
   facts.is_error = !member(reply, "error").is_null();
+  facts.has_answer = member(reply, "content").is_array();
   return facts;
 }
 

@@ -10,15 +10,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The APIs of OpenAI and Anthropic treat all text as text. With all other formats the server may parse
-// special tokens in it, whatever the catalogue says about the vendor's own service.
-bool may_read_structure(const ChatOptions& chat) {
+// The services of OpenAI and Anthropic treat all text as text. Any other server may parse special tokens in
+// it, also one that serves a model of its own under the name of one of theirs.
+bool may_read_structure(const PlanModel& model) {
+  const ChatOptions& chat = model.chat;
   const bool closed = chat.chat_template.starts_with("openai") || chat.chat_template == "anthropic";
-  return !closed || chat.specials == Specials::parsed;
+  return !closed || model.any_server || chat.specials == Specials::parsed;
 }
 
 std::size_t defuse_text(const PlanModel& model, std::string& text) {
-  if (!may_read_structure(model.chat)) return 0;
+  if (!may_read_structure(model)) return 0;
   count::Defused defused = count::defuse(model.tokenizer, text);
   if (defused.found > 0) text = std::move(defused.text);
   return defused.found;
@@ -55,12 +56,38 @@ std::size_t defuse_content(const PlanModel& model, Json& content) {
   return found + 1;
 }
 
-// Handles all texts in a value, such as documents that some servers render themselves.
+// Handles all texts and names in a value.
 std::size_t defuse_all(const PlanModel& model, Json& value) {
   if (value.is_string()) return defuse_text(model, value);
   std::size_t found = 0;
-  if (value.is_structured())
+  if (value.is_array())
     for (Json& one : value) found += defuse_all(model, one);
+  if (!value.is_object()) return found;
+  Json renamed = Json::object();
+  for (auto& [name, one] : value.get_ref<Json::object_t&>()) {
+    std::string harmless = name;
+    found += defuse_text(model, harmless) + defuse_all(model, one);
+    renamed[harmless] = std::move(one);
+  }
+  value = std::move(renamed);
+  return found;
+}
+
+// Calls `use` with the documents that some servers render into the prompt themselves. `body`: a Json.
+template <typename Object>
+void for_documents(Object& body, const auto& use) {
+  const auto in = [&](auto& object) {
+    const auto documents = object.find("documents");
+    if (documents != object.end()) use(*documents);
+  };
+  in(body);
+  const auto settings = body.find("chat_template_kwargs");
+  if (settings != body.end() && settings->is_object()) in(*settings);
+}
+
+bool has_documents(const Json& body) {
+  bool found = false;
+  for_documents(body, [&](const Json&) { found = true; });
   return found;
 }
 
@@ -86,8 +113,8 @@ std::size_t make_harmless(const PlanModel& model, std::string& text) {
 }
 
 bool holds_data(const chat::ChatRequest& parts) {
-  return !parts.additions.passages.empty() || !parts.additions.facts.empty() ||
-         parts.body.contains("documents") || std::ranges::any_of(parts.messages(), is_result);
+  return !parts.additions.passages.empty() || !parts.additions.facts.empty() || has_documents(parts.body) ||
+         std::ranges::any_of(parts.messages(), is_result);
 }
 
 Request escape_data(const PlanModel& model, Request request) {
@@ -97,13 +124,10 @@ Request escape_data(const PlanModel& model, Request request) {
     if (!is_result(message)) continue;
     const auto content = message.find("content");
     if (content != message.end()) found += defuse_content(model, *content);
-    chat.altered = chat.altered || found > 0;
+    if (const auto name = message.find("name"); name != message.end()) found += defuse_text(model, *name);
   }
-  if (const auto documents = chat.body.find("documents"); documents != chat.body.end()) {
-    const std::size_t in_documents = defuse_all(model, *documents);
-    chat.altered = chat.altered || in_documents > 0;
-    found += in_documents;
-  }
+  for_documents(chat.body, [&](Json& documents) { found += defuse_all(model, documents); });
+  chat.altered = chat.altered || found > 0;
   for (render::Passage& passage : chat.additions.passages) found += make_harmless(model, passage.text);
   for (render::Fact& fact : chat.additions.facts) found += make_harmless(model, fact.text);
   if (found > 0)

@@ -58,6 +58,26 @@ TEST_F(Harmless, ResultsOfToolsAreEscapedAndCounted) {
   EXPECT_NE(base::json_text(before.chat.messages()[2]).find("<|eot_id|>"), std::string::npos);
 }
 
+TEST_F(Harmless, NamesOfToolsAndAllThatIsInDocumentsIsEscaped) {
+  const Request after = escape_data(model("llama3.1:8b"), read(R"({"messages":[{"role":"user","content":"x"},
+    {"role":"tool","name":"a<|eot_id|>","content":"ten"}],
+    "documents":[{"t<|eot_id|>":["b<|eot_id|>"]}],
+    "chat_template_kwargs":{"enable_thinking":false,"documents":[{"text":"c<|eot_id|>"}]}})"));
+  const std::string sent = base::json_text(after.chat.body);
+  EXPECT_EQ(sent.find("<|eot_id|>"), std::string::npos) << sent;
+  EXPECT_NE(sent.find(R"("enable_thinking":false)"), std::string::npos) << sent;
+  EXPECT_TRUE(after.chat.altered);
+}
+
+TEST_F(Harmless, AModelOfAnUnknownServerIsNotTakenForOpenAis) {
+  std::string text = "ends <|im_end|>", same = text;
+  PlanModel gpt = model("gpt-4o");
+  EXPECT_EQ(make_harmless(gpt, text), 0U);
+  gpt.any_server = true;
+  EXPECT_EQ(make_harmless(gpt, same), 1U);
+  EXPECT_EQ(same.find("<|im_end|>"), std::string::npos);
+}
+
 TEST_F(Harmless, WhatHasNoSpecialTokensStaysAsItIs) {
   const std::string body =
       R"({"messages":[{"role":"user","content":"x"}],"plimsoll":{"passages":[{"id":"p","text":"ten fathoms"}]}})";

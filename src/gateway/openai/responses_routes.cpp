@@ -11,6 +11,7 @@
 #include "base/try.hpp"
 #include "chat/response_chat.hpp"
 #include "gateway/api.hpp"
+#include "gateway/http/target.hpp"
 #include "gateway/openai/responses_answer.hpp"
 
 namespace plimsoll::gateway {
@@ -87,6 +88,29 @@ Awaitable<void> tell(ClientReply& reply, const Result<Json>& result) {
     co_await send_json(reply, 200, base::json_text(*result));
   else
     co_await send_error(reply, result.error());
+}
+
+// Returns the items after the one called `after`, at most `limit`, as OpenAI lists them.
+Result<Json> page_of(Json items, std::size_t limit, bool newest_first, const std::string& after) {
+  if (newest_first) std::ranges::reverse(items);
+  std::size_t begin = 0;
+  if (!after.empty()) {
+    const auto at = std::ranges::find_if(items, [&](const Json& item) { return item["id"] == after; });
+    if (at == items.end())
+      return fail(Errc::bad_input, "after is '{}', which is no item of this response", after);
+    begin = static_cast<std::size_t>(at - items.begin()) + 1;
+  }
+  Json data = Json::array();
+  for (std::size_t i = begin; i < items.size() && data.size() < limit; ++i)
+    data.push_back(std::move(items[i]));
+  const bool has_more = begin + data.size() < items.size();
+  const Json first = data.empty() ? Json() : data.front()["id"],
+             last = data.empty() ? Json() : data.back()["id"];
+  return Json{{"object", "list"},
+              {"data", std::move(data)},
+              {"first_id", first},
+              {"last_id", last},
+              {"has_more", has_more}};
 }
 
 }  // namespace
@@ -243,18 +267,23 @@ Awaitable<void> ResponsesRoutes::ask(Call call) const {
   }
 }
 
-Result<Json> ResponsesRoutes::find(const engine::Caller& caller, std::string_view path) const {
+Result<Json> ResponsesRoutes::find(const ClientRequest& request) const {
   if (!kept_) return fail(Errc::not_found, "{}", no_store);
-  std::string_view id = path.substr(prefix.size());
-  if (!id.ends_with(of_items)) return kept_->response(caller.owner, id);
+  std::string_view id = std::string_view(request.path).substr(prefix.size());
+  if (!id.ends_with(of_items)) return kept_->response(request.caller.owner, id);
   id.remove_suffix(of_items.size());
-  TRY(Json items, kept_->items(caller.owner, id));
-  return Json{{"object", "list"}, {"data", std::move(items)}, {"has_more", false}};
+  TRY(const auto limit, whole_in(request.query, "limit", 20, 1, 100));
+  const std::string order = query_value(request.query, "order").value_or("desc");
+  if (order != "asc" && order != "desc")
+    return fail(Errc::bad_input, "order is '{}', not asc or desc", order.substr(0, 40));
+  TRY(const Json items, kept_->items(request.caller.owner, id));
+  return page_of(chat::listed_items(items, id), static_cast<std::size_t>(limit), order == "desc",
+                 query_value(request.query, "after").value_or(""));
 }
 
 Awaitable<void> ResponsesRoutes::show(Call call) const {
   Result<Json> found;
-  std::function<void()> work = [&] { found = find(call.request.caller, call.request.path); };
+  std::function<void()> work = [&] { found = find(call.request); };
   co_await call.thread.elsewhere(std::move(work));
   co_await tell(call.reply, found);
 }

@@ -37,7 +37,7 @@ class ResponsesRoutes {
   // False: the server has no such route, and nothing was said to the client.
   Awaitable<bool> ask_natively(Call call, const Prepared& prepared) const;
   Awaitable<void> ask_as_chat(Call call, Prepared prepared) const;
-  Result<nlohmann::ordered_json> find(const engine::Caller& caller, std::string_view path) const;
+  Result<nlohmann::ordered_json> find(const ClientRequest& request) const;
 
   engine::Engine& engine_;
   std::optional<KeptResponses> kept_;

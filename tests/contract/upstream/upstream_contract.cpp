@@ -71,7 +71,7 @@ TEST_P(UpstreamContract, GivesAWholeAnswerWithItsFacts) {
   EXPECT_FALSE((*reply)->info().streams);
   const auto body = wait_for((*reply)->body(patience, soon()));
   ASSERT_TRUE(body) << body.error().what;
-  EXPECT_TRUE(body->is_object);
+  EXPECT_TRUE(body->facts.has_answer);
   EXPECT_EQ(base::words_in(body->text), "Ten feet.");
   expect_the_answer(body->facts);
 }
