@@ -1,7 +1,7 @@
 # The front door. `make` alone says what there is; every target does the set-up that it needs.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo serve web test test-full test-live bench bench-count bench-plan bench-search bench-evidence bench-graph bench-parts bench-languages bench-cutoff bench-grounding bench-turns bench-ingest bench-gateway bench-kaito bench-embedded fuzz lint format vectors package install clean
+.PHONY: help build demo serve web test test-full test-live bench bench-count bench-plan bench-search bench-evidence bench-clutter bench-graph bench-parts bench-languages bench-cutoff bench-grounding bench-turns bench-ingest bench-gateway bench-kaito bench-embedded fuzz lint format vectors package install clean
 
 PREFIX ?= /usr/local
 # How long `make fuzz` gives each target.
@@ -32,6 +32,7 @@ help:
 	@echo '  make bench-plan   planning: pieces counted before, a request from its text, a window from the cache'
 	@echo '  make bench-search searching, side by side with tantivy, and vectors by the 100,000 and the million'
 	@echo '  make bench-evidence  evidence found within budgets of tokens; EVIDENCE_DATA=FOLDER has the questions'
+	@echo '  make bench-clutter  the same among tables of contents and text that was read wrongly'
 	@echo '  make bench-graph  questions that need two documents; TWOHOP_DATA=FOLDER and EVIDENCE_DATA=FOLDER have them'
 	@echo '  make bench-parts  questions of several parts; EVIDENCE_DATA likewise'
 	@echo '  make bench-languages  sections of one book in eight languages, by their headings'
@@ -131,6 +132,9 @@ bench-search: build
 
 bench-evidence: build
 	@python3 bench/bench_evidence.py
+
+bench-clutter: build
+	@python3 bench/bench_clutter.py
 
 bench-graph: build
 	@cmake --preset release -B build/bench --log-level=WARNING -DPLIMSOLL_BENCHES=ON -DPLIMSOLL_TESTS=OFF \

@@ -6,6 +6,7 @@
 
 #include "base/text/words.hpp"
 #include "base/try.hpp"
+#include "retrieve/clutter.hpp"
 
 namespace plimsoll::retrieve {
 namespace {
@@ -41,7 +42,12 @@ SentenceWords words_of(std::string_view text, std::uint64_t start, std::span<con
   out.ends.reserve(sentences.size());
   const base::TextLanguage language = base::language_of(text).value_or(base::TextLanguage::english);
   for (const Sentence& sentence : sentences) {
-    base::WordScanner words(text.substr(sentence.span.start - start, sentence.span.size()));
+    const std::string_view own = text.substr(sentence.span.start - start, sentence.span.size());
+    if (const float worth = worth_of(own); worth < 1) {
+      out.worth.resize(sentences.size(), 1);
+      out.worth[out.ends.size()] = worth;
+    }
+    base::WordScanner words(own);
     while (words.next()) {
       const base::StemmedWord word = base::stem_word(words.written(), words.folded(), language);
       if (!word.stop) out.stems.push_back(stem_hash(word.stem));

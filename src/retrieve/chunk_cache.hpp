@@ -14,15 +14,17 @@
 
 namespace plimsoll::retrieve {
 
-// The words of consecutive sentences without stop words, as hashes of their stems.
+// The words of consecutive sentences without stop words, as hashes of their stems, and what they are worth.
 struct SentenceWords {
   std::vector<std::uint64_t> stems;
   std::vector<std::uint32_t> ends;  // by sentence, into `stems`
+  std::vector<float> worth;         // of each sentence as evidence, 0 to 1; empty: all are 1
 
   std::span<const std::uint64_t> of(std::size_t sentence) const {
     const std::size_t begin = sentence == 0 ? 0 : ends[sentence - 1];
     return std::span(stems).subspan(begin, ends[sentence] - begin);
   }
+  float worth_of(std::size_t sentence) const { return worth.empty() ? 1 : worth[sentence]; }
 };
 std::uint64_t stem_hash(std::string_view stem);
 // `text` starts at position `start` of the text that the spans refer to.

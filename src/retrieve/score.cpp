@@ -421,12 +421,14 @@ std::vector<std::vector<ScoredSentence>> score_sentences(const QueryInput& query
     for (const auto& chunk : chunks) sentences += chunk->stored.chunk.sentences.size();
     scores[s].reserve(sentences);
     for (std::uint32_t c = 0; c < chunks.size(); ++c) {
-      for (const Sentence& sentence : chunks[c]->stored.chunk.sentences) {
+      for (std::size_t each = 0; each < chunks[c]->stored.chunk.sentences.size(); ++each) {
+        const Sentence& sentence = chunks[c]->stored.chunk.sentences[each];
+        const float worth = chunks[c]->words.worth_of(each);
         scores[s].push_back({.span = sentence.span,
                              .tokens = sentence.tokens,
-                             .score = sums[i],
+                             .score = worth * sums[i],
                              .meaning = parts.own_meaning[i],
-                             .relevance = relevance_of(parts, i, !query.vectors.empty()),
+                             .relevance = worth * relevance_of(parts, i, !query.vectors.empty()),
                              .words = parts.words[i],
                              .chunk = c});
         ++i;
