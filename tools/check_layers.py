@@ -34,7 +34,8 @@ RANKS = {
     "engine": 5,
     "eval": 6,
     "gateway": 7,
-    "apps": 8,
+    "config": 8,
+    "apps": 9,
 }
 PURE = {"count", "window", "strategy", "budget", "render", "grounding", "ledger", "chat"}
 MOST_HEADERS = 25

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/chat_reply.hpp"
-#include "base/settings/settings.hpp"
+#include "base/paths.hpp"
 #include "base/translated_reply.hpp"
 #include "engine/answer.hpp"
 #include "engine/record.hpp"
@@ -161,8 +161,8 @@ struct TestEngine {
   ModelLists http;
   ModelCatalogue catalogue = *ModelCatalogue::built_in();
   TokenizerLibrary tokenizers = [] {
-    const auto settings = base::load_settings({}, {});
-    return TokenizerLibrary(settings->assets_dir, settings->tokenizer_dir);
+    const auto cache = base::cache_folder(base::current_environment());
+    return TokenizerLibrary(cache / "assets", cache / "tokenizers");
   }();
   ledger::DriftBook drift;
   models::WindowFinder finder{

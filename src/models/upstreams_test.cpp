@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/settings/settings.hpp"
+#include "base/paths.hpp"
 #include "models/breaker.hpp"
 #include "models/upstream_models.hpp"
 
@@ -130,8 +130,8 @@ struct TwoServers {
   TwoLists http;
   ModelCatalogue catalogue = *ModelCatalogue::built_in();
   TokenizerLibrary tokenizers = [] {
-    const auto settings = base::load_settings({}, {});
-    return TokenizerLibrary(settings->assets_dir, settings->tokenizer_dir);
+    const auto cache = base::cache_folder(base::current_environment());
+    return TokenizerLibrary(cache / "assets", cache / "tokenizers");
   }();
   ledger::DriftBook drift;
   WindowFinder finder;

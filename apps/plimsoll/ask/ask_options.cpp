@@ -57,14 +57,14 @@ std::string as_arguments(const AskOptions& options) {
   return out;
 }
 
-Result<base::Settings> settings_for(Globals globals, const AskOptions& options) {
+Result<config::Settings> settings_for(Globals globals, const AskOptions& options) {
   if (!options.model_file.empty()) globals.set.push_back("embedded_model_file=" + options.model_file);
   if (options.window) globals.set.push_back(fmt::format("embedded_window={}", *options.window));
   globals.set.emplace_back("embedded_slots=1");
   return load_settings(globals);
 }
 
-Result<void> check_store(const Globals& globals, const base::Settings& settings) {
+Result<void> check_store(const Globals& globals, const config::Settings& settings) {
   const bool is_named = std::ranges::any_of(
       globals.set, [](const std::string& setting) { return setting.starts_with("store_file="); });
   std::error_code none;

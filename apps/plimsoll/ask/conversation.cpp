@@ -173,7 +173,7 @@ struct Conversation::State {
 Conversation::Conversation(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Conversation::~Conversation() = default;
 
-Result<std::unique_ptr<Conversation>> Conversation::open(const base::Settings& settings,
+Result<std::unique_ptr<Conversation>> Conversation::open(const config::Settings& settings,
                                                          const std::vector<std::string>& upstreams) {
   auto state = std::make_unique<State>();
   TRY(auto members, gateway_upstreams(settings, upstreams));

@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/settings/settings.hpp"
+#include "config/settings.hpp"
 #include "engine/evidence/memories.hpp"
 #include "plimsoll/grounding.hpp"
 #include "plimsoll/plan.hpp"
@@ -41,7 +41,7 @@ class Conversation {
  public:
   // `upstreams`: as for `plimsoll serve`; none: a local Ollama, else the embedded model.
   // The settings must outlive it.
-  static Result<std::unique_ptr<Conversation>> open(const base::Settings& settings,
+  static Result<std::unique_ptr<Conversation>> open(const config::Settings& settings,
                                                     const std::vector<std::string>& upstreams);
   Conversation(const Conversation&) = delete;
   Conversation& operator=(const Conversation&) = delete;

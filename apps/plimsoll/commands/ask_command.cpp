@@ -143,7 +143,7 @@ Result<Spoken> answer_of(const AskCommand& command, Conversation& conversation, 
 }
 
 Result<void> run(const Globals& globals, AskCommand& command) {
-  TRY(const base::Settings settings, settings_for(globals, command.options));
+  TRY(const config::Settings settings, settings_for(globals, command.options));
   TRY_VOID(check_store(globals, settings));
   TRY(const auto conversation, Conversation::open(settings, command.options.upstreams));
   TRY_VOID(conversation->check_model(command.options.model));

@@ -176,7 +176,7 @@ std::string command_to_go_on(Globals globals, const ChatCommand& command) {
 }
 
 Result<int> run(const Globals& globals, ChatCommand& command) {
-  TRY(const base::Settings settings, settings_for(globals, command.options));
+  TRY(const config::Settings settings, settings_for(globals, command.options));
   if (!command.options.index.empty()) TRY_VOID(check_store(globals, settings));
   TRY(const auto conversation, Conversation::open(settings, command.options.upstreams));
   TRY(const auto sessions, sqlite::open_sessions(settings.store_file));

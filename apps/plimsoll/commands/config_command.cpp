@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "base/settings/settings_report.hpp"
 #include "base/try.hpp"
+#include "config/settings.hpp"
 #include "terminal/terminal.hpp"
 
 namespace plimsoll {
@@ -15,8 +15,8 @@ struct ConfigOptions {
 };
 
 Result<void> print_settings(const Globals& globals, const ConfigOptions& options) {
-  TRY(const auto which, base::select_settings(options.keys));
-  TRY(const base::Settings settings, load_settings(globals));
+  TRY(const auto which, config::select_settings(options.keys));
+  TRY(const config::Settings settings, load_settings(globals));
   const Terminal terminal = terminal_of_stdout();
   base::Page page{.columns = {}, .colour = terminal.colour};
   if (terminal.columns != 0) page.columns = terminal.columns;

@@ -134,7 +134,7 @@ Result<void> count_json_lines(const CountChoice& chosen) {
 }
 
 Result<void> run(const Globals& globals, const CountOptions& options) {
-  TRY(const base::Settings settings, load_settings(globals));
+  TRY(const config::Settings settings, load_settings(globals));
   const TokenizerLibrary library = library_of(settings);
   TRY(CountChoice chosen, choose_tokenizer(library, settings, options));
   if (!options.specials.empty())

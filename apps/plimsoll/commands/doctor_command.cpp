@@ -49,7 +49,7 @@ std::string as_text(const Diagnoses& all, const Terminal& terminal) {
 }
 
 Result<void> run(const Globals& globals, const DoctorOptions& options) {
-  TRY(const base::Settings settings, load_settings(globals));
+  TRY(const config::Settings settings, load_settings(globals));
   Diagnoses all;
   const auto add = [&](Diagnoses some) { std::ranges::move(some, std::back_inserter(all)); };
   add(check_files(settings));

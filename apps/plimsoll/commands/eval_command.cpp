@@ -37,7 +37,8 @@ struct EvalOptions {
 };
 
 // Puts the corpora into a temporary index, as `plimsoll index add` does.
-Result<void> index_corpora(Documents& documents, const base::Settings& settings, const EvalOptions& options) {
+Result<void> index_corpora(Documents& documents, const config::Settings& settings,
+                           const EvalOptions& options) {
   IndexSettings wanted{
       .tokenizer = options.tokenizer, .chunk_tokens = settings.chunk_tokens, .embedders = {}};
   for (const std::string& name : options.no_embedder ? std::vector<std::string>{} : settings.embedders) {
@@ -73,7 +74,7 @@ Result<void> index_corpora(Documents& documents, const base::Settings& settings,
   return {};
 }
 
-Result<std::unique_ptr<Reranker>> open_reranker(const base::Settings& settings,
+Result<std::unique_ptr<Reranker>> open_reranker(const config::Settings& settings,
                                                 const TokenizerLibrary& tokenizers) {
   const std::string name = "ms-marco-minilm-l-12-v2";
   const std::filesystem::path folder = std::filesystem::path(settings.assets_dir) / name;
@@ -102,7 +103,7 @@ std::string report_table(const eval::EvidenceReport& report) {
 }
 
 Result<void> run_evidence(const Globals& globals, const EvalOptions& options) {
-  TRY(base::Settings settings, load_settings(globals));
+  TRY(config::Settings settings, load_settings(globals));
   TRY(const eval::EvidenceData data, eval::read_evidence_data(options.data));
   const base::TemporaryFolder folder("eval");
   if (folder.path().empty())
@@ -163,7 +164,7 @@ Result<void> run_grounding(const Globals& globals, const EvalOptions& options) {
   constexpr std::uint64_t most_bytes = 100'000'000;
   TRY(const std::string lines, base::read_file(options.data, most_bytes));
   TRY(const auto cases, eval::read_grounding_cases(lines));
-  TRY(base::Settings settings, load_settings(globals));
+  TRY(config::Settings settings, load_settings(globals));
   const base::TemporaryFolder folder("eval");
   if (folder.path().empty()) return fail(Errc::io_failed, "cannot create a temporary folder");
   settings.store_file = folder / "store.db";

@@ -93,7 +93,7 @@ Result<void> run_turns(const Globals& globals, const TurnsOptions& options) {
   constexpr std::uint64_t most_bytes = 1'000'000'000;
   TRY(const std::string json, base::read_file(options.data, most_bytes));
   TRY(const eval::TurnsData data, eval::read_turns_data(json));
-  TRY(base::Settings settings, load_settings(globals));
+  TRY(config::Settings settings, load_settings(globals));
   const base::TemporaryFolder folder("eval");
   if (folder.path().empty()) return fail(Errc::io_failed, "cannot create a temporary folder");
   settings.store_file = folder / "store.db";

@@ -68,7 +68,7 @@ std::string neighbours_text(const library::NameNeighbours& found) {
 }
 
 Result<void> run_graph(const Globals& globals, const GraphOptions& options) {
-  TRY(const base::Settings settings, load_settings(globals));
+  TRY(const config::Settings settings, load_settings(globals));
   TRY(auto documents, Documents::open(settings, /*create=*/false));
   TRY(const auto searchable, documents->open_index(options.index));
   if (options.name.empty()) {

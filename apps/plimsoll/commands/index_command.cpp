@@ -67,7 +67,7 @@ Json info_json(const IndexInfo& info) {
           {"updated_ms", info.updated_ms}};
 }
 
-Result<void> list(const base::Settings& settings, const IndexOptions& options) {
+Result<void> list(const config::Settings& settings, const IndexOptions& options) {
   std::error_code error;
   std::vector<IndexInfo> indexes;
   if (std::filesystem::exists(settings.store_file, error)) {
@@ -96,7 +96,7 @@ Result<void> list(const base::Settings& settings, const IndexOptions& options) {
   return print_out(draw(table, terminal_of_stdout()));
 }
 
-Result<void> show(const base::Settings& settings, const IndexOptions& options) {
+Result<void> show(const config::Settings& settings, const IndexOptions& options) {
   TRY(auto documents, Documents::open(settings, /*create=*/false));
   TRY(const IndexInfo info, documents->store().find_index(local_owner, options.name));
   if (options.json) return print_out(dumped(info_json(info)));
@@ -116,7 +116,7 @@ Result<void> show(const base::Settings& settings, const IndexOptions& options) {
       when(info.created_ms), when(info.updated_ms), info.revision, printable(settings.store_file.string())));
 }
 
-Result<void> documents_of(const base::Settings& settings, const IndexOptions& options) {
+Result<void> documents_of(const config::Settings& settings, const IndexOptions& options) {
   TRY(auto documents, Documents::open(settings, /*create=*/false));
   TRY(const IndexInfo info, documents->store().find_index(local_owner, options.name));
   TRY(const Filter filter, read_filters(options.filters));
@@ -172,7 +172,7 @@ Result<void> confirm_removal(const IndexInfo& info) {
   return fail(Errc::bad_input, "nothing was removed");
 }
 
-Result<void> remove(const base::Settings& settings, const IndexOptions& options) {
+Result<void> remove(const config::Settings& settings, const IndexOptions& options) {
   TRY(auto documents, Documents::open(settings, /*create=*/false));
   TRY(const IndexInfo info, documents->store().find_index(local_owner, options.name));
   if (options.documents.empty()) {
@@ -198,7 +198,7 @@ Result<void> remove(const base::Settings& settings, const IndexOptions& options)
               info.name, fmt::join(missing, ", "), info.name);
 }
 
-Result<void> verify(const base::Settings& settings, const IndexOptions& options) {
+Result<void> verify(const config::Settings& settings, const IndexOptions& options) {
   TRY(auto documents, Documents::open(settings, /*create=*/false));
   TRY(const IndexInfo info, documents->store().find_index(local_owner, options.name));
   TRY(const auto faults, documents->verify(info));
@@ -218,7 +218,7 @@ Result<void> verify(const base::Settings& settings, const IndexOptions& options)
       info.name, faults.size(), info.name);
 }
 
-Result<void> rebuild(const base::Settings& settings, const IndexOptions& options) {
+Result<void> rebuild(const config::Settings& settings, const IndexOptions& options) {
   TRY(auto documents, Documents::open(settings, /*create=*/false));
   TRY(const IndexInfo info, documents->store().find_index(local_owner, options.name));
   std::error_code error;
@@ -297,7 +297,7 @@ void add_add(CLI::App& index, const Globals& globals, int& exit_code) {
   });
 }
 
-using Action = Result<void> (*)(const base::Settings&, const IndexOptions&);
+using Action = Result<void> (*)(const config::Settings&, const IndexOptions&);
 
 CLI::App* add_simple(CLI::App& index, const Globals& globals, int& exit_code, const char* name,
                      const char* about, Action action, const std::shared_ptr<IndexOptions>& options,

@@ -121,7 +121,7 @@ Result<void> look_up_keys(const std::filesystem::path& file, InspectCommand& com
 }
 
 Result<void> run(const Globals& globals, InspectCommand& command) {
-  TRY(const base::Settings settings, load_settings(globals));
+  TRY(const config::Settings settings, load_settings(globals));
   const auto file = store_of(settings, command.store);
   TRY(const auto store, sqlite::open_traces(file, {.create = false}));
   TRY_VOID(look_up_keys(file, command));

@@ -34,7 +34,7 @@ struct KeysOptions {
 
 Result<std::unique_ptr<KeyStore>> open_store(const Globals& globals, const KeysOptions& options,
                                              bool create) {
-  TRY(const base::Settings settings, load_settings(globals));
+  TRY(const config::Settings settings, load_settings(globals));
   return sqlite::open_keys(store_of(settings, options.store), {.create = create});
 }
 

@@ -13,12 +13,12 @@
 #include "base/log.hpp"
 #include "base/try.hpp"
 #include "commands/tokenizers_command.hpp"
-#include "engine/plan/plan_options.hpp"
 #include "gateway/mcp/mcp_lines.hpp"
 #include "gateway/mcp/mcp_tools.hpp"
 #include "serve/configured_servers.hpp"
 #include "serve/known_models.hpp"
 #include "serve/loaded_index.hpp"
+#include "serve/plan_options.hpp"
 #include "serve/serve_memory.hpp"
 #include "terminal/terminal.hpp"
 
@@ -72,7 +72,7 @@ Result<void> serve(const gateway::McpServer& server) {
 // Opens the indexes at the first search, so a store created later is found.
 class LateIndexes {
  public:
-  explicit LateIndexes(const base::Settings& settings) : settings_(settings) {}
+  explicit LateIndexes(const config::Settings& settings) : settings_(settings) {}
 
   Result<library::OpenIndexes*> open() {
     if (open_indexes_) return open_indexes_.get();
@@ -85,7 +85,7 @@ class LateIndexes {
   }
 
  private:
-  const base::Settings& settings_;
+  const config::Settings& settings_;
   std::unique_ptr<Documents> documents_;
   std::unique_ptr<library::OpenIndexes> open_indexes_;
 };
@@ -93,7 +93,7 @@ class LateIndexes {
 // Opens memories on first use. The store is created with the first memory.
 class LateMemories {
  public:
-  explicit LateMemories(const base::Settings& settings) : settings_(settings) {}
+  explicit LateMemories(const config::Settings& settings) : settings_(settings) {}
 
   Result<engine::Memories*> open() {
     if (memories_) return memories_.get();
@@ -105,7 +105,7 @@ class LateMemories {
   }
 
  private:
-  const base::Settings& settings_;
+  const config::Settings& settings_;
   std::unique_ptr<FactStore> store_;
   std::unique_ptr<Documents> documents_;
   std::unique_ptr<engine::Memories> memories_;
@@ -114,7 +114,7 @@ class LateMemories {
 // Asks the model servers when a model is named.
 class LateServers {
  public:
-  LateServers(const base::Settings& settings, const ModelCatalogue& catalogue,
+  LateServers(const config::Settings& settings, const ModelCatalogue& catalogue,
               const TokenizerLibrary& tokenizers)
       : settings_(settings), catalogue_(catalogue), tokenizers_(tokenizers) {}
 
@@ -131,14 +131,14 @@ class LateServers {
   }
 
  private:
-  const base::Settings& settings_;
+  const config::Settings& settings_;
   const ModelCatalogue& catalogue_;
   const TokenizerLibrary& tokenizers_;
   std::unique_ptr<ConfiguredServers> servers_;
 };
 
 Result<void> run(const Globals& globals, const McpOptions& options) {
-  TRY(const base::Settings settings, load_settings(globals));
+  TRY(const config::Settings settings, load_settings(globals));
   TRY(const ModelCatalogue catalogue, known_models(settings));
   const TokenizerLibrary tokenizers = library_of(settings);
   TRY(auto files, gateway::RootedFiles::below(options.root));
@@ -148,7 +148,7 @@ Result<void> run(const Globals& globals, const McpOptions& options) {
   LateServers servers(settings, catalogue, tokenizers);
   const gateway::McpServer server = gateway::make_mcp_server(
       {&catalogue, &tokenizers, std::move(files), settings.llm_context_window,
-       settings.default_context_window, engine::plan_options(settings),
+       settings.default_context_window, plan_options(settings),
        [&open_indexes] { return open_indexes.open(); }, [&memories] { return memories.open(); },
        [&servers](std::string_view model) { return servers.model(model); }, settings.base_min_trust},
       PLIMSOLL_VERSION);

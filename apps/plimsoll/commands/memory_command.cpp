@@ -34,7 +34,7 @@ struct MemoryOptions {
 
 // Open stores that the commands use.
 struct Opened {
-  base::Settings settings;
+  config::Settings settings;
   std::unique_ptr<Documents> documents;
   std::unique_ptr<FactStore> store;
   std::unique_ptr<engine::Memories> memories;
@@ -43,7 +43,7 @@ struct Opened {
 // Checks that the owner exists: nobody could read the memories of an unknown owner.
 Result<void> check_owner(const Globals& globals, const MemoryOptions& options) {
   if (options.owner == local_owner) return {};
-  TRY(const base::Settings settings, load_settings(globals));
+  TRY(const config::Settings settings, load_settings(globals));
   const auto file = store_of(settings, options.store);
   TRY(const auto store, sqlite::open_keys(file, {.create = false}));
   TRY(const auto keys, store->keys());

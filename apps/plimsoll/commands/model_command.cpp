@@ -34,7 +34,7 @@ struct Row {
   fs::path file;  // empty: not here
 };
 
-Row row_of(const base::Settings& settings, const ModelSource& source) {
+Row row_of(const config::Settings& settings, const ModelSource& source) {
   return {source.name,
           source.bytes,
           source.window,
@@ -54,7 +54,7 @@ Row row_of(const InstalledModel& model) {
 }
 
 Result<void> list(const Globals& globals, const ModelOptions& options) {
-  TRY(const base::Settings settings, load_settings(globals));
+  TRY(const config::Settings settings, load_settings(globals));
   TRY(const std::vector<ModelSource> sources, model_sources(settings));
   std::vector<Row> rows;
   for (const ModelSource& source : sources) rows.push_back(row_of(settings, source));
@@ -97,7 +97,7 @@ Result<const ModelSource*> find_source(const std::vector<ModelSource>& sources, 
 }
 
 Result<void> get(const Globals& globals, const ModelOptions& options) {
-  TRY(const base::Settings settings, load_settings(globals));
+  TRY(const config::Settings settings, load_settings(globals));
   TRY(const std::vector<ModelSource> sources, model_sources(settings));
   TRY(const ModelSource* const source, find_source(sources, options.name));
   const bool was_there = !installed_file(settings, *source).empty();

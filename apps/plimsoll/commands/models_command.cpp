@@ -97,7 +97,7 @@ EarlierRuns earlier_runs(const ModelsOptions& options) {
 
 // Lists the models of the configured servers as the gateway does, filtered by parts of names if given. Empty:
 // no server is configured, none answered, or no model matches.
-Result<std::vector<ServerModels>> configured_models(const base::Settings& settings,
+Result<std::vector<ServerModels>> configured_models(const config::Settings& settings,
                                                     const ModelCatalogue& catalogue,
                                                     const ModelsOptions& options) {
   TRY(const auto members, configured_members(settings));
@@ -122,7 +122,7 @@ Result<std::vector<ServerModels>> configured_models(const base::Settings& settin
   return all;
 }
 
-Result<void> show_served(const base::Settings& settings, const ModelCatalogue& catalogue,
+Result<void> show_served(const config::Settings& settings, const ModelCatalogue& catalogue,
                          const ModelsOptions& options, const models::Upstream* upstream) {
   FoundWindows windows(settings, catalogue, earlier_runs(options), timeout_of(options));
   std::vector<models::ListedModel> models;
@@ -143,7 +143,7 @@ Result<void> show_served(const base::Settings& settings, const ModelCatalogue& c
 
 // Deletes learned values from the store and from the file of windows. A gateway that runs on the same store
 // notices.
-Result<void> forget_learned(const base::Settings& settings, const ModelsOptions& options) {
+Result<void> forget_learned(const config::Settings& settings, const ModelsOptions& options) {
   TRY(const std::size_t windows, forget_windows(options.names));
   std::int64_t drift = 0;
   if (std::error_code none; std::filesystem::exists(settings.store_file, none)) {
@@ -161,7 +161,7 @@ Result<void> forget_learned(const base::Settings& settings, const ModelsOptions&
 }
 
 Result<void> run(const Globals& globals, const ModelsOptions& options) {
-  TRY(const base::Settings settings, load_settings(globals));
+  TRY(const config::Settings settings, load_settings(globals));
   if (options.forget) return forget_learned(settings, options);
   TRY(const ModelCatalogue catalogue, known_models(settings));
   TRY(const auto upstream, upstream_for(settings, options.upstream, options.kind));

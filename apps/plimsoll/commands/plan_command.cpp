@@ -8,11 +8,11 @@
 #include "base/files.hpp"
 #include "base/try.hpp"
 #include "commands/tokenizers_command.hpp"
-#include "engine/plan/plan_options.hpp"
 #include "plimsoll/plan.hpp"
 #include "reports/plan_report.hpp"
 #include "serve/find_window.hpp"
 #include "serve/known_models.hpp"
+#include "serve/plan_options.hpp"
 #include "terminal/terminal.hpp"
 
 namespace plimsoll {
@@ -39,7 +39,7 @@ bool asks_server(const PlanCommand& command) {
 }
 
 // Returns the window that overrides the catalogue: from the flag, the setting or the server.
-Result<std::optional<Window>> window_of(const PlanCommand& command, const base::Settings& settings,
+Result<std::optional<Window>> window_of(const PlanCommand& command, const config::Settings& settings,
                                         const ModelCatalogue& catalogue, const std::string& model) {
   if (command.window > 0)
     return Window{command.window, WindowSource::configured, Confidence::high, {{"--window", "taken"}}};
@@ -55,8 +55,8 @@ Result<std::optional<Window>> window_of(const PlanCommand& command, const base::
   return std::nullopt;
 }
 
-PlanOptions options_of(const PlanCommand& command, const base::Settings& settings) {
-  PlanOptions options = engine::plan_options(settings);
+PlanOptions options_of(const PlanCommand& command, const config::Settings& settings) {
+  PlanOptions options = plan_options(settings);
   if (command.max_tokens > 0) options.max_tokens = command.max_tokens;
   options.policy = policy_named(command.policy);
   if (!command.fallback.empty()) {
@@ -78,7 +78,7 @@ Result<std::string> model_of(const PlanCommand& command, const std::string& body
 }
 
 Result<int> run(const Globals& globals, const PlanCommand& command) {
-  TRY(const base::Settings settings, load_settings(globals));
+  TRY(const config::Settings settings, load_settings(globals));
   TRY(const std::string body,
       base::read_file(command.request == "-" ? "/dev/stdin" : command.request, largest_request));
   TRY(const std::string model, model_of(command, body));

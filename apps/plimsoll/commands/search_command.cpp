@@ -34,8 +34,9 @@ struct SearchCommandOptions {
 };
 
 // Returns the tokenizer for the budget: the one given, the model's, or the index's.
-Result<Tokenizer> tokenizer_for(const base::Settings& settings, Documents& documents, const IndexInfo& index,
-                                const SearchCommandOptions& options, std::vector<std::string>& notes) {
+Result<Tokenizer> tokenizer_for(const config::Settings& settings, Documents& documents,
+                                const IndexInfo& index, const SearchCommandOptions& options,
+                                std::vector<std::string>& notes) {
   if (!options.tokenizer.empty()) return documents.tokenizers().open(options.tokenizer);
   if (options.model.empty()) return documents.tokenizers().open(index.settings.tokenizer);
   TRY(const ModelCatalogue catalogue, known_models(settings));
@@ -51,7 +52,7 @@ Result<Tokenizer> tokenizer_for(const base::Settings& settings, Documents& docum
 Result<void> run(const Globals& globals, const SearchCommandOptions& options) {
   const std::string query = fmt::format("{}", fmt::join(options.words, " "));
   if (base::trim(query).empty()) return fail(Errc::bad_input, "the query is empty");
-  TRY(const base::Settings settings, load_settings(globals));
+  TRY(const config::Settings settings, load_settings(globals));
   const auto order = passage_order_named(options.order);
   if (!order)
     return fail(Errc::bad_input, "unknown order '{}'; use document, best-first, best-last or both-ends",

@@ -52,7 +52,7 @@ struct ServeOptions {
 };
 
 // `program`: the command line for the same settings and store, "plimsoll --set store_file=/x.db".
-std::string greeting(ServedGateway& gateway, const base::Settings& settings, const std::string& address,
+std::string greeting(ServedGateway& gateway, const config::Settings& settings, const std::string& address,
                      const std::string& program) {
   std::string text;
   const auto models = gateway.upstreams().models();
@@ -144,13 +144,13 @@ class ModelWatch {
 
 // A gateway with its settings.
 struct Watch {
-  std::unique_ptr<const base::Settings> settings;
+  std::unique_ptr<const config::Settings> settings;
   std::unique_ptr<ServedGateway> gateway;
   std::unique_ptr<ModelWatch> models{};
 };
 
 // Marks jobs that were running when the last server ended, unless another server still uses the store.
-Result<void> take_store(const base::Settings& settings, ServedGateway& gateway,
+Result<void> take_store(const config::Settings& settings, ServedGateway& gateway,
                         std::optional<ServeLock>& lock) {
   TRY(ServeLock taken, ServeLock::take(settings.store_file));
   if (taken.is_alone()) TRY_VOID(gateway.chat().interrupt_runs());
@@ -164,8 +164,8 @@ Result<void> take_store(const base::Settings& settings, ServedGateway& gateway,
 Result<Watch> begin(const Globals& globals, const ServeOptions& options, const ListenAddress& listen,
                     ServedGateway* before, std::optional<ServeLock>& lock) {
   Watch watch;
-  TRY(base::Settings settings, load_settings(globals));
-  watch.settings = std::make_unique<const base::Settings>(std::move(settings));
+  TRY(config::Settings settings, load_settings(globals));
+  watch.settings = std::make_unique<const config::Settings>(std::move(settings));
   TRY(auto members, gateway_upstreams(*watch.settings, options.upstreams));
   TRY(watch.gateway, ServedGateway::open(*watch.settings, std::move(members), before));
   if (before != nullptr) watch.gateway->upstreams().refresh(watch.gateway->for_a_list());
@@ -247,7 +247,7 @@ Result<void> run(const Globals& globals, const ServeOptions& options) {
   if (!options.config.empty()) with_store.config_file = options.config;
   if (!options.store.empty()) with_store.set.push_back("store_file=" + options.store);
   if (!options.model_file.empty()) with_store.set.push_back("embedded_model_file=" + options.model_file);
-  TRY(const base::Settings settings, load_settings(with_store));
+  TRY(const config::Settings settings, load_settings(with_store));
   if (options.open_browser && !settings.console)
     return fail(Errc::bad_input, "--open-browser: the web console is off (console = false)");
   TRY(const ListenAddress listen, listen_address(options.listen.empty() ? settings.listen : options.listen));

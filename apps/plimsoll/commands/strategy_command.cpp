@@ -57,7 +57,7 @@ std::function<std::string(const std::string&)> at_least(std::int64_t least) {
   };
 }
 
-Result<void> find_window(const base::Settings& settings, const StrategyOptions& options,
+Result<void> find_window(const config::Settings& settings, const StrategyOptions& options,
                          StrategyFindings& found, StrategyAsk& ask) {
   found.window_source = "default";
   if (!options.model.empty()) {
@@ -102,7 +102,7 @@ std::optional<WeighedFile> estimated_file(const std::string& path) {
   return WeighedFile{path, static_cast<std::int64_t>(bytes), static_cast<Tokens>(bytes / 4), false, {}};
 }
 
-Result<void> weigh_files(const base::Settings& settings, const StrategyOptions& options,
+Result<void> weigh_files(const config::Settings& settings, const StrategyOptions& options,
                          StrategyFindings& found, StrategyAsk& ask) {
   if (options.files.empty()) return {};
   const TokenizerLibrary library = library_of(settings);
@@ -153,7 +153,7 @@ Result<void> run(const Globals& globals, const StrategyOptions& options) {
   if (base::trim(query).empty())
     return fail(Errc::bad_input,
                 "the query is empty; describe the task: plimsoll strategy \"Summarize this\"");
-  TRY(const base::Settings settings, load_settings(globals));
+  TRY(const config::Settings settings, load_settings(globals));
   StrategyFindings found;
   StrategyAsk ask;
   ask.query = query;

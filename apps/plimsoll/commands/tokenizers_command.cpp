@@ -98,14 +98,14 @@ Result<void> list(const TokenizerLibrary& library, bool json) {
 }
 
 Result<void> run(const Globals& globals, const TokenizersOptions& options) {
-  TRY(const base::Settings settings, load_settings(globals));
+  TRY(const config::Settings settings, load_settings(globals));
   const TokenizerLibrary library = library_of(settings);
   return options.compile ? compile_all(library) : list(library, options.json);
 }
 
 }  // namespace
 
-TokenizerLibrary library_of(const base::Settings& settings) {
+TokenizerLibrary library_of(const config::Settings& settings) {
   return {settings.assets_dir, settings.tokenizer_dir};
 }
 

@@ -11,6 +11,6 @@ namespace plimsoll {
 void add_tokenizers_command(CLI::App& app, const Globals& globals, int& exit_code);
 
 // Returns the tokenizer library of the settings.
-TokenizerLibrary library_of(const base::Settings& settings);
+TokenizerLibrary library_of(const config::Settings& settings);
 
 }  // namespace plimsoll

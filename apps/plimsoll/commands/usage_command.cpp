@@ -154,7 +154,7 @@ Result<std::string> owner_named(const std::vector<ApiKey>& keys, const std::stri
 }
 
 Result<void> run(const Globals& globals, const UsageOptions& options) {
-  TRY(const base::Settings settings, load_settings(globals));
+  TRY(const config::Settings settings, load_settings(globals));
   TRY(const auto store, sqlite::open_keys(store_of(settings, options.store), {.create = false}));
   TRY(const auto keys, store->keys());
   const std::string by = !options.by.empty() ? options.by : keys.empty() ? "model" : "key";

@@ -159,7 +159,7 @@ Result<int> run(const Globals& globals, const WrapOptions& options) {
   if (!options.store.empty()) with.set.push_back("store_file=" + options.store);
   // Keeps log lines out of the program's output, unless the user sets a level.
   with.set.insert(with.set.begin(), "log_level=error");
-  TRY(const base::Settings settings, load_settings(with));
+  TRY(const config::Settings settings, load_settings(with));
   (void)std::signal(SIGPIPE, SIG_IGN);
   TRY(auto members, gateway_upstreams(settings, options.upstreams));
   TRY(const auto gateway, ServedGateway::open(settings, std::move(members)));

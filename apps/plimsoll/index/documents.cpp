@@ -9,7 +9,7 @@
 
 namespace plimsoll {
 
-Documents::Documents(const base::Settings& settings, std::unique_ptr<Store> store)
+Documents::Documents(const config::Settings& settings, std::unique_ptr<Store> store)
     : settings_(settings),
       tokenizers_(settings.assets_dir, settings.tokenizer_dir),
       store_(std::move(store)),
@@ -21,7 +21,7 @@ Result<std::unique_ptr<search::SnapshotIndex>> Documents::derived(const IndexInf
   return search::open_index(*store_, info, options);
 }
 
-Result<std::unique_ptr<Documents>> Documents::open(const base::Settings& settings, bool create) {
+Result<std::unique_ptr<Documents>> Documents::open(const config::Settings& settings, bool create) {
   TRY(auto store, sqlite::open_store(settings.store_file, {.create = create}));
   return std::unique_ptr<Documents>(new Documents(settings, std::move(store)));
 }

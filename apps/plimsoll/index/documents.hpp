@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "adapters/http/curl_client.hpp"
-#include "base/settings/settings.hpp"
+#include "config/settings.hpp"
 #include "index/watched_embedder.hpp"
 #include "library/find_passages.hpp"
 #include "plimsoll/embedder.hpp"
@@ -26,7 +26,7 @@ inline constexpr std::string_view builtin_embedder = "all-minilm-l6-v2";
 class Documents {
  public:
   // `create`: create the store if it does not exist. The settings must outlive it.
-  static Result<std::unique_ptr<Documents>> open(const base::Settings& settings, bool create);
+  static Result<std::unique_ptr<Documents>> open(const config::Settings& settings, bool create);
   Documents(const Documents&) = delete;
   Documents& operator=(const Documents&) = delete;
 
@@ -60,12 +60,12 @@ class Documents {
   std::filesystem::path folder_of(const IndexInfo& info) const;
 
  private:
-  Documents(const base::Settings& settings, std::unique_ptr<Store> store);
+  Documents(const config::Settings& settings, std::unique_ptr<Store> store);
   Result<std::unique_ptr<search::SnapshotIndex>> derived(const IndexInfo& info);
   Result<std::unique_ptr<Embedder>> remote_embedder(const std::string& name);
   Embedder* keep(const std::string& name, std::unique_ptr<Embedder> made, bool remote);
 
-  const base::Settings& settings_;
+  const config::Settings& settings_;
   TokenizerLibrary tokenizers_;
   std::unique_ptr<Store> store_;
   retrieve::ChunkCache chunks_{*store_};

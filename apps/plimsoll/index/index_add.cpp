@@ -40,7 +40,7 @@ Result<const ModelCard*> card_of(const ModelCatalogue& catalogue, const std::str
 
 // Returns the settings of a new index. If an embedder of the settings is not available, the index has none
 // and a note says so; an embedder from the command line must be available.
-Result<IndexSettings> settings_for(const base::Settings& settings, Documents& documents,
+Result<IndexSettings> settings_for(const config::Settings& settings, Documents& documents,
                                    const IndexAddOptions& options, std::vector<std::string>& notes) {
   IndexSettings out;
   out.chunk_tokens = settings.chunk_tokens;
@@ -64,7 +64,7 @@ Result<IndexSettings> settings_for(const base::Settings& settings, Documents& do
 }
 
 // Refuses options that differ from the settings of an existing index.
-Result<void> check_unchanged(const base::Settings& settings, const IndexInfo& index,
+Result<void> check_unchanged(const config::Settings& settings, const IndexInfo& index,
                              const IndexAddOptions& options) {
   if (!options.model.empty()) {
     TRY(const ModelCatalogue catalogue, known_models(settings));
@@ -94,7 +94,7 @@ Result<void> check_unchanged(const base::Settings& settings, const IndexInfo& in
   return {};
 }
 
-Result<IndexInfo> find_or_create(const base::Settings& settings, Documents& documents,
+Result<IndexInfo> find_or_create(const config::Settings& settings, Documents& documents,
                                  const IndexAddOptions& options, std::vector<std::string>& notes) {
   auto found = documents.store().find_index(local_owner, options.name);
   if (found) {
@@ -182,7 +182,7 @@ std::string outcome_json(const IndexInfo& index, const Outcome& outcome) {
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Result<Outcome> ingest_all(const base::Settings& settings, Documents& documents, const IndexInfo& index,
+Result<Outcome> ingest_all(const config::Settings& settings, Documents& documents, const IndexInfo& index,
                            const Sources& sources, const IndexAddOptions& options,
                            std::vector<std::string>& notes) {
   const auto started = std::chrono::steady_clock::now();
@@ -217,7 +217,7 @@ Result<Outcome> ingest_all(const base::Settings& settings, Documents& documents,
 
 }  // namespace
 
-Result<int> index_add(const base::Settings& settings, const IndexAddOptions& options) {
+Result<int> index_add(const config::Settings& settings, const IndexAddOptions& options) {
   TRY(const Sources sources, find_sources(options));
   if (sources.files.empty() && !sources.problems.empty())
     return fail(Errc::not_found, "{}: {}", printable(sources.problems.front().key),

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/settings/settings.hpp"
+#include "config/settings.hpp"
 #include "plimsoll/tokens.hpp"
 
 namespace plimsoll {
@@ -26,6 +26,6 @@ struct IndexAddOptions {
 };
 
 // Returns the exit status: 0, or 1 if some files could not be read.
-Result<int> index_add(const base::Settings& settings, const IndexAddOptions& options);
+Result<int> index_add(const config::Settings& settings, const IndexAddOptions& options);
 
 }  // namespace plimsoll

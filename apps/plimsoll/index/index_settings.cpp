@@ -2,7 +2,7 @@
 
 namespace plimsoll {
 
-Result<std::vector<EmbedderInfo>> usual_embedders(const base::Settings& settings, Documents& documents,
+Result<std::vector<EmbedderInfo>> usual_embedders(const config::Settings& settings, Documents& documents,
                                                   std::vector<std::string>& notes) {
   std::vector<EmbedderInfo> out;
   for (const std::string& name : settings.embedders) {

@@ -10,7 +10,7 @@
 namespace plimsoll {
 namespace {
 
-Result<CountChoice> choose_by_model(const TokenizerLibrary& library, const base::Settings& settings,
+Result<CountChoice> choose_by_model(const TokenizerLibrary& library, const config::Settings& settings,
                                     const CountOptions& options) {
   TRY(const ModelCatalogue catalogue, known_models(settings));
   const auto match = catalogue.find(options.model);
@@ -42,7 +42,7 @@ Result<CountChoice> choose_by_model(const TokenizerLibrary& library, const base:
 
 }  // namespace
 
-Result<CountChoice> choose_tokenizer(const TokenizerLibrary& library, const base::Settings& settings,
+Result<CountChoice> choose_tokenizer(const TokenizerLibrary& library, const config::Settings& settings,
                                      const CountOptions& options) {
   if (!options.model.empty()) return choose_by_model(library, settings, options);
   if (options.tokenizer.empty() && options.tokenizer_file.empty()) {

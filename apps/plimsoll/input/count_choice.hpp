@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/settings/settings.hpp"
+#include "config/settings.hpp"
 #include "plimsoll/chat.hpp"
 #include "plimsoll/count.hpp"
 #include "plimsoll/tokenizers.hpp"
@@ -36,7 +36,7 @@ struct CountChoice {
   std::string why;  // reason, if it is not exact
 };
 
-Result<CountChoice> choose_tokenizer(const TokenizerLibrary& library, const base::Settings& settings,
+Result<CountChoice> choose_tokenizer(const TokenizerLibrary& library, const config::Settings& settings,
                                      const CountOptions& options);
 
 // "gpt-4o (o200k_base), exact", or the reason why not.

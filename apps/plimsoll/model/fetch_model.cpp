@@ -228,7 +228,7 @@ Result<void> check_file(const fs::path& file, const ModelSource& source) {
 
 }  // namespace
 
-Result<fs::path> fetch_model(const base::Settings& settings, const ModelSource& source) {
+Result<fs::path> fetch_model(const config::Settings& settings, const ModelSource& source) {
   if (const fs::path there = installed_file(settings, source); !there.empty()) {
     TRY_VOID(check_file(there, source));
     return there;

@@ -13,6 +13,6 @@ namespace plimsoll {
 // package is deleted before the next one is downloaded: at no time are more than the file and one package on
 // disk. The next call verifies what the hidden file has and continues behind it. The file gets its name when
 // the checksum of the whole was verified.
-Result<std::filesystem::path> fetch_model(const base::Settings& settings, const ModelSource& source);
+Result<std::filesystem::path> fetch_model(const config::Settings& settings, const ModelSource& source);
 
 }  // namespace plimsoll

@@ -118,7 +118,7 @@ Result<std::vector<ModelSource>> read_model_sources(std::string_view toml, std::
   return models;
 }
 
-Result<std::vector<ModelSource>> model_sources(const base::Settings& settings) {
+Result<std::vector<ModelSource>> model_sources(const config::Settings& settings) {
   constexpr std::uint64_t limit_bytes = 16U << 20;
   TRY(std::vector<ModelSource> models, read_model_sources(data::assets_toml, "data/assets.toml"));
   if (settings.model_sources_file.empty()) return models;
@@ -131,7 +131,7 @@ Result<std::vector<ModelSource>> model_sources(const base::Settings& settings) {
   return models;
 }
 
-fs::path installed_file(const base::Settings& settings, const ModelSource& source) {
+fs::path installed_file(const config::Settings& settings, const ModelSource& source) {
   std::vector<fs::path> places{settings.models_dir / source.file};
   if (!source.asset.empty()) places.insert(places.begin(), settings.assets_dir / source.asset / source.file);
   for (const fs::path& place : places) {
@@ -141,7 +141,7 @@ fs::path installed_file(const base::Settings& settings, const ModelSource& sourc
   return {};
 }
 
-std::vector<InstalledModel> installed_models(const base::Settings& settings,
+std::vector<InstalledModel> installed_models(const config::Settings& settings,
                                              const std::vector<ModelSource>& sources) {
   std::vector<InstalledModel> models;
   std::vector<fs::path> named;

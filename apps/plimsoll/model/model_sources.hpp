@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/settings/settings.hpp"
+#include "config/settings.hpp"
 #include "plimsoll/result.hpp"
 
 namespace plimsoll {
@@ -39,7 +39,7 @@ struct ModelSource {
 
 // Reads the manifest inside the program and the file of the setting model_sources_file.
 // bad_setting: an entry of that file is incomplete; the error names it.
-Result<std::vector<ModelSource>> model_sources(const base::Settings& settings);
+Result<std::vector<ModelSource>> model_sources(const config::Settings& settings);
 // The same for one text. `where` is for errors.
 Result<std::vector<ModelSource>> read_model_sources(std::string_view toml, std::string_view where);
 
@@ -51,9 +51,9 @@ struct InstalledModel {
 };
 
 // Returns where the file of a model is, or an empty path. A file of another size does not count.
-std::filesystem::path installed_file(const base::Settings& settings, const ModelSource& source);
+std::filesystem::path installed_file(const config::Settings& settings, const ModelSource& source);
 // Returns the models of the manifest that are here, then other GGUF files in models_dir, named by their file.
-std::vector<InstalledModel> installed_models(const base::Settings& settings,
+std::vector<InstalledModel> installed_models(const config::Settings& settings,
                                              const std::vector<ModelSource>& sources);
 
 }  // namespace plimsoll

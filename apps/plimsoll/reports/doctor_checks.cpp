@@ -63,7 +63,7 @@ Diagnosis folder_of(std::string what, const fs::path& folder, bool is_written) {
 }
 
 // If a trace is from the future, the clock was wrong then or is wrong now.
-Diagnosis clock_by(const base::Settings& settings) {
+Diagnosis clock_by(const config::Settings& settings) {
   constexpr std::int64_t first_of_2025 = 1'735'689'600'000, a_minute = 60'000;
   const std::int64_t now = base::utc_ms();
   if (now < first_of_2025)
@@ -112,7 +112,7 @@ Diagnosis index_by(Documents& documents, const IndexInfo& info) {
 }
 
 // Finds usage totals with impossible values from a server's wrong report.
-Diagnosis usage_by(const base::Settings& settings) {
+Diagnosis usage_by(const config::Settings& settings) {
   const auto rows = sqlite::find_false_usage(settings.store_file);
   if (!rows)
     return {"usage", Health::bad, rows.error().what,
@@ -129,7 +129,7 @@ Diagnosis usage_by(const base::Settings& settings) {
                   base::with_thousands(most_used))};
 }
 
-Diagnosis door_by(const base::Settings& settings) {
+Diagnosis door_by(const config::Settings& settings) {
   const auto listen = listen_address(settings.listen);
   if (!listen) return {"listen", Health::bad, listen.error().what, "set listen to HOST:PORT"};
   if (is_loopback(listen->host))
@@ -169,7 +169,7 @@ std::string_view name_of(Health health) {
   return "bad";
 }
 
-Diagnoses check_files(const base::Settings& settings) {
+Diagnoses check_files(const config::Settings& settings) {
   Diagnoses out;
   out.push_back(folder_of("data folder", settings.store_file.parent_path(), /*is_written=*/true));
   out.push_back(folder_of("snapshots", settings.default_vector_db_persist_dir, /*is_written=*/true));
@@ -178,7 +178,7 @@ Diagnoses check_files(const base::Settings& settings) {
   return out;
 }
 
-Diagnoses check_store(const base::Settings& settings) {
+Diagnoses check_store(const config::Settings& settings) {
   if (std::error_code error; !fs::exists(settings.store_file, error))
     return {{"store", Health::good,
              fmt::format("{} does not exist yet; it is created at first use", settings.store_file.string()),
@@ -200,7 +200,7 @@ Diagnoses check_store(const base::Settings& settings) {
   return out;
 }
 
-Diagnoses check_embedders(const base::Settings& settings) {
+Diagnoses check_embedders(const config::Settings& settings) {
   if (settings.embedders.empty())
     return {{"embedders", Health::doubtful, "none: new indexes have keyword search only",
              "set embedders for vector search"}};
@@ -208,7 +208,7 @@ Diagnoses check_embedders(const base::Settings& settings) {
   const base::TemporaryFolder folder("doctor");
   if (folder.path().empty())
     return {{"embedders", Health::bad, "cannot create a temporary folder", "set TMPDIR"}};
-  base::Settings with_own = settings;
+  config::Settings with_own = settings;
   with_own.store_file = folder / "store.db";
   Diagnoses out;
   if (const auto documents = Documents::open(with_own, /*create=*/true))
@@ -219,7 +219,7 @@ Diagnoses check_embedders(const base::Settings& settings) {
   return out;
 }
 
-Diagnoses check_upstreams(const base::Settings& settings, const std::vector<std::string>& named) {
+Diagnoses check_upstreams(const config::Settings& settings, const std::vector<std::string>& named) {
   const auto catalogue = known_models(settings);
   if (!catalogue)
     return {{"models_file", Health::bad, catalogue.error().what, "correct the file, or unset models_file"}};
@@ -253,7 +253,7 @@ Diagnoses check_upstreams(const base::Settings& settings, const std::vector<std:
   return out;
 }
 
-Diagnoses check_limits(const base::Settings& settings) {
+Diagnoses check_limits(const config::Settings& settings) {
   Diagnoses out;
   rlimit files{};
   (void)getrlimit(RLIMIT_NOFILE, &files);

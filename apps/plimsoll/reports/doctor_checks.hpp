@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/settings/settings.hpp"
+#include "config/settings.hpp"
 
 namespace plimsoll {
 
@@ -26,10 +26,10 @@ struct Diagnosis {
 
 using Diagnoses = std::vector<Diagnosis>;
 
-Diagnoses check_files(const base::Settings& settings);  // the folders, their space, the clock
-Diagnoses check_store(const base::Settings& settings);  // and every index in it
-Diagnoses check_embedders(const base::Settings& settings);
-Diagnoses check_upstreams(const base::Settings& settings, const std::vector<std::string>& named);
-Diagnoses check_limits(const base::Settings& settings);
+Diagnoses check_files(const config::Settings& settings);  // the folders, their space, the clock
+Diagnoses check_store(const config::Settings& settings);  // and every index in it
+Diagnoses check_embedders(const config::Settings& settings);
+Diagnoses check_upstreams(const config::Settings& settings, const std::vector<std::string>& named);
+Diagnoses check_limits(const config::Settings& settings);
 
 }  // namespace plimsoll

@@ -14,7 +14,7 @@ std::optional<PlanModel> served_model(const models::UpstreamModels& models, std:
   return *std::move(opened);
 }
 
-Result<std::unique_ptr<ConfiguredServers>> ConfiguredServers::open(const base::Settings& settings,
+Result<std::unique_ptr<ConfiguredServers>> ConfiguredServers::open(const config::Settings& settings,
                                                                    const ModelCatalogue& catalogue,
                                                                    const TokenizerLibrary& tokenizers) {
   TRY(auto members, configured_members(settings));
@@ -22,7 +22,7 @@ Result<std::unique_ptr<ConfiguredServers>> ConfiguredServers::open(const base::S
       new ConfiguredServers(settings, catalogue, tokenizers, std::move(members)));
 }
 
-ConfiguredServers::ConfiguredServers(const base::Settings& settings, const ModelCatalogue& catalogue,
+ConfiguredServers::ConfiguredServers(const config::Settings& settings, const ModelCatalogue& catalogue,
                                      const TokenizerLibrary& tokenizers,
                                      std::vector<models::ConfiguredUpstream> members)
     : windows_(settings, catalogue, EarlierRuns::believed),

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/settings/settings.hpp"
+#include "config/settings.hpp"
 #include "models/upstream_models.hpp"
 #include "plimsoll/tokenizers.hpp"
 #include "serve/find_window.hpp"
@@ -19,14 +19,14 @@ std::optional<PlanModel> served_model(const models::UpstreamModels& models, std:
 class ConfiguredServers {
  public:
   // Asks the servers for their models. The referenced objects must outlive it.
-  static Result<std::unique_ptr<ConfiguredServers>> open(const base::Settings& settings,
+  static Result<std::unique_ptr<ConfiguredServers>> open(const config::Settings& settings,
                                                          const ModelCatalogue& catalogue,
                                                          const TokenizerLibrary& tokenizers);
 
   std::optional<PlanModel> model(std::string_view name) const { return served_model(models_, name); }
 
  private:
-  ConfiguredServers(const base::Settings& settings, const ModelCatalogue& catalogue,
+  ConfiguredServers(const config::Settings& settings, const ModelCatalogue& catalogue,
                     const TokenizerLibrary& tokenizers, std::vector<models::ConfiguredUpstream> members);
 
   FoundWindows windows_;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr Tokens fits_a_laptop = 8'192;
 
-Tokens window_of(const base::Settings& settings, Tokens made_for) {
+Tokens window_of(const config::Settings& settings, Tokens made_for) {
   const Tokens most = made_for > 0 ? made_for : fits_a_laptop;
   const Tokens wanted = settings.embedded_window.value_or(std::min(most, fits_a_laptop));
   return std::min({wanted, most, settings.llm_context_window.value_or(most)});
@@ -37,7 +37,7 @@ Result<std::vector<TokenId>> encode_prompt(const Tokenizer& tokenizer, const std
 }
 
 // The models to offer, the default one first.
-Result<std::vector<InstalledModel>> models_of(const base::Settings& settings) {
+Result<std::vector<InstalledModel>> models_of(const config::Settings& settings) {
   if (const std::filesystem::path& file = settings.embedded_model_file; !file.empty())
     return std::vector<InstalledModel>{{file.stem().string(), file, {}}};
   TRY(const std::vector<ModelSource> sources, model_sources(settings));
@@ -51,7 +51,7 @@ Result<std::vector<InstalledModel>> models_of(const base::Settings& settings) {
   return models;
 }
 
-Result<std::shared_ptr<const models::LocalModel>> describe(const base::Settings& settings,
+Result<std::shared_ptr<const models::LocalModel>> describe(const config::Settings& settings,
                                                            const InstalledModel& model) {
   TRY(const auto mapped, base::MappedFile::open(model.file));
   TRY(const ReportedModel described, read_gguf_model(mapped.text()));
@@ -98,7 +98,7 @@ class EmbeddedLink final : public UpstreamLink {
 
 }  // namespace
 
-Result<models::ConfiguredUpstream> embedded_member(const base::Settings& settings) {
+Result<models::ConfiguredUpstream> embedded_member(const config::Settings& settings) {
   TRY(const std::vector<InstalledModel> installed, models_of(settings));
   models::ConfiguredUpstream member;
   member.name = embedded_upstream;
@@ -137,7 +137,7 @@ bool is_small(const models::LocalModel& model) {
   return mapped->text().size() < small_file;
 }
 
-EmbeddedModels run_embedded(const base::Settings& settings, const models::ConfiguredUpstream& member) {
+EmbeddedModels run_embedded(const config::Settings& settings, const models::ConfiguredUpstream& member) {
   // The threads spin while they wait for each other. More threads than free physical cores (half of the
   // logical ones) slow all of them down.
   const auto cores = static_cast<std::int64_t>(std::clamp(std::thread::hardware_concurrency() / 2, 1U, 16U));

@@ -21,7 +21,7 @@ std::int64_t unix_seconds() {
   return duration_cast<seconds>(system_clock::now().time_since_epoch()).count();
 }
 
-models::FinderRules rules_of(const base::Settings& settings, std::chrono::milliseconds patience) {
+models::FinderRules rules_of(const config::Settings& settings, std::chrono::milliseconds patience) {
   models::FinderRules rules;
   rules.configured = settings.llm_context_window;
   rules.otherwise = settings.default_context_window;
@@ -31,7 +31,7 @@ models::FinderRules rules_of(const base::Settings& settings, std::chrono::millis
   return rules;
 }
 
-std::chrono::milliseconds patience_of(const base::Settings& settings,
+std::chrono::milliseconds patience_of(const config::Settings& settings,
                                       std::optional<FoundWindows::Seconds> timeout) {
   const FoundWindows::Seconds seconds =
       timeout.value_or(FoundWindows::Seconds(settings.window_timeout_seconds));
@@ -52,7 +52,7 @@ std::filesystem::path windows_file() {
 
 }  // namespace
 
-Result<std::optional<models::Upstream>> upstream_for(const base::Settings& settings, std::string_view url,
+Result<std::optional<models::Upstream>> upstream_for(const config::Settings& settings, std::string_view url,
                                                      std::string_view kind_name) {
   TRY(std::optional<ServerKind> kind, kind_named(kind_name));
   if (url.empty() && !kind) return std::nullopt;
@@ -72,7 +72,7 @@ std::string trusted_certificates() {
   return std::string(base::value_of(base::current_environment(), "SSL_CERT_FILE"));
 }
 
-FoundWindows::FoundWindows(const base::Settings& settings, const ModelCatalogue& catalogue,
+FoundWindows::FoundWindows(const config::Settings& settings, const ModelCatalogue& catalogue,
                            EarlierRuns earlier, std::optional<Seconds> timeout)
     : file_(windows_file()),
       patience_(patience_of(settings, timeout)),
@@ -144,7 +144,7 @@ Result<std::size_t> forget_windows(const std::vector<std::string>& models) {
   return forgotten;
 }
 
-Result<Window> find_window(const base::Settings& settings, const ModelCatalogue& catalogue,
+Result<Window> find_window(const config::Settings& settings, const ModelCatalogue& catalogue,
                            const std::string& model, std::string_view upstream, std::string_view kind,
                            bool refresh) {
   TRY(const auto server, upstream_for(settings, upstream, kind));

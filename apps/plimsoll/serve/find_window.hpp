@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "adapters/http/curl_client.hpp"
-#include "base/settings/settings.hpp"
+#include "config/settings.hpp"
 #include "models/upstream.hpp"
 #include "models/window_finder.hpp"
 #include "plimsoll/models.hpp"
@@ -20,7 +20,7 @@ namespace plimsoll {
 // Returns the server for a command. A URL alone is enough; a kind alone means the configured server of that
 // kind (ollama_llm_base_url, llm_inference_url); neither: none. The configured API key is sent only to
 // the server of llm_inference_url.
-Result<std::optional<models::Upstream>> upstream_for(const base::Settings& settings, std::string_view url,
+Result<std::optional<models::Upstream>> upstream_for(const config::Settings& settings, std::string_view url,
                                                      std::string_view kind);
 
 // Returns the CA file named by SSL_CERT_FILE, or empty for the system's.
@@ -38,7 +38,7 @@ class FoundWindows {
   using Seconds = std::chrono::duration<double>;
 
   // The settings and the catalogue must outlive it. Its results are saved to the file when it ends.
-  FoundWindows(const base::Settings& settings, const ModelCatalogue& catalogue, EarlierRuns earlier,
+  FoundWindows(const config::Settings& settings, const ModelCatalogue& catalogue, EarlierRuns earlier,
                std::optional<Seconds> timeout = {});
   FoundWindows(const FoundWindows&) = delete;
   FoundWindows& operator=(const FoundWindows&) = delete;
@@ -64,7 +64,7 @@ class FoundWindows {
 Result<std::size_t> forget_windows(const std::vector<std::string>& models);
 
 // Finds the window of one model by rules D1 to D4. Fails only for an invalid URL or kind.
-Result<Window> find_window(const base::Settings& settings, const ModelCatalogue& catalogue,
+Result<Window> find_window(const config::Settings& settings, const ModelCatalogue& catalogue,
                            const std::string& model, std::string_view upstream = {},
                            std::string_view kind = {}, bool refresh = false);
 

@@ -5,7 +5,7 @@
 
 namespace plimsoll {
 
-Result<ModelCatalogue> known_models(const base::Settings& settings) {
+Result<ModelCatalogue> known_models(const config::Settings& settings) {
   constexpr std::uint64_t limit_bytes = 16U << 20;
   TRY(ModelCatalogue catalogue, ModelCatalogue::built_in());
   if (!settings.models_file.empty()) {

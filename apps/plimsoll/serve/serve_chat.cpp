@@ -3,7 +3,7 @@
 namespace plimsoll {
 namespace {
 
-gateway::EvaluationRules evaluation_rules(const base::Settings& settings, gateway::Gate& gate) {
+gateway::EvaluationRules evaluation_rules(const config::Settings& settings, gateway::Gate& gate) {
   gateway::EvaluationRules rules;
   rules.runs = static_cast<std::size_t>(settings.max_evaluation_runs);
   rules.per_question = std::chrono::ceil<std::chrono::milliseconds>(
@@ -12,7 +12,7 @@ gateway::EvaluationRules evaluation_rules(const base::Settings& settings, gatewa
   return rules;
 }
 
-gateway::UploadRules upload_rules(const base::Settings& settings) {
+gateway::UploadRules upload_rules(const config::Settings& settings) {
   gateway::UploadRules rules;
   rules.jobs = static_cast<std::size_t>(settings.max_upload_jobs);
   rules.bytes = static_cast<std::size_t>(settings.max_upload_bytes);
@@ -21,7 +21,7 @@ gateway::UploadRules upload_rules(const base::Settings& settings) {
 
 }  // namespace
 
-ServedChat::ServedChat(const base::Settings& settings, engine::Engine& engine,
+ServedChat::ServedChat(const config::Settings& settings, engine::Engine& engine,
                        library::Collections& collections, std::unique_ptr<SessionStore> sessions,
                        gateway::ThreadMaker maker, gateway::Gate& gate)
     : settings_(settings),

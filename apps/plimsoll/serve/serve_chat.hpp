@@ -1,7 +1,7 @@
 // Wires the chat-with-documents API to the store, the engine and the collections.
 #pragma once
 
-#include "base/settings/settings.hpp"
+#include "config/settings.hpp"
 #include "gateway/chat/chat_routes.hpp"
 
 namespace plimsoll {
@@ -9,7 +9,7 @@ namespace plimsoll {
 // All arguments must outlive it.
 class ServedChat {
  public:
-  ServedChat(const base::Settings& settings, engine::Engine& engine, library::Collections& collections,
+  ServedChat(const config::Settings& settings, engine::Engine& engine, library::Collections& collections,
              std::unique_ptr<SessionStore> sessions, gateway::ThreadMaker maker, gateway::Gate& gate);
 
   gateway::ChatContext context();
@@ -19,7 +19,7 @@ class ServedChat {
   bool is_busy() const { return uploads_.are_under_way() || evaluations_.are_under_way(); }
 
  private:
-  const base::Settings& settings_;
+  const config::Settings& settings_;
   library::Collections& collections_;
   std::unique_ptr<SessionStore> sessions_;
   gateway::Evaluations evaluations_;

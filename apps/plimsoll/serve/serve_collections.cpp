@@ -8,7 +8,7 @@
 namespace plimsoll {
 namespace {
 
-Result<IndexSettings> settings_of_new(const base::Settings& settings, Documents& documents) {
+Result<IndexSettings> settings_of_new(const config::Settings& settings, Documents& documents) {
   IndexSettings made;
   made.chunk_tokens = settings.chunk_tokens;
   std::vector<std::string> notes;
@@ -19,7 +19,7 @@ Result<IndexSettings> settings_of_new(const base::Settings& settings, Documents&
 
 }  // namespace
 
-library::CollectionTools collection_tools(const base::Settings& settings, Documents& documents,
+library::CollectionTools collection_tools(const config::Settings& settings, Documents& documents,
                                           library::OpenIndexes& open_indexes) {
   return {open_indexes,
           documents.tokenizers(),
@@ -32,7 +32,7 @@ library::CollectionTools collection_tools(const base::Settings& settings, Docume
           static_cast<std::uint64_t>(settings.max_document_bytes)};
 }
 
-gateway::KaitoContext kaito_context(const base::Settings& settings, Documents& documents,
+gateway::KaitoContext kaito_context(const config::Settings& settings, Documents& documents,
                                     library::Collections& collections) {
   gateway::KaitoContext context;
   context.collections = &collections;

@@ -8,9 +8,9 @@
 namespace plimsoll {
 
 // All arguments must outlive the result.
-library::CollectionTools collection_tools(const base::Settings& settings, Documents& documents,
+library::CollectionTools collection_tools(const config::Settings& settings, Documents& documents,
                                           library::OpenIndexes& open_indexes);
-gateway::KaitoContext kaito_context(const base::Settings& settings, Documents& documents,
+gateway::KaitoContext kaito_context(const config::Settings& settings, Documents& documents,
                                     library::Collections& collections);
 
 }  // namespace plimsoll

@@ -13,7 +13,7 @@ constexpr std::chrono::milliseconds between_looks{1'000};
 
 }  // namespace
 
-Doorkeeper::Doorkeeper(const base::Settings& settings, std::unique_ptr<KeyStore> keys,
+Doorkeeper::Doorkeeper(const config::Settings& settings, std::unique_ptr<KeyStore> keys,
                        const gateway::Gate* before)
     : keys_(std::move(keys)),
       http_("plimsoll/" PLIMSOLL_VERSION, trusted_certificates()),
@@ -28,7 +28,7 @@ Doorkeeper::Doorkeeper(const base::Settings& settings, std::unique_ptr<KeyStore>
                  }},
             before) {}
 
-Result<std::unique_ptr<Doorkeeper>> Doorkeeper::open(const base::Settings& settings,
+Result<std::unique_ptr<Doorkeeper>> Doorkeeper::open(const config::Settings& settings,
                                                      const gateway::Gate* before) {
   const std::string& hook = settings.alert_webhook.reveal();
   if (!hook.empty() && !hook.starts_with("http://") && !hook.starts_with("https://"))

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "adapters/http/curl_client.hpp"
-#include "base/settings/settings.hpp"
+#include "config/settings.hpp"
 #include "gateway/admin/alerts.hpp"
 #include "gateway/auth/gate.hpp"
 #include "serve/serve_upstreams.hpp"
@@ -15,7 +15,7 @@ class Doorkeeper {
  public:
   // Opens the keys of the store, which is created if needed. The settings must outlive it. `before`: the gate
   // of the same store that this one replaces; null: none.
-  static Result<std::unique_ptr<Doorkeeper>> open(const base::Settings& settings,
+  static Result<std::unique_ptr<Doorkeeper>> open(const config::Settings& settings,
                                                   const gateway::Gate* before = nullptr);
   Doorkeeper(const Doorkeeper&) = delete;
   Doorkeeper& operator=(const Doorkeeper&) = delete;
@@ -26,7 +26,7 @@ class Doorkeeper {
   void watch();
 
  private:
-  Doorkeeper(const base::Settings& settings, std::unique_ptr<KeyStore> keys, const gateway::Gate* before);
+  Doorkeeper(const config::Settings& settings, std::unique_ptr<KeyStore> keys, const gateway::Gate* before);
 
   std::unique_ptr<KeyStore> keys_;
   adapters::CurlClient http_;

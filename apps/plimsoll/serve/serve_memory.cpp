@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t most_reply_bytes = 1'000'000;  // of a provider
 
-std::chrono::milliseconds patience_of(const base::Settings& settings) {
+std::chrono::milliseconds patience_of(const config::Settings& settings) {
   return std::chrono::ceil<std::chrono::milliseconds>(
       std::chrono::duration<double>(settings.memory_timeout_seconds));
 }
@@ -43,7 +43,7 @@ Result<memory_http::Options> provider_in(std::string_view text) {
   return options;
 }
 
-Result<std::vector<memory_http::Options>> providers_of(const base::Settings& settings) {
+Result<std::vector<memory_http::Options>> providers_of(const config::Settings& settings) {
   std::vector<memory_http::Options> out;
   std::set<std::string> names;
   for (const std::string& text : settings.memory_providers) {
@@ -57,12 +57,12 @@ Result<std::vector<memory_http::Options>> providers_of(const base::Settings& set
 
 }  // namespace
 
-memory::FindEmbedder memory_embedder(const base::Settings& settings, Documents& documents) {
+memory::FindEmbedder memory_embedder(const config::Settings& settings, Documents& documents) {
   if (settings.embedders.empty()) return {};
   return [&documents] { return documents.embedder(std::string(builtin_embedder)); };
 }
 
-ServedMemory::ServedMemory(const base::Settings& settings, Documents& documents,
+ServedMemory::ServedMemory(const config::Settings& settings, Documents& documents,
                            std::unique_ptr<FactStore> store)
     : store_(std::move(store)),
       memories_(*store_, memory_embedder(settings, documents), settings.max_memories) {
@@ -75,7 +75,7 @@ ServedMemory::ServedMemory(const base::Settings& settings, Documents& documents,
                                  patience_of(settings) + std::chrono::seconds(10));
 }
 
-Result<std::unique_ptr<ServedMemory>> ServedMemory::open(const base::Settings& settings,
+Result<std::unique_ptr<ServedMemory>> ServedMemory::open(const config::Settings& settings,
                                                          Documents& documents) {
   TRY(auto providers, providers_of(settings));
   TRY(auto store, sqlite::open_facts(settings.store_file));

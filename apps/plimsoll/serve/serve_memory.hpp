@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "base/settings/settings.hpp"
+#include "config/settings.hpp"
 #include "engine/evidence/memories.hpp"
 #include "engine/evidence/recall.hpp"
 #include "index/documents.hpp"
@@ -11,13 +11,13 @@
 namespace plimsoll {
 
 // Returns the built-in embedder, created on first use; null if new indexes have no embedder either.
-memory::FindEmbedder memory_embedder(const base::Settings& settings, Documents& documents);
+memory::FindEmbedder memory_embedder(const config::Settings& settings, Documents& documents);
 
 // Settings and documents must outlive it.
 class ServedMemory {
  public:
   // Fails with bad_setting if memory_providers is invalid.
-  static Result<std::unique_ptr<ServedMemory>> open(const base::Settings& settings, Documents& documents);
+  static Result<std::unique_ptr<ServedMemory>> open(const config::Settings& settings, Documents& documents);
   ServedMemory(const ServedMemory&) = delete;
   ServedMemory& operator=(const ServedMemory&) = delete;
   // Waits until no search uses the store.
@@ -27,7 +27,7 @@ class ServedMemory {
   const engine::Recall& recall() const { return recall_; }
 
  private:
-  ServedMemory(const base::Settings& settings, Documents& documents, std::unique_ptr<FactStore> store);
+  ServedMemory(const config::Settings& settings, Documents& documents, std::unique_ptr<FactStore> store);
 
   std::unique_ptr<FactStore> store_;
   engine::Memories memories_;

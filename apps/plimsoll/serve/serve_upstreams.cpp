@@ -38,7 +38,7 @@ std::string usual_name(const models::Upstream& server) {
   return std::string(host.substr(0, host.find('/')));
 }
 
-Result<models::ConfiguredUpstream> member_of(const base::Settings& settings, std::string_view text) {
+Result<models::ConfiguredUpstream> member_of(const config::Settings& settings, std::string_view text) {
   if (text == embedded_upstream) return embedded_member(settings);
   const std::size_t equals = text.find('=');
   const std::size_t scheme = text.find("://");
@@ -73,7 +73,7 @@ bool answers(const std::string& url) {
 namespace {
 
 // Returns the URLs of the servers, in the order in which they are asked.
-std::vector<std::string> wanted_servers(const base::Settings& settings,
+std::vector<std::string> wanted_servers(const config::Settings& settings,
                                         const std::vector<std::string>& named) {
   std::vector<std::string> wanted = named.empty() ? settings.upstreams : named;
   if (!wanted.empty()) return wanted;
@@ -86,7 +86,7 @@ std::vector<std::string> wanted_servers(const base::Settings& settings,
   return wanted;
 }
 
-Result<std::vector<models::ConfiguredUpstream>> members_of(const base::Settings& settings,
+Result<std::vector<models::ConfiguredUpstream>> members_of(const config::Settings& settings,
                                                            const std::vector<std::string>& wanted) {
   std::vector<models::ConfiguredUpstream> members;
   for (const std::string& text : wanted) {
@@ -104,14 +104,14 @@ Result<std::vector<models::ConfiguredUpstream>> members_of(const base::Settings&
 
 }  // namespace
 
-Result<std::vector<models::ConfiguredUpstream>> configured_members(const base::Settings& settings,
+Result<std::vector<models::ConfiguredUpstream>> configured_members(const config::Settings& settings,
                                                                    const std::vector<std::string>& named) {
   std::vector<std::string> wanted = wanted_servers(settings, named);
   std::erase(wanted, std::string(embedded_upstream));
   return members_of(settings, wanted);
 }
 
-Result<std::vector<models::ConfiguredUpstream>> gateway_upstreams(const base::Settings& settings,
+Result<std::vector<models::ConfiguredUpstream>> gateway_upstreams(const config::Settings& settings,
                                                                   const std::vector<std::string>& named) {
   const std::vector<std::string> wanted = wanted_servers(settings, named);
   TRY(std::vector<models::ConfiguredUpstream> members, members_of(settings, wanted));

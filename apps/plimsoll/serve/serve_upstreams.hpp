@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/settings/settings.hpp"
+#include "config/settings.hpp"
 #include "models/upstreams.hpp"
 
 namespace plimsoll {
@@ -13,13 +13,13 @@ namespace plimsoll {
 // ollama_llm_base_url, one or both); else an Ollama, if one answers at its default address; else the embedded
 // model. The API key of a named server is the environment variable NAME_API_KEY; llm_access_secret is
 // sent to the server of llm_inference_url.
-Result<std::vector<models::ConfiguredUpstream>> gateway_upstreams(const base::Settings& settings,
+Result<std::vector<models::ConfiguredUpstream>> gateway_upstreams(const config::Settings& settings,
                                                                   const std::vector<std::string>& named);
 
 // The same without the embedded model, for commands that ask servers. Empty if none is configured and no
 // Ollama answers.
 Result<std::vector<models::ConfiguredUpstream>> configured_members(
-    const base::Settings& settings, const std::vector<std::string>& named = {});
+    const config::Settings& settings, const std::vector<std::string>& named = {});
 
 struct ListenAddress {
   std::string host;

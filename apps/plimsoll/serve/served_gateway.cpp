@@ -15,13 +15,13 @@
 #include "base/log.hpp"
 #include "base/private_words.hpp"
 #include "base/try.hpp"
-#include "engine/plan/plan_options.hpp"
 #include "gateway/http/cors.hpp"
 #include "gateway/mcp/mcp_tools.hpp"
 #include "index/index_snapshot.hpp"
 #include "serve/configured_servers.hpp"
 #include "serve/known_models.hpp"
 #include "serve/loaded_index.hpp"
+#include "serve/plan_options.hpp"
 #include "serve/serve_collections.hpp"
 
 namespace plimsoll {
@@ -36,9 +36,9 @@ std::size_t threads_of(std::int64_t wanted, std::size_t most) {
   return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most);
 }
 
-engine::EngineRules rules_of(const base::Settings& settings) {
+engine::EngineRules rules_of(const config::Settings& settings) {
   engine::EngineRules rules;
-  rules.plan = engine::plan_options(settings);
+  rules.plan = plan_options(settings);
   // The default is RAGEngine's. If it is not set explicitly, relevance decides instead.
   if (settings.kaito_compat || settings.origin_of("rag_similarity_threshold") != "default")
     rules.consult.similarity_threshold = settings.rag_similarity_threshold;
@@ -65,7 +65,7 @@ engine::EngineRules rules_of(const base::Settings& settings) {
   return rules;
 }
 
-gateway::ServerOptions server_options(const base::Settings& settings, const ListenAddress& listen) {
+gateway::ServerOptions server_options(const config::Settings& settings, const ListenAddress& listen) {
   gateway::ServerOptions options;
   options.address = listen.host;
   options.port = listen.port;
@@ -80,7 +80,7 @@ gateway::ServerOptions server_options(const base::Settings& settings, const List
   return options;
 }
 
-TraceLimits limits_of(const base::Settings& settings) {
+TraceLimits limits_of(const config::Settings& settings) {
   return {settings.trace_count, settings.trace_days * 24 * 3600 * 1000, settings.trace_bytes};
 }
 
@@ -124,7 +124,7 @@ class MemberLink final : public UpstreamLink {
   std::map<ServerKind, std::unique_ptr<UpstreamLink>> links_;
 };
 
-EmbeddedModels embedded_of(const base::Settings& settings, const models::Upstreams& upstreams) {
+EmbeddedModels embedded_of(const config::Settings& settings, const models::Upstreams& upstreams) {
   for (std::size_t i = 0; i < upstreams.members().size(); ++i)
     if (upstreams.is_embedded(i)) return run_embedded(settings, upstreams.members()[i]);
   return {};
@@ -141,7 +141,7 @@ std::string origin_of(const std::string& root) {
 }
 
 // Hides URLs and paths in error messages from clients; the log still has them.
-void keep_addresses_private(const base::Settings& settings,
+void keep_addresses_private(const config::Settings& settings,
                             const std::vector<models::ConfiguredUpstream>& members) {
   base::keep_private(std::filesystem::absolute(settings.store_file).string(), "the store");
   if (settings.store_file.has_parent_path()) base::keep_private(settings.store_file.string(), "the store");
@@ -166,7 +166,7 @@ void keep_addresses_private(const base::Settings& settings,
 
 }  // namespace
 
-Result<std::unique_ptr<ServedGateway>> ServedGateway::open(const base::Settings& settings,
+Result<std::unique_ptr<ServedGateway>> ServedGateway::open(const config::Settings& settings,
                                                            std::vector<models::ConfiguredUpstream> members,
                                                            ServedGateway* before) {
   TRY(ModelCatalogue catalogue, known_models(settings));
@@ -226,7 +226,7 @@ Result<void> ServedGateway::listen(const ListenAddress& address, int listening) 
   return {};
 }
 
-ServedGateway::ServedGateway(const base::Settings& settings, ModelCatalogue catalogue,
+ServedGateway::ServedGateway(const config::Settings& settings, ModelCatalogue catalogue,
                              std::unique_ptr<Documents> documents, std::unique_ptr<ServedMemory> memory,
                              std::unique_ptr<TraceStore> traces, std::unique_ptr<Doorkeeper> doorkeeper,
                              std::unique_ptr<SessionStore> sessions, std::vector<std::string> origins,
@@ -288,7 +288,7 @@ gateway::ApiContext ServedGateway::context() {
                              std::nullopt,  // HTTP clients must not name files
                              settings_.llm_context_window,
                              settings_.default_context_window,
-                             engine::plan_options(settings_),
+                             plan_options(settings_),
                              [this] { return Result<library::OpenIndexes*>(&open_indexes_); },
                              [this] { return Result<engine::Memories*>(&memory_->memories()); },
                              [this](std::string_view model) { return served_model(models_, model); },

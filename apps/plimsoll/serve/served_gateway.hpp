@@ -20,7 +20,7 @@ namespace plimsoll {
 class ServedGateway {
  public:
   // The settings must outlive it. `before`: the gateway it replaces, whose limits it takes over; null: none.
-  static Result<std::unique_ptr<ServedGateway>> open(const base::Settings& settings,
+  static Result<std::unique_ptr<ServedGateway>> open(const config::Settings& settings,
                                                      std::vector<models::ConfiguredUpstream> members,
                                                      ServedGateway* before = nullptr);
   ServedGateway(const ServedGateway&) = delete;
@@ -45,14 +45,14 @@ class ServedGateway {
   void obey_forget_orders();
 
  private:
-  ServedGateway(const base::Settings& settings, ModelCatalogue catalogue,
+  ServedGateway(const config::Settings& settings, ModelCatalogue catalogue,
                 std::unique_ptr<Documents> documents, std::unique_ptr<ServedMemory> memory,
                 std::unique_ptr<TraceStore> traces, std::unique_ptr<Doorkeeper> doorkeeper,
                 std::unique_ptr<SessionStore> sessions, std::vector<std::string> origins,
                 std::vector<models::ConfiguredUpstream> members);
   gateway::ApiContext context();
 
-  const base::Settings& settings_;
+  const config::Settings& settings_;
   ModelCatalogue catalogue_;
   std::unique_ptr<Documents> documents_;
   std::unique_ptr<ServedMemory> memory_;

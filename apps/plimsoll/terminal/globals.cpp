@@ -5,18 +5,18 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
-#include "base/settings/settings_table.hpp"
+#include "config/settings.hpp"
 #include "terminal/terminal.hpp"
 
 namespace plimsoll {
 
-Result<base::Settings> load_settings(const Globals& globals) {
-  auto settings = base::load_settings(globals.config_file, globals.set);
+Result<config::Settings> load_settings(const Globals& globals) {
+  auto settings = config::load_settings(globals.config_file, globals.set);
   if (settings) log::start(settings->effective_log_level(), settings->log_format);
   return settings;
 }
 
-std::filesystem::path store_of(const base::Settings& settings, const std::string& given) {
+std::filesystem::path store_of(const config::Settings& settings, const std::string& given) {
   return given.empty() ? settings.store_file : std::filesystem::path(given);
 }
 
@@ -24,7 +24,7 @@ std::string as_arguments(const Globals& globals) {
   std::string out;
   if (!globals.config_file.empty()) out += " --config " + as_argument(globals.config_file);
   for (const std::string& one : globals.set) {
-    const base::Setting* const setting = base::find_setting(one.substr(0, one.find('=')));
+    const base::Setting* const setting = config::find_setting(one.substr(0, one.find('=')));
     if (setting != nullptr && !setting->is_secret()) out += " --set " + as_argument(one);
   }
   return out;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/settings/settings.hpp"
+#include "config/settings.hpp"
 #include "plimsoll/result.hpp"
 
 namespace plimsoll {
@@ -16,10 +16,10 @@ struct Globals {
 };
 
 // Loads the settings and starts logging.
-Result<base::Settings> load_settings(const Globals& globals);
+Result<config::Settings> load_settings(const Globals& globals);
 
 // Returns the store of a command: from --store, or from the settings.
-std::filesystem::path store_of(const base::Settings& settings, const std::string& given);
+std::filesystem::path store_of(const config::Settings& settings, const std::string& given);
 
 // Returns the global flags for a command line: " --config my.toml", or "". Without secrets.
 std::string as_arguments(const Globals& globals);

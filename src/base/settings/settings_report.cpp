@@ -130,7 +130,7 @@ std::string stacked(const Row& row, std::size_t columns, const Page& page) {
 
 }  // namespace
 
-std::string settings_table(const Settings& settings, std::span<const Setting* const> which,
+std::string settings_table(const SettingParts& settings, std::span<const Setting* const> which,
                            const Page& page) {
   std::vector<Row> rows;
   std::array<std::size_t, 4> widths{};
@@ -161,7 +161,7 @@ std::string settings_table(const Settings& settings, std::span<const Setting* co
   return text;
 }
 
-std::string settings_json(const Settings& settings, std::span<const Setting* const> which) {
+std::string settings_json(const SettingParts& settings, std::span<const Setting* const> which) {
   using Json = nlohmann::ordered_json;
   const auto json_of = [](const ShownValue& value) {
     return std::visit(
@@ -190,13 +190,13 @@ std::string settings_json(const Settings& settings, std::span<const Setting* con
   return list.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-Result<std::vector<const Setting*>> select_settings(std::span<const std::string> keys) {
+Result<std::vector<const Setting*>> select_settings(SettingList all, std::span<const std::string> keys) {
   std::vector<const Setting*> which;
   if (keys.empty())
-    for (const Setting& setting : all_settings()) which.push_back(&setting);
+    for (const Setting& setting : all) which.push_back(&setting);
   for (const std::string& key : keys) {
-    const Setting* setting = find_setting(key);
-    if (setting == nullptr) return unknown_setting(key, "command line");
+    const Setting* setting = find_setting(all, key);
+    if (setting == nullptr) return unknown_setting(all, key, "command line");
     which.push_back(setting);
   }
   return which;

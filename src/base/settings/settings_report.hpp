@@ -18,13 +18,14 @@ struct Page {
 
 // Prints the columns key, value, origin and meaning. On a narrow page the meaning goes below.
 // No line is wider than the page; control characters in values are shown as \x1b.
-std::string settings_table(const Settings& settings, std::span<const Setting* const> which, const Page& page);
+std::string settings_table(const SettingParts& settings, std::span<const Setting* const> which,
+                           const Page& page);
 
 // Returns a list of {key, value, origin, allowed, environment, meaning}; value is null if not set.
-std::string settings_json(const Settings& settings, std::span<const Setting* const> which);
+std::string settings_json(const SettingParts& settings, std::span<const Setting* const> which);
 
 // Returns the settings with these keys, in this order; all settings if `keys` is empty. The error
 // unknown_setting names the first unknown key and the nearest known one.
-Result<std::vector<const Setting*>> select_settings(std::span<const std::string> keys);
+Result<std::vector<const Setting*>> select_settings(SettingList all, std::span<const std::string> keys);
 
 }  // namespace plimsoll::base

@@ -1,73 +1,20 @@
-// The table of all settings: name, member, allowed values and meaning.
+// Values of settings: how they are read, checked, stored and shown.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
-#include "base/settings/settings.hpp"
+#include "base/settings/setting.hpp"
 
 namespace plimsoll::base {
 
-// The member that a setting is stored in, and its allowed values.
-struct Whole {
-  std::int64_t Settings::*member;
-  std::int64_t least;
-  std::int64_t most;
-};
-struct OptionalWhole {
-  std::optional<std::int64_t> Settings::*member;
-  std::int64_t least;
-  std::int64_t most;
-  std::string_view absent;  // the word for "no value": "unlimited"
-};
-struct Real {
-  double Settings::*member;
-  double least;
-  double most;
-};
-struct Flag {
-  bool Settings::*member;
-};
-struct Text {  // one line
-  std::string Settings::*member;
-};
-struct Url {
-  std::string Settings::*member;
-};
-struct Names {
-  std::vector<std::string> Settings::*member;
-};
-struct Path {
-  std::filesystem::path Settings::*member;
-};
-struct SecretText {
-  Secret Settings::*member;
-};
-struct Choice {  // an enumeration whose values are the indices of `words`
-  std::span<const std::string_view> words;
-  void (*set)(Settings&, std::size_t index);
-  std::size_t (*get)(const Settings&);
-};
-using Binding = std::variant<Whole, OptionalWhole, Real, Flag, Text, Url, Names, Path, SecretText, Choice>;
-
-struct Setting {
-  std::string_view key;          // "min_top_k": in TOML, in --set, and PLIMSOLL_MIN_TOP_K
-  std::string_view environment;  // name that other programs use for it, or ""
-  Binding binding;
-  std::string_view meaning;
-
-  std::string prefixed_environment() const;  // "PLIMSOLL_MIN_TOP_K"
-  bool is_secret() const { return std::holds_alternative<SecretText>(binding); }
-};
-
-// Returns all settings, in display order.
-std::span<const Setting> all_settings();
+// All settings, in display order.
+using SettingList = std::span<const Setting>;
 
 // Finds a setting by its key in lower or upper case; null if there is none.
-const Setting* find_setting(std::string_view key);
+const Setting* find_setting(SettingList all, std::string_view key);
 
 // A value before it is checked against its setting.
 struct RawValue {
@@ -78,13 +25,14 @@ struct RawValue {
 
 // Stores a value. The error bad_setting names key, value, origin and allowed values; a secret is shown as
 // ***.
-Result<void> assign(Settings& settings, const Setting& setting, const RawValue& raw, std::string_view origin);
+Result<void> assign(SettingParts& settings, const Setting& setting, const RawValue& raw,
+                    std::string_view origin);
 tl::unexpected<Error> bad_value(const Setting& setting, std::string_view shown, std::string_view origin);
 
 // Returns the error unknown_setting: "unknown setting 'min_topk' (file a.toml:3); did you mean 'min_top_k'?".
 // `prefix` is shown before the name and the suggestion but is not part of the comparison. If the name is in
 // upper case, so is the suggestion.
-tl::unexpected<Error> unknown_setting(std::string_view name, std::string_view origin,
+tl::unexpected<Error> unknown_setting(SettingList all, std::string_view name, std::string_view origin,
                                       std::string_view prefix = {});
 
 // "a whole number from 1 to 300".
@@ -94,7 +42,7 @@ std::string allowed_values(const Setting& setting);
 // a URL.
 using ShownValue =
     std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::string>>;
-ShownValue shown_value(const Settings& settings, const Setting& setting);
-std::string shown_text(const Settings& settings, const Setting& setting);
+ShownValue shown_value(const SettingParts& settings, const Setting& setting);
+std::string shown_text(const SettingParts& settings, const Setting& setting);
 
 }  // namespace plimsoll::base

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/settings/settings.hpp"
+#include "base/paths.hpp"
 #include "count/chat/chat_templates.hpp"
 #include "count/tokenizer_impl.hpp"
 #include "plimsoll/tokenizers.hpp"
@@ -18,8 +18,8 @@ namespace {
 class DefuseU4 : public testing::Test {
  protected:
   static TokenizerLibrary library() {
-    const auto settings = base::load_settings({}, {});
-    return {settings->assets_dir, settings->tokenizer_dir};
+    const auto cache = base::cache_folder(base::current_environment());
+    return {cache / "assets", cache / "tokenizers"};
   }
   static Tokenizer open(const char* name) { return *library().open(name); }
 };

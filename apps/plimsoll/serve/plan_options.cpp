@@ -1,8 +1,8 @@
-#include "engine/plan/plan_options.hpp"
+#include "serve/plan_options.hpp"
 
-namespace plimsoll::engine {
+namespace plimsoll {
 
-PlanOptions plan_options(const base::Settings& settings) {
+PlanOptions plan_options(const config::Settings& settings) {
   PlanOptions options;
   options.fallback = settings.llm_fallback_enabled;
   options.fallback_models = settings.llm_allowed_fallback_models;
@@ -17,4 +17,4 @@ PlanOptions plan_options(const base::Settings& settings) {
   return options;
 }
 
-}  // namespace plimsoll::engine
+}  // namespace plimsoll

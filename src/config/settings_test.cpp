@@ -1,4 +1,4 @@
-#include "base/settings/settings.hpp"
+#include "config/settings.hpp"
 
 #include <array>
 #include <cstdlib>
@@ -8,20 +8,19 @@
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"
-#include "base/settings/settings_table.hpp"
 #include "base/source_dir.hpp"
 #include "base/temporary_folder.hpp"
 #include "base/text/text.hpp"
 
-namespace plimsoll::base {
+namespace plimsoll::config {
 namespace {
 
-Result<Settings> from_environment(Environment environment) {
+Result<Settings> from_environment(base::Environment environment) {
   return resolve_settings({.file = {}, .environment = std::move(environment), .assignments = {}});
 }
 Result<Settings> from_file(std::string text) {
   return resolve_settings(
-      {.file = ConfigFile{"a.toml", std::move(text)}, .environment = {}, .assignments = {}});
+      {.file = base::ConfigFile{"a.toml", std::move(text)}, .environment = {}, .assignments = {}});
 }
 Result<Settings> from_flags(std::vector<std::string> assignments) {
   return resolve_settings({.file = {}, .environment = {}, .assignments = std::move(assignments)});
@@ -75,8 +74,8 @@ TEST(Settings, EveryKnownNameHasItsDefaultAndIsTakenFromTheEnvironment) {
     EXPECT_EQ(shown(from_environment({}), known.key), known.by_default);
 
     const std::string expected(known.key == "llm_access_secret" ? "***" : known.another);
-    const std::string prefixed = "PLIMSOLL_" + to_upper_ascii(known.key);
-    for (const std::string& name : {std::string(known.name), to_upper_ascii(known.name), prefixed}) {
+    const std::string prefixed = "PLIMSOLL_" + base::to_upper_ascii(known.key);
+    for (const std::string& name : {std::string(known.name), base::to_upper_ascii(known.name), prefixed}) {
       const auto settings = from_environment({{name, std::string(known.another)}});
       EXPECT_EQ(shown(settings, known.key), expected);
       ASSERT_TRUE(settings);
@@ -87,28 +86,30 @@ TEST(Settings, EveryKnownNameHasItsDefaultAndIsTakenFromTheEnvironment) {
 }
 
 TEST(Settings, EverySettingIsTakenFromFileAndFlagInBothSpellings) {
-  for (const Setting& setting : all_settings()) {
+  for (const base::Setting& setting : all_settings()) {
     SCOPED_TRACE(setting.key);
     const Settings defaults;
     std::string value = "/a/path";
     for (const Known& known : known_names)
       if (known.key == setting.key) value = known.another;
-    if (const auto* choice = std::get_if<Choice>(&setting.binding)) value = choice->words.back();
-    if (const auto* real = std::get_if<Real>(&setting.binding);
+    if (const auto* choice = std::get_if<base::Choice>(&setting.binding)) value = choice->words.back();
+    if (const auto* real = std::get_if<base::Real>(&setting.binding);
         real != nullptr && setting.environment.empty())
       value = real->most < 2.5 ? "0.25" : "2.5";
-    if (const auto* flag = std::get_if<Flag>(&setting.binding);
+    if (const auto* flag = std::get_if<base::Flag>(&setting.binding);
         flag != nullptr && setting.environment.empty())
-      value = defaults.*flag->member ? "false" : "true";
-    if (const auto* whole = std::get_if<Whole>(&setting.binding);
+      value = flag->member.in(defaults) ? "false" : "true";
+    if (const auto* whole = std::get_if<base::Whole>(&setting.binding);
         whole != nullptr && setting.environment.empty())
       value = whole->least < 64 ? "64" : "2048";
-    if (std::holds_alternative<OptionalWhole>(setting.binding) && setting.environment.empty()) value = "2048";
-    const bool quoted =
-        !std::holds_alternative<Whole>(setting.binding) && !std::holds_alternative<Real>(setting.binding) &&
-        !std::holds_alternative<Flag>(setting.binding) && value.find_first_not_of("0123456789") != value.npos;
+    if (std::holds_alternative<base::OptionalWhole>(setting.binding) && setting.environment.empty())
+      value = "2048";
+    const bool quoted = !std::holds_alternative<base::Whole>(setting.binding) &&
+                        !std::holds_alternative<base::Real>(setting.binding) &&
+                        !std::holds_alternative<base::Flag>(setting.binding) &&
+                        value.find_first_not_of("0123456789") != value.npos;
     const std::string toml = quoted ? '"' + value + '"' : value;
-    for (const std::string& key : {std::string(setting.key), to_upper_ascii(setting.key)}) {
+    for (const std::string& key : {std::string(setting.key), base::to_upper_ascii(setting.key)}) {
       const auto file = from_file("\n" + key + " = " + toml + "\n");
       EXPECT_EQ(shown(file, setting.key), setting.is_secret() ? "***" : value);
       ASSERT_TRUE(file);
@@ -124,17 +125,17 @@ TEST(Settings, EverySettingIsTakenFromFileAndFlagInBothSpellings) {
 
 TEST(Settings, KeysAndMeaningsAreUniqueAndWhole) {
   std::set<std::string_view> keys;
-  for (const Setting& setting : all_settings()) {
+  for (const base::Setting& setting : all_settings()) {
     EXPECT_TRUE(keys.insert(setting.key).second) << setting.key;
-    EXPECT_EQ(setting.key, to_lower_ascii(setting.key));
+    EXPECT_EQ(setting.key, base::to_lower_ascii(setting.key));
     EXPECT_TRUE(setting.meaning.ends_with('.')) << setting.key;
   }
   EXPECT_GE(keys.size(), known_names.size() + 5);
 }
 
 TEST(Settings, ALaterSourceWins) {
-  SettingSources sources{
-      .file = ConfigFile{"a.toml", "max_top_k = 20"}, .environment = {}, .assignments = {}};
+  base::SettingSources sources{
+      .file = base::ConfigFile{"a.toml", "max_top_k = 20"}, .environment = {}, .assignments = {}};
   const auto value_and_origin = [&] {
     const auto settings = resolve_settings(sources);
     return settings ? fmt::format("{} {}", settings->max_top_k, settings->origin_of("max_top_k"))
@@ -263,7 +264,7 @@ TEST(Settings, NamesComeAsAnArrayOrAsOneTextWithCommas) {
 
 TEST(Settings, AWordTakesAnOptionalValueBack) {
   const auto settings =
-      resolve_settings({.file = ConfigFile{"a.toml", "max_history_turns = 3\nllm_context_window = 900"},
+      resolve_settings({.file = base::ConfigFile{"a.toml", "max_history_turns = 3\nllm_context_window = 900"},
                         .environment = {{"max_history_turns", "Unlimited"}},
                         .assignments = {"llm_context_window=auto"}});
   ASSERT_TRUE(settings) << settings.error().what;
@@ -331,7 +332,7 @@ TEST(Settings, FoldersFollowTheCacheFolder) {
 }
 
 TEST(Settings, ReleaseHasItsOwnAssetsAndWritesToTheCacheFolder) {
-  SettingSources sources;
+  base::SettingSources sources;
   sources.environment = {{"XDG_CACHE_HOME", "/c"}};
   sources.shipped = "/opt/plimsoll/share/plimsoll";
   const auto settings = resolve_settings(sources);
@@ -351,10 +352,10 @@ class LoadSettings : public testing::Test {
     ::unsetenv("PLIMSOLL_CONFIG");
   }
   std::string written(std::string_view name, std::string_view text) const {
-    EXPECT_TRUE(write_atomically(folder_ / name, text));
+    EXPECT_TRUE(base::write_atomically(folder_ / name, text));
     return (folder_ / name).string();
   }
-  TemporaryFolder folder_{"settings"};
+  base::TemporaryFolder folder_{"settings"};
 };
 
 TEST_F(LoadSettings, TakesTheFileThatIsNamedMostDirectly) {
@@ -385,7 +386,7 @@ TEST_F(LoadSettings, AHugeFileIsRefused) {
 }
 
 // The table in docs/settings.md must match the program, row by row.
-std::string row_of(const Setting& setting) {
+std::string row_of(const base::Setting& setting) {
   const auto settings = from_environment({{"XDG_CACHE_HOME", "/XDG"}, {"XDG_DATA_HOME", "/DATA"}});
   std::string value = shown_text(*settings, setting);
   if (value.starts_with("/XDG/")) value.replace(0, 4, "$XDG_CACHE_HOME");
@@ -396,10 +397,10 @@ std::string row_of(const Setting& setting) {
 }
 
 TEST(SettingsManual, HasOneTrueRowForEverySetting) {
-  const auto manual = read_file(source_dir() / "docs/settings.md", 1'000'000);
+  const auto manual = base::read_file(base::source_dir() / "docs/settings.md", 1'000'000);
   ASSERT_TRUE(manual) << manual.error().what;
   std::string expected;
-  for (const Setting& setting : all_settings()) {
+  for (const base::Setting& setting : all_settings()) {
     const std::string row = row_of(setting);
     expected += row + "\n";
     EXPECT_NE(manual->find("\n" + row + "\n"), std::string::npos) << "docs/settings.md lacks this row:\n"
@@ -412,4 +413,4 @@ TEST(SettingsManual, HasOneTrueRowForEverySetting) {
 }
 
 }  // namespace
-}  // namespace plimsoll::base
+}  // namespace plimsoll::config

@@ -1,11 +1,11 @@
-#include "base/settings/settings_report.hpp"
+#include "config/settings.hpp"
 
 #include <sstream>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace plimsoll::base {
+namespace plimsoll::config {
 namespace {
 
 Settings with(std::vector<std::string> assignments) {
@@ -14,7 +14,7 @@ Settings with(std::vector<std::string> assignments) {
   EXPECT_TRUE(settings) << settings.error().what;
   return *std::move(settings);
 }
-std::vector<const Setting*> some(std::vector<std::string> keys) {
+std::vector<const base::Setting*> some(std::vector<std::string> keys) {
   return *select_settings(keys);
 }
 std::size_t characters(std::string_view line) {
@@ -122,4 +122,4 @@ TEST(SelectSettings, NamesAnUnknownKey) {
 }
 
 }  // namespace
-}  // namespace plimsoll::base
+}  // namespace plimsoll::config

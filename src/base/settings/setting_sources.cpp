@@ -1,4 +1,4 @@
-#include "base/settings/settings.hpp"
+#include "base/settings/setting_sources.hpp"
 
 #include <algorithm>
 
@@ -52,7 +52,7 @@ std::string_view kind_of(const toml::node& node) {
   return "a date or time";
 }
 
-Result<void> apply_file(Settings& settings, const ConfigFile& file) {
+Result<void> apply_file(SettingParts& settings, SettingList all, const ConfigFile& file) {
   toml::table table;
   try {
     table = toml::parse(file.text, file.path);
@@ -62,8 +62,8 @@ Result<void> apply_file(Settings& settings, const ConfigFile& file) {
   }
   for (const auto& [key, node] : table) {
     const std::string origin = origin_in(file, key.source());
-    const Setting* setting = find_setting(key.str());
-    if (setting == nullptr) return unknown_setting(key.str(), origin);
+    const Setting* setting = find_setting(all, key.str());
+    if (setting == nullptr) return unknown_setting(all, key.str(), origin);
     if (const auto before = settings.origins.find(setting->key); before != settings.origins.end())
       return fail(Errc::bad_setting, "{} is set twice ({} and {})", setting->key, before->second, origin);
     const std::optional<RawValue> raw = raw_from(node);
@@ -73,13 +73,13 @@ Result<void> apply_file(Settings& settings, const ConfigFile& file) {
   return {};
 }
 
-Result<void> refuse_unknown_variables(const Environment& environment) {
+Result<void> refuse_unknown_variables(SettingList all, const Environment& environment) {
   for (auto entry = environment.lower_bound(prefix);
        entry != environment.end() && entry->first.starts_with(prefix); ++entry) {
     const std::string_view key = std::string_view(entry->first).substr(prefix.size());
-    const Setting* setting = find_setting(key);
+    const Setting* setting = find_setting(all, key);
     const bool known = setting != nullptr && setting->prefixed_environment() == entry->first;
-    if (!known && entry->first != config_variable) return unknown_setting(key, "environment", prefix);
+    if (!known && entry->first != config_variable) return unknown_setting(all, key, "environment", prefix);
   }
   return {};
 }
@@ -96,9 +96,9 @@ std::vector<std::string> variables_of(const Setting& setting) {
   return names;
 }
 
-Result<void> apply_environment(Settings& settings, const Environment& environment) {
-  TRY_VOID(refuse_unknown_variables(environment));
-  for (const Setting& setting : all_settings())
+Result<void> apply_environment(SettingParts& settings, SettingList all, const Environment& environment) {
+  TRY_VOID(refuse_unknown_variables(all, environment));
+  for (const Setting& setting : all)
     for (const std::string& name : variables_of(setting)) {
       const std::string_view value = value_of(environment, name);
       if (value.empty()) continue;
@@ -109,14 +109,14 @@ Result<void> apply_environment(Settings& settings, const Environment& environmen
   return {};
 }
 
-Result<void> apply_flags(Settings& settings, std::span<const std::string> assignments) {
+Result<void> apply_flags(SettingParts& settings, SettingList all, std::span<const std::string> assignments) {
   for (const std::string& assignment : assignments) {
     const std::size_t equals = assignment.find('=');
     if (equals == std::string::npos)
       return fail(Errc::bad_setting, "--set needs key=value; got '{}'", assignment.substr(0, 80));
     const std::string_view key = trim(std::string_view(assignment).substr(0, equals));
-    const Setting* setting = find_setting(key);
-    if (setting == nullptr) return unknown_setting(key, "flag --set");
+    const Setting* setting = find_setting(all, key);
+    if (setting == nullptr) return unknown_setting(all, key, "flag --set");
     TRY_VOID(assign(settings, *setting, RawValue{assignment.substr(equals + 1)}, "flag"));
   }
   return {};
@@ -136,57 +136,19 @@ Result<std::optional<ConfigFile>> read_config(const std::filesystem::path& given
 
 }  // namespace
 
-std::string_view Settings::origin_of(std::string_view key) const {
-  const auto found = origins.find(key);
-  return found == origins.end() ? std::string_view("default") : std::string_view(found->second);
+Result<void> apply(SettingParts& settings, SettingList all, const SettingSources& sources) {
+  if (sources.file) TRY_VOID(apply_file(settings, all, *sources.file));
+  TRY_VOID(apply_environment(settings, all, sources.environment));
+  return apply_flags(settings, all, sources.assignments);
 }
 
-log::Level Settings::effective_log_level() const {
-  return debug ? std::min(log_level, log::Level::debug) : log_level;
-}
-
-Result<void> Settings::check() const {
-  if (min_top_k > max_top_k)
-    return fail(Errc::bad_setting, "min_top_k is {} ({}), which is greater than max_top_k, {} ({})",
-                min_top_k, origin_of("min_top_k"), max_top_k, origin_of("max_top_k"));
-  return {};
-}
-
-Result<Settings> resolve_settings(const SettingSources& sources) {
-  Settings settings;
-  settings.store_file = data_folder(sources.environment) / "store.db";
-  settings.default_vector_db_persist_dir = data_folder(sources.environment) / "storage";
-  settings.assets_dir = cache_folder(sources.environment) / "assets";
-  if (!sources.shipped.empty()) settings.assets_dir = sources.shipped / "assets";
-  settings.models_dir = cache_folder(sources.environment) / "models";
-  settings.tokenizer_dir = cache_folder(sources.environment) / "tokenizers";
-  if (sources.file) TRY_VOID(apply_file(settings, *sources.file));
-  TRY_VOID(apply_environment(settings, sources.environment));
-  TRY_VOID(apply_flags(settings, sources.assignments));
-  TRY_VOID(settings.check());
-  return settings;
-}
-
-namespace {
-
-// A release brings its data in PREFIX/share/plimsoll, next to PREFIX/bin/plimsoll. Empty: this is no release.
-std::filesystem::path shipped_folder() {
-  std::error_code none;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", none);
-  const std::filesystem::path folder = program.parent_path().parent_path() / "share" / "plimsoll";
-  return std::filesystem::is_directory(folder / "assets", none) ? folder : std::filesystem::path();
-}
-
-}  // namespace
-
-Result<Settings> load_settings(const std::filesystem::path& config_file,
-                               std::span<const std::string> assignments) {
+Result<SettingSources> read_sources(const std::filesystem::path& config_file,
+                                    std::span<const std::string> assignments) {
   SettingSources sources;
   sources.environment = current_environment();
-  sources.shipped = shipped_folder();
   TRY(sources.file, read_config(config_file, sources.environment));
   sources.assignments.assign(assignments.begin(), assignments.end());
-  return resolve_settings(sources);
+  return sources;
 }
 
 }  // namespace plimsoll::base

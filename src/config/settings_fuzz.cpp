@@ -4,11 +4,11 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/settings/settings.hpp"
-#include "base/settings/settings_table.hpp"
+#include "config/settings.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace plimsoll::base;
+  using plimsoll::config::all_settings, plimsoll::config::resolve_settings;
   SettingSources sources;
   sources.file = ConfigFile{"fuzz.toml", std::string(reinterpret_cast<const char*>(data), size)};
   const auto settings = resolve_settings(sources);

@@ -1,0 +1,29 @@
+#include "library/document_settings.hpp"
+
+#include <array>
+
+namespace plimsoll::library {
+
+std::span<const base::Setting> document_settings() {
+  static const std::array declared{
+      base::Setting{"store_file", "", base::Path{&DocumentSettings::store_file},
+                    "Database file with documents, indexes, keys, sessions and traces."},
+      base::Setting{
+          "embedders", "", base::Names{&DocumentSettings::embedders},
+          "Embedders of a new index: all-minilm-l6-v2, ollama:MODEL, openai:MODEL; empty: keyword search "
+          "only."},
+      base::Setting{"embed_threads", "", base::Whole{&DocumentSettings::embed_threads, 0, 256},
+                    "Threads of the built-in embedder; 0: all cores."},
+      base::Setting{"chunk_tokens", "", base::Whole{&DocumentSettings::chunk_tokens, 32, 4'096},
+                    "Approximate size in tokens of a chunk in a new index."},
+      base::Setting{"max_document_bytes", "",
+                    base::Whole{&DocumentSettings::max_document_bytes, 1, std::int64_t{1} << 40},
+                    "Largest document in bytes; larger files are skipped and reported."},
+      base::Setting{"default_vector_db_persist_dir", "DEFAULT_VECTOR_DB_PERSIST_DIR",
+                    base::Path{&DocumentSettings::default_vector_db_persist_dir},
+                    "Folder where POST /persist writes snapshots of indexes and POST /load reads them."},
+  };
+  return declared;
+}
+
+}  // namespace plimsoll::library
