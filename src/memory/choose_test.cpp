@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t day = std::int64_t{24} * 3600 * 1000, now = 1'000 * day;
 
-RecalledFact fact(std::string id, double importance = 0.9, double trust = 0.9, std::int64_t days = 0) {
+RecalledFact fact(const std::string& id, double importance = 0.9, double trust = 0.9, std::int64_t days = 0) {
   RecalledFact one;
   one.fact.id = id;
   one.fact.text = "about " + id;

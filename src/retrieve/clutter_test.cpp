@@ -6,9 +6,10 @@ namespace plimsoll::retrieve {
 namespace {
 
 TEST(Clutter, EntriesOfAContentsPageAreWorthLess) {
-  for (const char* entry : {"2.4 Refuelling at sea ........ 17", "Refuelling . . . . . . 17",
-                            "Refuelling……17", "1 Loading ..... 3 2 Ballast ..... 9", "Refuelling at sea ......", "- [Install](#install)",
-                            "1. [Install](#install)\n2. [Use](use.md)"})
+  for (const char* entry :
+       {"2.4 Refuelling at sea ........ 17", "Refuelling . . . . . . 17", "Refuelling……17",
+        "1 Loading ..... 3 2 Ballast ..... 9", "Refuelling at sea ......", "- [Install](#install)",
+        "1. [Install](#install)\n2. [Use](use.md)"})
     EXPECT_LT(worth_of(entry), 1) << entry;
 }
 

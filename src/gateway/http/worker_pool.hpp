@@ -53,7 +53,7 @@ class WorkerPool {
   bool is_alone(const std::string& owner) const;
   bool take(std::string& owner, Work& work);
 
-  const PoolRules rules_;
+  PoolRules rules_;
   std::mutex mutex_;  // guards the members below
   std::condition_variable due_, idle_;
   std::map<std::string, Queue> queues_;
