@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "base/text/text.hpp"
 #include "base/text/words.hpp"
 #include "plimsoll/passage.hpp"
 #include "render/passages.hpp"
@@ -179,7 +180,9 @@ class Selector {
       const bool left = place.sentence > 0 && chosen_[here - 1] && continues(stretch, place.sentence);
       const bool right = place.sentence + 1 < stretch.sentences.size() && chosen_[here + 1] &&
                          continues(stretch, place.sentence + 1);
-      if (!left && !right && options_.most_passages && runs_ >= *options_.most_passages) continue;
+      if (!left && !right &&
+          (is_heading(place) || (options_.most_passages && runs_ >= *options_.most_passages)))
+        continue;
       Tokens cost = tokens_of(place) + apart(place) * (1 - (left ? 1 : 0) - (right ? 1 : 0));
       // A weak sentence between two chosen ones may cost less than a second passage.
       if (cost > 0 && is_weak(place)) continue;
@@ -192,6 +195,16 @@ class Selector {
       came = true;
     }
     return came;
+  }
+
+  // Returns whether it says no more than the label of its passage. Alone it is no evidence.
+  bool is_heading(const Place& place) const {
+    const std::string_view path = evidence_.stretches[place.stretch].chunks[sentence_at(place).chunk]->path;
+    std::string_view text = text_of(place);
+    text.remove_prefix(std::min(text.find_first_not_of("# "), text.size()));
+    text = base::trim(text);
+    return !text.empty() && path.ends_with(text) &&
+           (path.size() == text.size() || path.substr(0, path.size() - text.size()).ends_with(" > "));
   }
 
   // Returns whether it repeats a chosen sentence. Repetitions are remembered and not tried again.

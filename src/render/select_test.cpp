@@ -218,6 +218,21 @@ TEST(Select, APassageIsOfOneSection) {
   EXPECT_EQ(select_passages(evidence, tokenizer(), {.budget = 200}).passages.size(), 1U);
 }
 
+TEST(Select, AHeadingIsTakenWithItsTextOnly) {
+  Evidence evidence;
+  evidence.stretches = {stretch_of(
+      1, "book.md",
+      {{"## Sick leave", 0.9F}, {"Whoever is ill calls the office by nine in the morning.", 0.8F}})};
+  change(evidence.stretches[0], "", "Leave > Sick leave");
+  const Tokens heading = tokenizer().count("[1: book.md > Leave > Sick leave] ## Sick leave");
+  EXPECT_TRUE(select_passages(evidence, tokenizer(), {.budget = heading}).passages.empty());
+  const auto both = select_passages(evidence, tokenizer(), {.budget = 200});
+  ASSERT_EQ(both.passages.size(), 1U);
+  EXPECT_TRUE(both.passages[0].text.starts_with("## Sick leave")) << both.passages[0].text;
+  change(evidence.stretches[0], "", "Leave");  // it says more than the label does
+  EXPECT_EQ(select_passages(evidence, tokenizer(), {.budget = heading}).passages.size(), 1U);
+}
+
 TEST(Select, GivesATablesHeaderWithItsRow) {
   Evidence evidence;
   evidence.stretches = {stretch_of(1, "ships.csv", {{"Cutty Sark, 1869, Dumbarton", 0.9F}})};
