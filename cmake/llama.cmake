@@ -52,5 +52,5 @@ configure_file(${SCHEMA_INTO}/changed ${SCHEMA_INTO}/common.h COPYONLY)
 add_library(plimsoll_json_schema STATIC ${SCHEMA_INTO}/json-schema-to-grammar.cpp ${SCHEMA_INTO}/json-schema.cpp
   ${SCHEMA_INTO}/trie.cpp)
 target_include_directories(plimsoll_json_schema SYSTEM PUBLIC ${SCHEMA_INTO})
-target_compile_options(plimsoll_json_schema PRIVATE -w)
+target_compile_options(plimsoll_json_schema PRIVATE -w $<$<CONFIG:Release>:-O1>)
 target_link_libraries(plimsoll_json_schema PUBLIC plimsoll_jinja PRIVATE nlohmann_json::nlohmann_json)
