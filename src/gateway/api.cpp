@@ -258,13 +258,17 @@ Awaitable<void> Api::model(Call call) const {
         ours ? embedder_json() : model_json(context_.engine, context_.upstreams, call.request.caller, name);
   };
   co_await call.thread.elsewhere(std::move(work));
+  const std::string& version = call.request.anthropic_version;
   if (!found.is_null()) {
+    if (!version.empty()) found = anthropic_model_json(std::move(found));
     co_await send_json(call.reply, 200, base::json_text(found));
     co_return;
   }
   const Error error{Errc::unknown_model,
                     fmt::format("no upstream has the model '{}'; GET /v1/models lists all", name)};
-  co_await send_error(call.reply, error);
+  const int status = status_of(error.code);
+  co_await send_json(call.reply, status,
+                     error_body(error_form_of(call.request.path, version), status, error));
 }
 
 // With keys, whoever asks for it again within ten seconds gets the list as it is: upstreams are not one key's

@@ -96,6 +96,10 @@ void MessagesAnswer::add_to_open(const Json& delta, std::string& out) {
 
 void MessagesAnswer::say(Kind kind, const std::string& words, std::string& out) {
   if (words.empty()) return;
+  if (open_ == Kind::call) {  // more of the call may come, and a block that was closed cannot go on
+    said_in_call_.emplace_back(kind, words);
+    return;
+  }
   const bool thought = kind == Kind::thought;
   const char* field = thought ? "thinking" : "text";
   if (open_ != kind) {
@@ -191,6 +195,9 @@ std::string MessagesAnswer::stop_reason() const {
 }
 
 void MessagesAnswer::end(std::string& out) {
+  begin_stream(out);
+  close(out);
+  for (const auto& [kind, words] : said_in_call_) say(kind, words, out);
   close(out);
   for (const auto& [index, call] : calls_) {
     if (index != streamed_call_) {

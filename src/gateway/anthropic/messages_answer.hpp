@@ -47,12 +47,13 @@ class MessagesAnswer final : public EventAnswer {
   std::optional<Kind> open_;           // what the last block is, while more of it may come
   std::size_t streamed_call_ = 0;      // which call goes out as it comes: blocks cannot come by turns
   std::map<std::size_t, Call> calls_;  // by their index in the chat
-  Json stop_sequence_;                 // that ended the answer, or null
+  std::vector<std::pair<Kind, std::string>> said_in_call_;  // while a call was open; follows it
+  Json stop_sequence_;                                      // that ended the answer, or null
   Json usage_;
   bool begun_ = false;
 };
 
-// {"type": "error", "error": {"type", "message"}}, and what clients of OpenAI's API look for.
+// {"type": "error", "error": {"type", "message"}}, and `detail`, which RAGEngine's clients look for.
 std::string messages_error(int status, std::string_view what);
 
 }  // namespace plimsoll::gateway

@@ -106,7 +106,8 @@ Awaitable<void> Api::count_messages(Call call) const {
     const bool for_anthropic = is_anthropics(context_.upstreams, name);
     TRY(const MessagesChat read,
         chat_of_messages(request, {.limited = false, .for_anthropic = for_anthropic}));
-    TRY(const models::ModelLocation location, context_.upstreams.find(name));
+    TRY(const models::ModelLocation location,
+        context_.upstreams.find(name.substr(0, context_.upstreams.plus_in(name))));
     TRY(const PlanModel model, context_.engine.models.open(location, call.deadline));
     return count::count_chat_body(model.tokenizer, read.chat, model.chat);
   };

@@ -90,8 +90,10 @@ class Reader {
 
   Result<Json> content_of(const Json& content, const std::string& place) {
     if (content.is_string()) return content;
+    if (content.is_null()) return "";
+    if (!content.is_array()) return fail(Errc::bad_input, "{} is neither a text nor a list of blocks", place);
     Json parts = Json::array();
-    for (std::size_t i = 0; content.is_array() && i < content.size(); ++i) {
+    for (std::size_t i = 0; i < content.size(); ++i) {
       TRY(Json part, read_part(content[i], fmt::format("{}[{}]", place, i)));
       parts.push_back(std::move(part));
     }
@@ -115,8 +117,9 @@ class Reader {
 
   Result<void> put_tools(const Json& request, Json& chat) {
     const Json& given = member(request, "tools");
+    if (!given.is_null() && !given.is_array()) return fail(Errc::bad_input, "tools is not a list");
     Json tools = Json::array();
-    for (std::size_t i = 0; given.is_array() && i < given.size(); ++i) {
+    for (std::size_t i = 0; i < given.size(); ++i) {
       const std::string type = text_in(given[i], "type");
       if (!type.empty() && type != "custom")
         TRY_VOID(refuse(fmt::format("tools[{}] is of type '{}', which only Anthropic's servers run", i,
@@ -124,6 +127,8 @@ class Reader {
       Json function{{"name", text_in(given[i], "name")}};
       if (const Json& about = member(given[i], "description"); about.is_string())
         function["description"] = about;
+      else if (!type.empty() && type != "custom")
+        function["description"] = base::json_text(given[i]);  // what is known of it, so that it is counted
       if (const Json& schema = member(given[i], "input_schema"); !schema.is_null())
         function["parameters"] = schema;
       Json tool{{"type", "function"}, {"function", std::move(function)}};
@@ -206,6 +211,7 @@ class Reader {
       } else {
         TRY_VOID(refuse(fmt::format("{}[{}] is a block of type '{}', which other servers do not know", place,
                                     i, type.substr(0, 60))));
+        parts.push_back(text_part(base::json_text(block)));
         text += base::json_text(block);
       }
     }
@@ -234,7 +240,8 @@ constexpr std::array<std::string_view, 14> translated{
     "thinking",           "stream",        "max_tokens", "service_tier", "container",      "mcp_servers",
     "context_management", "stream_options"};
 
-// In a chat the limit of the answer does not include thinking, which is planned beside it.
+// In a chat the limit of the answer does not include thinking, which is planned beside it. Other servers than
+// Anthropic's know no budget for thinking: it is planned, and the limit of the answer stays as it was asked.
 void put_limits(const Json& request, bool for_anthropic, Json& chat) {
   const Json& thinking = member(request, "thinking");
   const Json& budget = member(thinking, "budget_tokens");
@@ -275,8 +282,9 @@ Result<MessagesChat> chat_of_messages(const Json& request, ChatOptions options) 
   chat["messages"] = std::move(messages);
   TRY_VOID(reader.put_tools(request, chat));
   if (!options.for_anthropic) chat.erase("cache_control");
-  if (const Json& stop = member(request, "stop_sequences"); stop.is_array() && !stop.empty())
-    chat["stop"] = stop;
+  const Json& stop = member(request, "stop_sequences");
+  if (!stop.is_null() && !stop.is_array()) return fail(Errc::bad_input, "stop_sequences is not a list");
+  if (!stop.empty()) chat["stop"] = stop;
   if (const Json& user = member(member(request, "metadata"), "user_id"); user.is_string())
     chat["user"] = user;
   put_limits(request, options.for_anthropic, chat);

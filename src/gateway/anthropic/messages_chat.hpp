@@ -14,7 +14,8 @@ struct ChatOptions {
   // The chat goes to a server of Anthropic's: it keeps cache_control, `thinking`, is_error, and the signed
   // thoughts of earlier turns (`thinking_blocks`). Other servers refuse fields that they do not know.
   // What a chat cannot express (server tools, containers) is no error then, because such a server can also be
-  // sent the request itself: it is counted as its JSON.
+  // sent the request itself. Blocks and server tools are counted as their JSON; containers and MCP servers
+  // are not counted.
   bool for_anthropic = false;
 };
 

@@ -134,6 +134,13 @@ TEST(MessagesChat, SaysWhatItCannotTakeByItsPlace) {
                         "tools": [{"type": "web_search_20250305", "name": "web_search"}]})")
                 .find("tools[0]"),
             std::string::npos);
+  for (const char* wrong : {R"("system": {"text": "A"})", R"("tools": {})", R"("stop_sequences": "X")"}) {
+    const std::string request =
+        fmt::format(R"({{"max_tokens": 9, {}, "messages": [{{"role": "user", "content": "A"}}]}})", wrong);
+    const std::string_view field =
+        std::string_view(wrong).substr(1, std::string_view(wrong).find('"', 1) - 1);
+    EXPECT_TRUE(problem(request.c_str()).starts_with(field)) << problem(request.c_str());
+  }
   EXPECT_FALSE(chat_of_messages(Json::parse(R"({"messages": [7]})"), {.limited = false}));
 }
 
@@ -151,6 +158,15 @@ TEST(MessagesChat, WhatOnlyAnthropicsServersKnowIsCountedForThem) {
   EXPECT_NE(messages[0]["content"].get<std::string>().find("https://x"), std::string::npos);
   EXPECT_NE(messages[1]["content"].get<std::string>().find("server_tool_use"), std::string::npos);
   EXPECT_EQ(read->chat["tools"][0]["function"]["name"], "web_search");
+  EXPECT_NE(read->chat["tools"][0]["function"]["description"].get<std::string>().find("web_search_20250305"),
+            std::string::npos);
+  Json cached = request;
+  cached["messages"][1]["content"].push_back(
+      {{"type", "text"}, {"text", "So"}, {"cache_control", {{"type", "ephemeral"}}}});
+  const auto parts = chat_of_messages(cached, {.for_anthropic = true});
+  ASSERT_TRUE(parts) << parts.error().what;
+  EXPECT_NE(parts->chat["messages"][1]["content"][0]["text"].get<std::string>().find("server_tool_use"),
+            std::string::npos);
 }
 
 TEST(MessagesAnswer, StreamsBlocksOneAfterTheOther) {
@@ -186,6 +202,34 @@ TEST(MessagesAnswer, StreamsBlocksOneAfterTheOther) {
   EXPECT_EQ(events[16]["delta"]["stop_reason"], "tool_use");
   EXPECT_EQ(events[16]["usage"]["input_tokens"], 3);
   EXPECT_EQ(events[16]["usage"]["cache_read_input_tokens"], 4);
+}
+
+TEST(MessagesAnswer, TextBetweenThePiecesOfACallFollowsIt) {
+  MessagesAnswer answer("msg_1", "m");
+  std::string out;
+  for (
+      const char* data :
+      {R"({"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": "{\"x\""}}]}}]})",
+       R"({"choices": [{"delta": {"content": "Wait"}}]})",
+       R"({"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"arguments": ":1}"}}]}}]})"})
+    answer.take(data, out);
+  answer.finish(/*complete=*/true, out);
+  const std::vector<Json> events = events_in(out);
+  EXPECT_EQ(types_of(events),
+            (Types{"message_start", "content_block_start", "content_block_delta", "content_block_delta",
+                   "content_block_stop", "content_block_start", "content_block_delta", "content_block_stop",
+                   "message_delta", "message_stop"}));
+  EXPECT_EQ(events[2]["delta"]["partial_json"].get<std::string>() +
+                events[3]["delta"]["partial_json"].get<std::string>(),
+            R"({"x":1})");
+  EXPECT_EQ(events[6]["delta"]["text"], "Wait");
+}
+
+TEST(MessagesAnswer, AStreamWithoutWordsIsAMessage) {
+  MessagesAnswer answer("msg_1", "m");
+  std::string out;
+  answer.finish(/*complete=*/true, out);
+  EXPECT_EQ(types_of(events_in(out)), (Types{"message_start", "message_delta", "message_stop"}));
 }
 
 TEST(MessagesAnswer, GivesThoughtsBackWithTheirSignatures) {

@@ -56,15 +56,17 @@ Json embedder_json() {
           {"kind", "embedding"}};
 }
 
+Json anthropic_model_json(Json model) {
+  model.erase("object");
+  model["type"] = "model";
+  model["display_name"] = model["id"];
+  model["created_at"] = "1970-01-01T00:00:00Z";
+  return model;
+}
+
 Json anthropic_models_json(const Json& models) {
   Json data = Json::array();
-  for (Json one : models["data"]) {
-    one.erase("object");
-    one["type"] = "model";
-    one["display_name"] = one["id"];
-    one["created_at"] = "1970-01-01T00:00:00Z";
-    data.push_back(std::move(one));
-  }
+  for (const Json& one : models["data"]) data.push_back(anthropic_model_json(one));
   const Json first = data.empty() ? Json() : data.front()["id"],
              last = data.empty() ? Json() : data.back()["id"];
   return {{"data", std::move(data)}, {"has_more", false}, {"first_id", first}, {"last_id", last}};

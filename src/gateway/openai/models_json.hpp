@@ -11,7 +11,8 @@ namespace plimsoll::gateway {
 // The name of the built-in embedder in /v1/embeddings.
 inline constexpr std::string_view own_embedder = "all-minilm-l6-v2";
 nlohmann::ordered_json embedder_json();
-// Converts the list to Anthropic's format.
+// Converts a model, and the list, to Anthropic's format.
+nlohmann::ordered_json anthropic_model_json(nlohmann::ordered_json model);
 nlohmann::ordered_json anthropic_models_json(const nlohmann::ordered_json& models);
 
 nlohmann::ordered_json models_json(const engine::Engine& engine, const models::Upstreams& upstreams,
