@@ -125,10 +125,17 @@ struct SelectedPassage {
   std::string reason;
 };
 
+// A document of the evidence that has no passage, and why its best sentence was not taken.
+struct LeftOutDocument {
+  DocumentId document = 0;
+  std::string reason;
+};
+
 struct Selection {
   std::vector<SelectedPassage> passages;  // in their order in the text
-  std::string text;                       // for the prompt
-  Tokens tokens = 0;                      // of `text`; never above the budget
+  std::vector<LeftOutDocument> left_out;
+  std::string text;   // for the prompt
+  Tokens tokens = 0;  // of `text`; never above the budget
 };
 
 // Takes sentences by score while they fit, joins neighbours, drops repetitions; then adds labels, orders

@@ -15,12 +15,6 @@ constexpr std::size_t most_sections = 200'000;
 
 }  // namespace
 
-std::string_view prefix_of(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
-  return text.substr(0, most);
-}
-
 std::string one_line(std::string_view text, std::size_t most) {
   std::string line;
   bool gap = false;
@@ -33,7 +27,7 @@ std::string one_line(std::string_view text, std::size_t most) {
     if (std::exchange(gap, false)) line += ' ';
     line += text[at++];
   }
-  if (line.size() > most) line.resize(prefix_of(line, most).size());
+  if (line.size() > most) line.resize(base::prefix_of(line, most).size());
   return line;
 }
 

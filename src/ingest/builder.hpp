@@ -63,9 +63,6 @@ class Builder {
 // Returns one line with joined blanks, at most `most` bytes, truncated at a character boundary.
 std::string one_line(std::string_view text, std::size_t most);
 
-// Returns the longest prefix of at most `most` bytes that ends at a character boundary.
-std::string_view prefix_of(std::string_view text, std::size_t most);
-
 using base::trimmed;
 using base::white_at;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text/text.hpp"
 #include "ingest/builder.hpp"
 #include "ingest/lines.hpp"
 #include "ingest/sentences.hpp"
@@ -178,7 +179,7 @@ class Cutter {
   void divide(Unit unit, std::vector<Unit>& into) const {
     Span rest = unit.span;
     while (rest.size() > 0) {
-      const std::string_view window = prefix_of(text_of(rest), window_bytes());
+      const std::string_view window = base::prefix_of(text_of(rest), window_bytes());
       const std::size_t bytes = first_part(window, window.size() == rest.size(), is_code(unit));
       unit.span = trimmed(text_, {rest.start, rest.start + bytes});
       unit.tokens = tokenizer_.count(text_of(unit.span));

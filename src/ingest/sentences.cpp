@@ -1,5 +1,6 @@
 #include "ingest/sentences.hpp"
 
+#include "base/text/text.hpp"
 #include "ingest/builder.hpp"
 #include "ingest/lines.hpp"
 
@@ -39,7 +40,7 @@ void add_code_lines(std::string_view text, Span span, std::vector<Span>& into) {
 }
 
 std::size_t clause_end(std::string_view sentence, std::size_t limit) {
-  limit = prefix_of(sentence, limit).size();
+  limit = base::prefix_of(sentence, limit).size();
   std::size_t blank = 0;
   for (std::size_t at = limit; at > limit / 2; --at) {
     const char c = sentence[at - 1];

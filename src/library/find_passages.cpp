@@ -51,7 +51,8 @@ std::vector<retrieve::QueryView> views_of(const OpenIndex& open, std::string_vie
         options.context_weight > 0 ? options.context + "\n" + std::string(own) : std::string(own);
     std::vector<std::string> said;
     auto vectors = query_vectors(open, text, deadline, said);
-    if (views.empty()) notes = std::move(said);
+    for (std::string& note : said)
+      if (std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
     views.push_back({std::move(part.text), std::move(vectors), std::max(part.dependence, rest_of_question)});
   }
   return views;
@@ -80,7 +81,9 @@ Result<void> find_lines(const OpenIndex& open, DocumentId document,
     bytes.push_back(std::max(passage->span.start, passage->span.end - 1));
   }
   std::ranges::sort(bytes);
-  TRY(const auto lines, open.store.lines(document, bytes));
+  auto known = open.store.lines(document, bytes);
+  if (!known && known.error().code == Errc::not_found) return {};  // it was removed or replaced meanwhile
+  TRY(const auto lines, std::move(known));
   const auto line_of = [&](std::uint64_t byte) {
     return lines[static_cast<std::size_t>(std::ranges::lower_bound(bytes, byte) - bytes.begin())];
   };
@@ -96,7 +99,9 @@ Result<void> find_lines(const OpenIndex& open, DocumentId document,
 Result<void> locate(const OpenIndex& open, Selection& selection) {
   std::map<DocumentId, std::vector<SelectedPassage*>> in_files;
   for (SelectedPassage& passage : selection.passages) {
-    TRY(const auto origins, open.chunks.origins(open.info.id, passage.document));
+    auto known = open.chunks.origins(open.info.id, passage.document);
+    if (!known && known.error().code == Errc::not_found) continue;  // it was removed or replaced meanwhile
+    TRY(const auto origins, std::move(known));
     passage.source = source_span(*origins, passage.span);
     if (passage.addressable && origins->empty()) in_files[passage.document].push_back(&passage);
   }

@@ -4,6 +4,7 @@
 // chosen one needs no label. Then labels are written, the text is counted exactly, and the estimate is
 // corrected: if it is too long, the weakest are dropped; if there is room, the next are added.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <map>
@@ -35,7 +36,20 @@ struct Place {
 struct Words {
   std::uint64_t bits = 0;
   std::vector<std::uint64_t> hashes;  // ascending, unique
+  // Numbers and words that negate, likewise: sentences that differ in one of them say different things.
+  std::vector<std::uint64_t> telling;
 };
+
+bool is_telling(std::string_view word) {
+  constexpr std::array<std::string_view, 7> negations{"not",   "no",   "never", "without",
+                                                      "nicht", "kein", "pas"};
+  return std::ranges::any_of(word, base::is_digit) || std::ranges::find(negations, word) != negations.end();
+}
+
+void sort_unique(std::vector<std::uint64_t>& hashes) {
+  std::sort(hashes.begin(), hashes.end());
+  hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
+}
 
 Words words_of(std::string_view text) {
   Words out;
@@ -45,9 +59,10 @@ Words words_of(std::string_view text) {
     const std::uint64_t hash = std::hash<std::string_view>{}(scanner.folded()) * 0x9e3779b97f4a7c15U;
     out.bits |= std::uint64_t{1} << (hash >> 58);
     out.hashes.push_back(hash);
+    if (is_telling(scanner.folded())) out.telling.push_back(hash);
   }
-  std::sort(out.hashes.begin(), out.hashes.end());
-  out.hashes.erase(std::unique(out.hashes.begin(), out.hashes.end()), out.hashes.end());
+  sort_unique(out.hashes);
+  sort_unique(out.telling);
   return out;
 }
 
@@ -55,6 +70,7 @@ bool same(const Words& a, const Words& b) {
   const std::size_t larger = std::max(a.hashes.size(), b.hashes.size());
   const std::size_t smaller = std::min(a.hashes.size(), b.hashes.size());
   if (static_cast<double>(smaller) < same_share * static_cast<double>(larger)) return false;
+  if (a.telling != b.telling) return false;
   if (std::popcount(a.bits ^ b.bits) > 2 + static_cast<int>(larger / 5)) return false;
   std::size_t shared = 0;
   for (auto x = a.hashes.begin(), y = b.hashes.begin(); x != a.hashes.end() && y != b.hashes.end();) {
@@ -79,15 +95,17 @@ class Selector {
       for (std::uint32_t i = 0; i < sentences.size(); ++i) order_.push_back({sentences[i].score, s, i});
     }
     tokens_.assign(order_.size(), -1);
+    cost_.assign(order_.size(), 0);
     chosen_.assign(order_.size(), false);
     given_up_.assign(order_.size(), false);
     std::ranges::stable_sort(order_, std::greater<>(), &Place::score);
+    if (!order_.empty()) best_score_ = order_.front().score;
     if (evidence.parts > 1) share_among_parts();
     apart_ = options.labels ? tokenizer.count("\n[12] ") : tokenizer.count("\n");
   }
 
   Selection run() {
-    if (options_.budget <= 0) return {};
+    if (options_.budget <= 0) return nothing();
     const auto names = static_cast<Tokens>(
         options_.labels ? options_.label_share * static_cast<double>(options_.budget) : 0);
     take(options_.budget - names);
@@ -103,12 +121,50 @@ class Selector {
         give_up_since(before);
       }
     }
-    if (best.tokens > options_.budget) return {};
+    if (best.tokens > options_.budget) return nothing();
     for (SelectedPassage& passage : best.passages) passage.tokens = tokenizer_.count(passage.text);
+    best.left_out = left_out();
     return best;
   }
 
  private:
+  Selection nothing() {
+    chosen_.assign(chosen_.size(), false);
+    take_stock();
+    Selection none;
+    none.left_out = left_out();
+    return none;
+  }
+
+  std::vector<LeftOutDocument> left_out() const {
+    std::set<DocumentId> known;
+    for (const Place& place : order_)
+      if (chosen_[at(place)]) known.insert(document_of(place));
+    std::vector<LeftOutDocument> out;
+    for (const Place& place : order_)
+      if (known.insert(document_of(place)).second) out.push_back({document_of(place), why_left_out(place)});
+    return out;
+  }
+
+  DocumentId document_of(const Place& place) const { return evidence_.stretches[place.stretch].document->id; }
+
+  // `place`: the best sentence of a document without a passage.
+  std::string why_left_out(const Place& place) const {
+    const ScoredSentence& sentence = sentence_at(place);
+    if (sentence.relevance < options_.least_relevance)
+      return fmt::format("no sentence near enough (relevance {:.2f}, the least is {:.2f})",
+                         sentence.relevance, options_.least_relevance);
+    if (is_weak(place))
+      return fmt::format("score {:.2f}, less than {:.0f} % of the best", place.score,
+                         100 * options_.least_share);
+    if (repeats(words_of(text_of(place)))) return "says what another passage says";
+    if (options_.most_passages && runs_ >= *options_.most_passages)
+      return fmt::format("the number of passages is limited to {} (score {:.2f})", *options_.most_passages,
+                         place.score);
+    return fmt::format("not among the best for {} tokens (score {:.2f})",
+                       base::with_thousands(options_.budget), place.score);
+  }
+
   // Reorders the sentences so that each part of the question gets as many tokens as the others, wherever the
   // budget ends, while it has sentences.
   void share_among_parts() {
@@ -141,8 +197,7 @@ class Selector {
   // Returns whether it is left out even if there is room.
   bool is_weak(const Place& place) const {
     if (sentence_at(place).relevance < options_.least_relevance) return true;
-    return taken_ >= options_.sure * evidence_.parts &&
-           place.score < options_.least_share * order_.front().score;
+    return taken_ >= options_.sure * evidence_.parts && place.score < options_.least_share * best_score_;
   }
 
   // Returns the cost of a passage that starts here, besides its text.
@@ -187,8 +242,12 @@ class Selector {
       // A weak sentence between two chosen ones may cost less than a second passage.
       if (cost > 0 && is_weak(place)) continue;
       if (!left) cost += lead_tokens(place);
-      if (cost > room || repeats(place)) continue;
+      if (cost > room) continue;
+      Words words = words_of(text_of(place));
+      if (repeats(words)) continue;
+      said_.push_back({here, std::move(words)});
       chosen_[here] = true;
+      cost_[here] = cost;
       room -= cost;
       taken_ += cost;
       runs_ = runs_ + 1 - (left ? 1 : 0) - (right ? 1 : 0);
@@ -207,15 +266,11 @@ class Selector {
            (path.size() == text.size() || path.substr(0, path.size() - text.size()).ends_with(" > "));
   }
 
-  // Returns whether it repeats a chosen sentence. Repetitions are remembered and not tried again.
-  bool repeats(const Place& place) {
-    Words words = words_of(text_of(place));
-    if (words.hashes.size() < 4) return false;  // "Yes." may occur twice
-    const auto found =
-        std::ranges::find_if(said_, [&](const Said& other) { return same(words, other.words); });
-    if (found != said_.end()) return true;
-    said_.push_back({at(place), std::move(words)});
-    return false;
+  // Returns whether a chosen sentence has the same words.
+  bool repeats(const Words& words) const {
+    constexpr std::size_t least = 4;  // "Yes." may occur twice
+    return words.hashes.size() >= least &&
+           std::ranges::any_of(said_, [&](const Said& other) { return same(words, other.words); });
   }
 
   // Counts the lead of a passage that starts here: a table's header, a definition's first line.
@@ -249,9 +304,11 @@ class Selector {
     take_stock();
   }
 
-  // Updates the words and runs of the chosen sentences.
+  // Updates the words, tokens and runs of the chosen sentences.
   void take_stock() {
     std::erase_if(said_, [&](const Said& said) { return !chosen_[said.at]; });
+    taken_ = 0;
+    for (std::size_t i = 0; i < chosen_.size(); ++i) taken_ += chosen_[i] ? cost_[i] : 0;
     runs_ = 0;
     for (std::size_t s = 0; s < first_.size(); ++s) {
       const std::size_t end = first_[s] + evidence_.stretches[s].sentences.size();
@@ -271,11 +328,13 @@ class Selector {
   const SelectOptions& options_;
   std::vector<std::size_t> first_;  // per stretch: index of its first sentence in the lists
   std::vector<Tokens> tokens_;      // -1: not counted yet
+  std::vector<Tokens> cost_;        // when it was chosen
   Chosen chosen_;
   Chosen given_up_;  // dropped
   std::map<std::string_view, Tokens> leads_;
   std::map<std::pair<DocumentId, std::string_view>, Tokens> frames_;
-  std::vector<Place> order_;  // by score
+  std::vector<Place> order_;  // by score, or by the shares of the question's parts
+  float best_score_ = 0;
   struct Said {
     std::size_t at;  // index of the sentence
     Words words;

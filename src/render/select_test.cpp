@@ -218,6 +218,45 @@ TEST(Select, APassageIsOfOneSection) {
   EXPECT_EQ(select_passages(evidence, tokenizer(), {.budget = 200}).passages.size(), 1U);
 }
 
+TEST(Select, SentencesThatDifferInANumberOrANegationAreNoRepetitions) {
+  const std::string rule =
+      "Whoever has worked here for a whole year gets {} days of paid leave in each following year.";
+  Evidence evidence;
+  evidence.stretches = {
+      stretch_of(1, "2024.md", {{fmt::format(fmt::runtime(rule), 27), 0.9F}}),
+      stretch_of(2, "2025.md", {{fmt::format(fmt::runtime(rule), 30), 0.8F}}),
+      stretch_of(3, "copy.md", {{fmt::format(fmt::runtime(rule), 27), 0.7F}}),
+      stretch_of(4, "not.md", {{"It is not " + fmt::format(fmt::runtime(rule), 27), 0.6F}})};
+  const auto chosen = select_passages(evidence, tokenizer(), {.budget = 400});
+  std::vector<std::string> keys;
+  for (const SelectedPassage& passage : chosen.passages) keys.push_back(passage.key);
+  EXPECT_EQ(keys, (std::vector<std::string>{"2024.md", "2025.md", "not.md"}));
+}
+
+TEST(Select, SaysWhyADocumentHasNoPassage) {
+  const auto reasons = [](const Evidence& evidence, const SelectOptions& options) {
+    std::map<DocumentId, std::string> by_document;
+    for (const LeftOutDocument& one : select_passages(evidence, tokenizer(), options).left_out)
+      by_document[one.document] = one.reason;
+    return by_document;
+  };
+  Evidence evidence;
+  evidence.stretches = {stretch_of(1, "a.md", {{"Her cargo was grain from the port of Odessa.", 0.9F}}),
+                        stretch_of(2, "copy.md", {{"Her cargo was grain from the port of Odessa.", 0.8F}}),
+                        stretch_of(3, "weak.md", {{"Nobody saw the gulls above the mast.", 0.2F}})};
+  evidence.stretches[2].sentences[0].relevance = 0.1F;
+  auto why = reasons(evidence, {.budget = 300, .least_relevance = 0.25F});
+  EXPECT_EQ(why.size(), 2U);
+  EXPECT_EQ(why[2], "says what another passage says");
+  EXPECT_EQ(why[3], "no sentence near enough (relevance 0.10, the least is 0.25)");
+  why = reasons(evidence, {.budget = 300, .least_share = 0.6F});
+  EXPECT_EQ(why[3], "score 0.20, less than 60 % of the best");
+  why = reasons(evidence, {.budget = 300, .most_passages = 1});
+  EXPECT_EQ(why[3], "the number of passages is limited to 1 (score 0.20)");
+  why = reasons(evidence, {.budget = 8});
+  EXPECT_EQ(why[1], "not among the best for 8 tokens (score 0.90)");
+}
+
 TEST(Select, AHeadingIsTakenWithItsTextOnly) {
   Evidence evidence;
   evidence.stretches = {stretch_of(

@@ -87,8 +87,10 @@ void ChunkCache::keep(const Key& key, std::size_t bytes, std::shared_ptr<const v
 Result<ChunkCache::Chunks> ChunkCache::chunks(IndexId index, std::span<const ChunkId> ids) {
   Chunks out;
   std::vector<ChunkId> missing;
+  std::uint64_t forgets = 0;
   {
     const std::lock_guard lock(mutex_);
+    forgets = forgets_;
     for (const ChunkId id : ids) {
       if (auto known = find<ReadChunk>({index, Kind::chunk, id}))
         out.push_back(std::move(known));
@@ -105,7 +107,7 @@ Result<ChunkCache::Chunks> ChunkCache::chunks(IndexId index, std::span<const Chu
   }
   const std::lock_guard lock(mutex_);
   for (auto& chunk : fresh) {
-    keep({index, Kind::chunk, chunk->stored.id}, bytes_of(*chunk), chunk);
+    if (forgets == forgets_) keep({index, Kind::chunk, chunk->stored.id}, bytes_of(*chunk), chunk);
     out.push_back(std::move(chunk));
   }
   std::ranges::sort(out, {}, [](const auto& chunk) { return chunk->stored.id; });
@@ -115,8 +117,10 @@ Result<ChunkCache::Chunks> ChunkCache::chunks(IndexId index, std::span<const Chu
 Result<ChunkCache::Heads> ChunkCache::heads(IndexId index, std::span<const DocumentId> ids) {
   Heads out;
   std::vector<DocumentId> missing;
+  std::uint64_t forgets = 0;
   {
     const std::lock_guard lock(mutex_);
+    forgets = forgets_;
     for (const DocumentId id : ids) {
       if (auto known = find<DocumentHead>({index, Kind::head, id}))
         out.push_back(std::move(known));
@@ -129,7 +133,7 @@ Result<ChunkCache::Heads> ChunkCache::heads(IndexId index, std::span<const Docum
   const std::lock_guard lock(mutex_);
   for (DocumentHead& head : read) {
     out.push_back(std::make_shared<const DocumentHead>(std::move(head)));
-    keep({index, Kind::head, out.back()->id}, bytes_of(*out.back()), out.back());
+    if (forgets == forgets_) keep({index, Kind::head, out.back()->id}, bytes_of(*out.back()), out.back());
   }
   std::ranges::sort(out, {}, [](const auto& head) { return head->id; });
   return out;
@@ -137,14 +141,16 @@ Result<ChunkCache::Heads> ChunkCache::heads(IndexId index, std::span<const Docum
 
 Result<std::shared_ptr<const ChunkCache::Origins>> ChunkCache::origins(IndexId index, DocumentId id) {
   const Key key{index, Kind::origins, id};
+  std::uint64_t forgets = 0;
   {
     const std::lock_guard lock(mutex_);
+    forgets = forgets_;
     if (auto known = find<Origins>(key)) return known;
   }
   TRY(auto read, store_.origins(id));
   const auto origins = std::make_shared<const Origins>(std::move(read));
   const std::lock_guard lock(mutex_);
-  keep(key, entry_bytes + origins->size() * sizeof(Origin), origins);
+  if (forgets == forgets_) keep(key, entry_bytes + origins->size() * sizeof(Origin), origins);
   return origins;
 }
 
@@ -162,6 +168,7 @@ void ChunkCache::keep_norms(IndexId index, ChunkId first, std::size_t count,
 
 void ChunkCache::forget(IndexId index) {
   const std::lock_guard lock(mutex_);
+  ++forgets_;
   std::erase_if(oldest_, [&](const Key& key) { return key.index == index; });
   std::erase_if(entries_, [&](const auto& entry) {
     if (entry.first.index != index) return false;

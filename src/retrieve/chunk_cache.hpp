@@ -112,6 +112,7 @@ class ChunkCache {
   std::deque<Key> oldest_;  // oldest first. An entry that was used meanwhile moves to the end (second
                             // chance): an exact LRU list would need a write at every read
   std::size_t bytes_ = 0;
+  std::uint64_t forgets_ = 0;  // what was read before the last of them is not kept
 };
 
 }  // namespace plimsoll::retrieve

@@ -1,5 +1,7 @@
 #include "retrieve/chunk_cache.hpp"
 
+#include <functional>
+
 #include <gtest/gtest.h>
 
 #include "base/testing_store.hpp"
@@ -43,6 +45,35 @@ TEST_F(Cached, ReadsAChunkOnceAndGivesThemInOrder) {
   EXPECT_EQ(cache.heads(index, docs)->size(), 2U);
   EXPECT_EQ(cache.heads(index, docs)->at(1)->id, 4);
   EXPECT_EQ(store_.heads_read, 2U);
+}
+
+// Does something else when chunks were read, before the reader has them.
+struct InterruptedStore : base::MemoryStore {
+  Result<std::vector<StoredChunk>> chunks(IndexId of, std::span<const ChunkId> ids) override {
+    auto read = MemoryStore::chunks(of, ids);
+    if (after_read) after_read();
+    return read;
+  }
+  std::function<void()> after_read;
+};
+
+TEST(ChunkCache, KeepsNothingThatWasReadBeforeItHadToForget) {
+  InterruptedStore store;
+  DocumentWithVectors one;
+  one.document.key = "d";
+  one.document.text = "The anchor";
+  Chunk chunk;
+  chunk.span = {0, 10};
+  one.document.chunks.push_back(chunk);
+  ASSERT_TRUE(store.put(index, std::span(&one, 1)));
+  ChunkCache cache(store);
+  const std::vector<ChunkId> ids{1};
+  store.after_read = [&] { cache.forget(index); };
+  EXPECT_EQ(cache.chunks(index, ids)->size(), 1U);
+  EXPECT_EQ(cache.bytes(), 0U);
+  store.after_read = {};
+  EXPECT_EQ(cache.chunks(index, ids)->size(), 1U);
+  EXPECT_GT(cache.bytes(), 0U);
 }
 
 TEST_F(Cached, ReadsWhereADocumentCameFromOnce) {

@@ -83,8 +83,15 @@ struct Look {
 class Gatherer {
  public:
   Gatherer(ChunkCache& cache, const IndexInfo& info, const Index& index, std::string_view query,
-           const GatherOptions& options, const std::vector<DocumentId>* only)
-      : cache_(cache), info_(info), index_(index), query_(query), options_(options), only_(only) {
+           std::vector<std::size_t> embedders, const GatherOptions& options,
+           const std::vector<DocumentId>* only)
+      : cache_(cache),
+        info_(info),
+        index_(index),
+        query_(query),
+        embedders_(std::move(embedders)),
+        options_(options),
+        only_(only) {
     terms_ = index.terms(query);
     if (terms_.size() > most_terms) terms_.resize(most_terms);
     if (options.context_weight > 0) add_context(index, options, terms_);
@@ -104,15 +111,13 @@ class Gatherer {
     if (out.lexical.empty()) out.lexical = std::move(lexical);
     if (options_.context_weight > 0)
       candidates_.add(index_.lexical(options_.context + " " + view.text, options_.candidates, only_));
-    for (std::size_t e = 0; e < view.vectors.size() && e < info_.settings.embedders.size(); ++e) {
-      if (view.vectors[e].size() != info_.settings.embedders[e].dimensions) continue;
-      look.input.embedders.push_back(e);
+    look.input.embedders = embedders_;
+    for (const std::size_t e : embedders_) {
       look.input.vectors.emplace_back(view.vectors[e]);
       auto nearest = index_.nearest(e, view.vectors[e], options_.candidates, only_);
       candidates_.add(nearest);
       if (out.nearest.empty()) out.nearest = std::move(nearest);
     }
-    out.by_meaning = out.by_meaning || !look.input.embedders.empty();
     looks_.push_back(std::move(look));
     if (options_.links) follow(looks_.back(), links_of_question(index_, view.text));
   }
@@ -172,11 +177,11 @@ class Gatherer {
   Result<void> score() {
     Considered next;
     TRY(next.loaded, load_candidates(cache_, info_.id, candidates_, options_.neighbours));
-    const std::vector<std::size_t>& embedders = looks_.front().input.embedders;
-    const bool as_ever = embedders.size() == info_.settings.embedders.size() && options_.weights == Weights{};
+    const bool as_ever =
+        embedders_.size() == info_.settings.embedders.size() && options_.weights == Weights{};
     for (const Loaded& each : next.loaded) {
       next.inputs.push_back(
-          {each.chunks, norms_of(each, as_ever ? &cache_ : nullptr, info_.id, embedders, options_.weights)});
+          {each.chunks, norms_of(each, as_ever ? &cache_ : nullptr, info_.id, embedders_, options_.weights)});
       next.document_chunks.push_back(each.document->chunks);
     }
     considered_ = std::move(next);
@@ -229,6 +234,7 @@ class Gatherer {
   const IndexInfo& info_;
   const Index& index_;
   std::string_view query_;
+  std::vector<std::size_t> embedders_;  // compared in all views, by position in the index
   const GatherOptions& options_;
   const std::vector<DocumentId>* only_;
   std::vector<QueryTerm> terms_;  // of the whole query, so that bit masks of words mean the same in all views
@@ -236,6 +242,31 @@ class Gatherer {
   std::vector<Look> looks_;
   Considered considered_;
 };
+
+// Returns the embedders that can be compared: those that every view has a vector of. With some views only,
+// the scores of the views would not be comparable.
+std::vector<std::size_t> comparable(const IndexInfo& info, std::span<const QueryView> views,
+                                    std::vector<std::string>& notes) {
+  std::vector<std::size_t> embedders;
+  for (std::size_t e = 0; e < info.settings.embedders.size(); ++e) {
+    const EmbedderInfo& embedder = info.settings.embedders[e];
+    const auto fits = [&](const QueryView& view) {
+      return e < view.vectors.size() && view.vectors[e].size() == embedder.dimensions;
+    };
+    if (std::ranges::all_of(views, fits)) {
+      embedders.push_back(e);
+      continue;
+    }
+    for (const QueryView& view : views)
+      if (!fits(view) && e < view.vectors.size() && !view.vectors[e].empty()) {
+        notes.push_back(fmt::format(
+            "searched by words alone: '{}' gave {} numbers for the question, and the index has {}",
+            embedder.name, view.vectors[e].size(), embedder.dimensions));
+        break;
+      }
+  }
+  return embedders;
+}
 
 }  // namespace
 
@@ -248,7 +279,10 @@ Result<Evidence> gather(Store& store, ChunkCache& cache, const IndexInfo& info, 
     TRY(allowed, store.matching(info.id, options.filter));
     if (allowed.empty()) return out;
   }
-  Gatherer gatherer(cache, info, index, query, options, options.filter.empty() ? nullptr : &allowed);
+  std::vector<std::size_t> embedders = comparable(info, views, out.notes);
+  out.by_meaning = !embedders.empty();
+  Gatherer gatherer(cache, info, index, query, std::move(embedders), options,
+                    options.filter.empty() ? nullptr : &allowed);
   for (const QueryView& view : views) gatherer.look(view, views.size() == 1, out);
   for (const QueryTerm& term : gatherer.terms())
     out.words.push_back(term.word.empty() ? term.term : term.word);

@@ -34,7 +34,7 @@ struct Weights {
 
 // Cutoff for requests without a budget; docs/search.md has the measurements for these numbers.
 struct Cutoff {
-  float best = 0.3F;       // nothing is sent if no sentence reaches this relevance
+  float best = 0.3F;       // a stretch is dropped if none of its sentences reaches this relevance
   float sentence = 0.25F;  // sentences below this are left out
   float share = 0.6F;      // after `sure` tokens: also those below this share of the best score
   Tokens sure = 600;

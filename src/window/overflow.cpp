@@ -167,9 +167,8 @@ void note_wording(std::string_view text, Overflow& overflow) {
 
 // Truncates at a character boundary.
 std::string shortened(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return std::string(text);
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
-  return std::string(text.substr(0, most)) + "...";
+  const std::string_view prefix = base::prefix_of(text, most);
+  return std::string(prefix) + (prefix.size() < text.size() ? "..." : "");
 }
 
 // The error message of a server, and its code and type.

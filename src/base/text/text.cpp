@@ -92,6 +92,12 @@ std::size_t sequence_length(std::string_view text) {
 
 }  // namespace
 
+std::string_view prefix_of(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
+  return text.substr(0, most);
+}
+
 std::size_t find_invalid_utf8(std::string_view text) {
   if (is_valid_utf8(text)) return std::string_view::npos;
   for (std::size_t at = 0; at < text.size();) {

@@ -46,6 +46,9 @@ std::string to_upper_ascii(std::string_view text);
 // Removes spaces, tabs and line ends at both ends.
 std::string_view trim(std::string_view text);
 
+// Returns the first bytes, at most so many, and no part of a character.
+std::string_view prefix_of(std::string_view text, std::size_t most);
+
 // Returns the position of the first sequence that is not well-formed UTF-8 (including surrogates, overlong
 // forms and values above U+10FFFF), or npos.
 std::size_t find_invalid_utf8(std::string_view text);
