@@ -1,5 +1,7 @@
 #include "engine/answer.hpp"
 
+#include <algorithm>
+
 #include "base/log.hpp"
 #include "base/try.hpp"
 #include "engine/client_gone.hpp"
@@ -36,7 +38,7 @@ class Answering {
     CO_TRY_VOID(co_await gather());
     while (true) {
       CO_TRY(const Again again, co_await attempt(client));
-      if (!again || attempt_.sent >= most_sent) co_return Result<void>();
+      if (!again) co_return Result<void>();
       log::debug("planning again", {{"trace", received_.trace_id}, {"why", name_of(again->why)}});
       attempt_ = again->next;
     }
@@ -61,7 +63,7 @@ class Answering {
     const auto done = co_await plan(/*may_ask=*/true);  // counts, retrieves, plans, renders
     if (!done) co_return after_failed_plan(done.error());
     const Sendable one{received_, request_, attempt_, planned_};
-    if (const auto refusal = reserve_share()) {
+    if (const auto refusal = co_await reserve_share()) {
       CO_TRY_VOID(co_await client.turned_away(trace_, *refusal));
       co_return std::nullopt;
     }
@@ -137,6 +139,8 @@ class Answering {
       return plan_request(engine_, received_, request_, attempt_, deadline_);
     };
     CO_TRY(PlanStep step, co_await here_or_elsewhere(is_quick(), work));
+    forget_warnings_of_plan();
+    of_plan_ = step.notes.warnings;
     record(step.notes, trace_, spent_);
     attempt_.found = std::move(step.found);
     planned_ = std::move(step.planned);
@@ -218,22 +222,32 @@ class Answering {
   }
 
   // Reserves what the plan takes in place of what the plan before it took.
-  std::optional<Refusal> reserve_share() {
+  Awaitable<std::optional<Refusal>> reserve_share() {
     spent_.reserved.reset();
-    auto reserved = reserve(engine_, received_, request_, planned_);
+    const auto work = [this] { return reserve(engine_, received_, request_, planned_); };
+    auto reserved = co_await here_or_elsewhere(is_small_ || !received_.ask.caller.metered, work);
     if (!reserved) {
       spent_.is_turned_away = true;
       trace_.code = code_of_limits;
       trace_.error = reserved.error().what;
-      return reserved.error();
+      co_return reserved.error();
     }
     spent_.reserved = std::move(reserved->held);
     spent_.allowed_answer = reserved->allowed_answer;
-    if (!reserved->limited) return std::nullopt;
+    if (!reserved->limited) co_return std::nullopt;
     planned_ = *std::move(reserved->limited);
     record(planned_, trace_);
+    if (reserved->warning.empty()) co_return std::nullopt;
+    of_plan_.push_back(reserved->warning);
     trace_.warnings.push_back(std::move(reserved->warning));
-    return std::nullopt;
+    co_return std::nullopt;
+  }
+
+  // Another plan says anew what is true of it.
+  void forget_warnings_of_plan() {
+    for (const std::string& warning : of_plan_)
+      if (const auto found = std::ranges::find(trace_.warnings, warning); found != trace_.warnings.end())
+        trace_.warnings.erase(found);
   }
 
   Awaitable<void> pack_request() {
@@ -261,7 +275,8 @@ class Answering {
 
   Request request_;
   Attempt attempt_;
-  Planned planned_;  // the last plan
+  Planned planned_;                   // the last plan
+  std::vector<std::string> of_plan_;  // those of the trace's warnings that the last plan gave
   Trace trace_;
   Spent spent_;
 };

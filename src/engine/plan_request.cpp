@@ -92,8 +92,6 @@ class Planner {
   Result<void> try_with(const chat::Additions& with) {
     TRY(PlanStep step, plan_once(engine_, received_, request_, attempt_, with, options_, models_, deadline_));
     step.notes.retrieve_us += step_.notes.retrieve_us;
-    step.notes.warnings.insert(step.notes.warnings.begin(), step_.notes.warnings.begin(),
-                               step_.notes.warnings.end());
     step_ = std::move(step);
     attempt_.found = step_.found;
     return {};

@@ -165,7 +165,6 @@ class Relay {
 
   void check(std::string answer) {
     const chat::ChatRequest& chat = one_.request.chat;
-    if (!chat.wishes.check) return;
     const std::vector<render::Passage>& found = one_.planned.documents.shown;
     CheckResult result = check_answer_of(one_.planned.plan, found.empty() ? chat.additions.passages : found,
                                          chat.query, std::move(answer));
@@ -220,8 +219,8 @@ class Relay {
     }
     reconcile(body.facts);
     Trace& trace = out_.trace;
-    if (trace.cut > 0 && !one_.attempt.raised && one_.received.is_chat() &&
-        engine_.models.raise_window(one_.planned.location)) {
+    if (trace.cut > 0 && !one_.attempt.raised && one_.attempt.may_be_sent_again() &&
+        one_.received.is_chat() && engine_.models.raise_window(one_.planned.location)) {
       trace.attempts.back().outcome =
           fmt::format("the upstream cut {} tokens", base::with_thousands(trace.cut));
       trace.cut = 0;
@@ -230,7 +229,7 @@ class Relay {
       co_return Result<void>();
     }
     trace.code = reply_.info().code;
-    check(base::words_in(body.text));
+    if (one_.request.chat.wishes.check) check(base::words_in(body.text));
     const AnswerStart began = start();
     const auto told = began.tells ? std::optional(report()) : std::nullopt;
     co_return co_await client_.whole(began, body, told ? &*told : nullptr);
@@ -239,7 +238,7 @@ class Relay {
   // Usage comes after everything else. Only then it is known whether the prompt was cut.
   Awaitable<Result<void>> end(const StreamFacts& seen, std::string_view mark) {
     reconcile(seen.facts);
-    check(seen.words);
+    if (one_.request.chat.wishes.check) check(seen.words);
     const auto told = is_annotated() ? std::optional(report()) : std::nullopt;
     const AnswerEnd ended{.report = told ? &*told : nullptr, .mark = mark};
     co_return co_await client_.end(ended);

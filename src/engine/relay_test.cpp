@@ -136,6 +136,14 @@ TEST_F(RelayTest, AServerThatIsDownIsReplacedWhereThatIsAllowed) {
   EXPECT_EQ(client_.status, 503);
 }
 
+TEST_F(RelayTest, TheLastAnswerGoesToTheClientWhateverItIs) {
+  ask(chat_body({{"model", "a/gpt-4o"}, {"plimsoll", {{"fallback", {"b/gpt-4o"}}}}}));
+  one_->attempt.sent = 3;
+  const Outcome down = relayed(503, "{}");
+  EXPECT_FALSE(down.again);
+  EXPECT_EQ(client_.status, 503);
+}
+
 TEST_F(RelayTest, AnErrorThatRepeatsTheRequestIsNotKept) {
   ask(chat_body({{"user", "my secret name that nobody may read"}}));
   const Outcome done =

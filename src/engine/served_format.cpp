@@ -159,8 +159,15 @@ Awaitable<Compared> compare_rendering(const Engine& engine, WorkerContext& worke
     }
   }
   const chat::ChatRequest& chat = request.chat;
-  if ((chat::calls_tools(chat) ? format->tools : format->chats) && !has_odd_turns(now.outgoing(received)))
-    co_return compared;
+  if (chat::calls_tools(chat) ? format->tools : format->chats) {
+    bool is_odd = false;
+    std::function<void()> reading = [&] { is_odd = has_odd_turns(now.outgoing(received)); };
+    if (now.outgoing(received).size() <= engine.rules.planned_at_once_bytes)
+      reading();
+    else
+      co_await worker.elsewhere(std::move(reading));
+    if (!is_odd) co_return compared;
+  }
   if (chat::has_parts_besides_text(chat)) co_return compared;
   const auto tokens = co_await rendered_tokens(engine, worker, received, now, *model, soon);
   if (!tokens) {

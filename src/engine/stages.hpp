@@ -66,6 +66,8 @@ struct StandIn {
   std::vector<models::ModelLocation> tried{};  // that failed, or whose window turned out too small
 };
 
+constexpr int most_sent = 3;  // requests to upstreams for one of a client, whatever the reasons
+
 // What an attempt to answer is told by those before it. A re-plan brings the next one.
 struct Attempt {
   std::string model{};  // that is asked: the requested one, or a stand-in
@@ -82,9 +84,10 @@ struct Attempt {
   int compressions = 0;           // of history, that were tried
   int recalls = 0;                // searches of the turns that are not sent
   std::size_t recalled_from = 0;  // messages that the last of them looked through
-};
 
-constexpr int most_sent = 3;  // the first, and one each after an overflow, a cut or a server that is down
+  // A reply that asks for another plan is told to the client instead where this is false.
+  bool may_be_sent_again() const { return sent < most_sent; }
+};
 
 // Why a request is planned once more, and with what.
 struct Replan {
@@ -93,7 +96,7 @@ struct Replan {
     turns_left_out,         // those that answer the question can be brought back
     without_learned,        // it does not fit only because of what earlier replies taught
     window_doubted,         // it does not fit into a window that the server named a while ago
-    server_renders_longer,  // than it was counted
+    server_renders_longer,  // than it was counted, or in another chat format
     overflow,               // the server refused the prompt as too long
     prompt_cut,             // and can be asked for a larger window
     server_down,            // and another model takes over

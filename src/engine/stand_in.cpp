@@ -48,7 +48,7 @@ std::optional<Replan> take_stand_in(const Engine& engine, const Received& receiv
                                     const Attempt& attempt, const Trace& trace,
                                     const models::ModelLocation& failed, std::string_view why) {
   const chat::RequestWishes& wishes = request.chat.wishes;
-  if (!received.is_chat() || attempt.sent >= most_sent ||
+  if (!received.is_chat() || !attempt.may_be_sent_again() ||
       !wishes.fallback.value_or(engine.rules.plan.fallback))
     return std::nullopt;
   const models::UpstreamModels& models = engine.models;

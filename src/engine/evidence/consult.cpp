@@ -6,7 +6,6 @@
 
 #include "base/text/text.hpp"
 #include "base/try.hpp"
-#include "count/chat/chat_content.hpp"
 #include "engine/evidence/follow_up.hpp"
 #include "engine/evidence/harmless.hpp"
 #include "render/passages.hpp"
@@ -14,8 +13,6 @@
 
 namespace plimsoll::engine {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 double distance_of(float cosine) {
   return std::max(0.0, 2.0 - 2.0 * static_cast<double>(cosine));
@@ -138,8 +135,9 @@ class Reader {
     std::vector<FoundPassage> whole;
     tokens = 0;
     for (const Candidate& candidate : documents) {
-      TRY(FoundPassage found, whole_document(candidate, "pasted whole"));
-      if (is_too_far(found)) continue;
+      TRY(std::optional<FoundPassage> read, whole_document(candidate, "pasted whole"));
+      if (!read || is_too_far(*read)) continue;
+      FoundPassage& found = *read;
       tokens += cost_of(found, whole.size() + 1);
       if (tokens > budget) return false;
       whole.push_back(std::move(found));
@@ -153,11 +151,12 @@ class Reader {
     const std::vector<Candidate> documents = documents_of(findings_.evidence);
     if (documents.empty() || documents.front().head->tokens > budget / 2) return {};
     if (rules_.most_passages && *rules_.most_passages < 2) return {};  // it would be the only passage
-    TRY(FoundPassage whole, whole_document(documents.front(), "the best document, whole"));
-    const Tokens tokens = cost_of(whole, 1);
-    if (tokens > budget / 2 || is_too_far(whole)) return {};
+    TRY(std::optional<FoundPassage> whole, whole_document(documents.front(), "the best document, whole"));
+    if (!whole || is_too_far(*whole)) return {};
+    const Tokens tokens = cost_of(*whole, 1);
+    if (tokens > budget / 2) return {};
     budget -= tokens;
-    taken_.push_back(std::move(whole));
+    taken_.push_back(*std::move(whole));
     return {};
   }
 
@@ -173,6 +172,7 @@ class Reader {
   }
 
   std::vector<FoundPassage> taken() && { return std::move(taken_); }
+  const std::vector<LeftOutDocument>& left_out() const { return left_out_; }
 
  private:
   Result<std::vector<Candidate>> near_documents() const {
@@ -211,8 +211,11 @@ class Reader {
         render::passage_text(prompt_passage(found.passage, number, model_, defused)));
   }
 
-  Result<FoundPassage> whole_document(const Candidate& candidate, const char* reason) const {
-    TRY(DocumentWithVectors stored, findings_.index->open.store.document(candidate.head->id));
+  // None: the document was removed or replaced since it was found.
+  Result<std::optional<FoundPassage>> whole_document(const Candidate& candidate, const char* reason) const {
+    auto read = findings_.index->open.store.document(candidate.head->id);
+    if (!read && read.error().code == Errc::not_found) return std::nullopt;
+    TRY(DocumentWithVectors stored, std::move(read));
     FoundPassage whole;
     whole.passage.document = candidate.head->id;
     whole.passage.key = candidate.head->key;
@@ -255,6 +258,7 @@ class Reader {
       FoundPassage found{std::move(passage), distance, metadata};
       if (!is_too_far(found)) taken_.push_back(std::move(found));
     }
+    left_out_ = std::move(selection.left_out);
     return {};
   }
 
@@ -262,6 +266,7 @@ class Reader {
   const PlanModel& model_;
   const ConsultRules& rules_;
   std::vector<FoundPassage> taken_;
+  std::vector<LeftOutDocument> left_out_;
 };
 
 // Returns whether the task needs whole documents even if nothing in them is near the question, such as
@@ -299,6 +304,7 @@ Result<Reading> chosen(const Findings& findings, const chat::ChatRequest& parts,
     if (decided.strategy == Strategy::hybrid) TRY_VOID(reader.take_best_document(left));
     TRY_VOID(reader.take_passages(left));
   }
+  reading.left_out = reader.left_out();
   reading.passages = std::move(reader).taken();
   return reading;
 }
@@ -354,7 +360,6 @@ Result<Findings> find_in_documents(library::OpenIndexes& open_indexes, std::stri
   // Who asks for RAG and not for RAG+GRAPH gets what the question finds, and nothing that names lead to.
   options.links = parts.wishes.strategy != Strategy::rag;
   TRY(findings.evidence, library::find_evidence(findings.index->open, parts.query, options, deadline));
-  findings.candidates = findings.evidence.candidates;
   findings.notes = findings.index->notes;
   findings.notes.insert(findings.notes.end(), findings.evidence.notes.begin(), findings.evidence.notes.end());
   const std::vector<Candidate> all = documents_of(findings.evidence);
@@ -368,15 +373,19 @@ Tokens most_for_passages(const ConsultRules& rules, Tokens budget) {
 }
 
 std::vector<TraceLeftOut> left_out_of(const Findings& findings, std::span<const std::size_t> sent,
-                                      std::span<const FoundPassage> passages, Tokens budget) {
+                                      std::span<const FoundPassage> passages,
+                                      std::span<const LeftOutDocument> reasons, Tokens budget) {
   std::vector<TraceLeftOut> out;
+  const auto reason_of = [&](const Candidate& one) {
+    const auto known = std::ranges::find(reasons, one.head->id, &LeftOutDocument::document);
+    if (known != reasons.end()) return known->reason;
+    return fmt::format("not among the best for {} tokens (score {:.2f})",
+                       base::with_thousands(std::max<Tokens>(0, budget)), one.score);
+  };
   for (const Candidate& one : documents_of(findings.evidence)) {
     const bool is_sent = std::ranges::any_of(
         sent, [&](std::size_t place) { return passages[place].passage.document == one.head->id; });
-    if (!is_sent)
-      out.push_back({one.head->key, one.score, one.relevance,
-                     fmt::format("not among the best for {} tokens (score {:.2f})",
-                                 base::with_thousands(std::max<Tokens>(0, budget)), one.score)});
+    if (!is_sent) out.push_back({one.head->key, one.score, one.relevance, reason_of(one)});
   }
   out.insert(out.end(), findings.far.begin(), findings.far.end());
   return out;

@@ -14,8 +14,8 @@
 namespace plimsoll::engine {
 
 struct ConsultRules {
-  // Squared distance above which a passage is dropped, as in RAGEngine; 0 drops none. None: passages that are
-  // not relevant enough are dropped (docs/search.md).
+  // Squared distance above which a passage is dropped, as in RAGEngine; 0 drops none. None: stretches that
+  // are not relevant enough are dropped (docs/search.md), whatever the budget.
   std::optional<double> similarity_threshold;
   Tokens node_approximation = 500;  // K3: assumed cost of a candidate
   // Most tokens of passages if the request gives neither a budget nor a ratio.
@@ -35,7 +35,6 @@ struct Findings {
   Evidence evidence;              // what is near enough; if nothing is, what ConsultRules::keeps_best keeps
   bool is_near = true;            // false: nothing in the index is near the question
   std::vector<TraceLeftOut> far;  // documents that are not near enough, best first
-  std::size_t candidates = 0;
   std::vector<std::string> notes;
 };
 
@@ -50,8 +49,10 @@ Tokens most_for_passages(const ConsultRules& rules, Tokens budget);
 
 struct FoundPassage;
 // Returns the documents that were found and have no passage among those that are sent, best first.
+// `reasons`: why, of those that were looked at. `budget`: of passages.
 std::vector<TraceLeftOut> left_out_of(const Findings& findings, std::span<const std::size_t> sent,
-                                      std::span<const FoundPassage> passages, Tokens budget);
+                                      std::span<const FoundPassage> passages,
+                                      std::span<const LeftOutDocument> reasons, Tokens budget);
 
 // One passage and its source.
 struct FoundPassage {
@@ -62,9 +63,10 @@ struct FoundPassage {
 
 struct Reading {
   StrategyDecision strategy;
-  std::vector<FoundPassage> passages;  // in their order in the request
-  bool is_whole = false;               // only whole documents, in the index's order
-  bool is_all = false;                 // all documents, for a task such as "summarize this"
+  std::vector<FoundPassage> passages;       // in their order in the request
+  bool is_whole = false;                    // only whole documents, in the index's order
+  bool is_all = false;                      // all documents, for a task such as "summarize this"
+  std::vector<LeftOutDocument> left_out{};  // of the documents that passages were selected from
 };
 
 // Renders a passage for the prompt with this number and special tokens escaped; `defused` counts them.

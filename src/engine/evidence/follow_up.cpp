@@ -97,10 +97,10 @@ FollowUp earlier_words(const chat::ChatRequest& parts, std::string_view rewritte
     }
     if (std::distance(parts.turns.rbegin(), turn) + 1 >= static_cast<std::ptrdiff_t>(most_questions)) break;
   }
-  std::ranges::reverse(pieces);
-  for (const std::string& piece : pieces) {
-    if (found.context.size() + piece.size() > most_bytes) continue;
-    found.context += (found.context.empty() ? "" : " ") + piece;
+  for (std::string& piece : pieces) {  // the newest first, while there is room
+    piece.resize(base::prefix_of(piece, most_bytes - std::min(most_bytes, found.context.size())).size());
+    if (piece.empty()) break;
+    found.context = found.context.empty() ? std::move(piece) : piece + " " + found.context;
   }
   if (!rewritten.empty()) {
     if (!found.context.empty()) found.context += ' ';

@@ -55,6 +55,22 @@ TEST(FollowUp, GoesBackToTheQuestionThatNamesItsSubject) {
   EXPECT_EQ(found.context, "What does npm prune do? Give me an example");
 }
 
+TEST(FollowUp, TheNewestQuestionStaysIfThereIsMoreThanFits) {
+  const std::string request = R"({"messages": [
+    {"role": "user", "content": "How is the ferry moored?"},
+    {"role": "assistant", "content": "with ropes"},
+    {"role": "user", "content": "And it? )" +
+                              std::string(3'000, 'x') + R"("},
+    {"role": "assistant", "content": "with chains"},
+    {"role": "user", "content": "And its anchor?"},
+    {"role": "assistant", "content": "of iron"},
+    {"role": "user", "content": "Why?"}]})";
+  const FollowUp found = before(request.c_str());
+  EXPECT_TRUE(found.context.ends_with("And its anchor?")) << found.context.substr(found.context.size() - 40);
+  EXPECT_EQ(found.context.find("ferry"), std::string::npos);
+  EXPECT_LE(found.context.size(), 2'001U);
+}
+
 TEST(FollowUp, WithoutEarlierTurnsThereIsNoContext) {
   const FollowUp found = before(R"({"messages": [{"role": "user", "content": "Give me an example"}]})");
   EXPECT_EQ(found.weight, 0);

@@ -128,7 +128,8 @@ Request escape_data(const PlanModel& model, Request request) {
   }
   for_documents(chat.body, [&](Json& documents) { found += defuse_all(model, documents); });
   chat.altered = chat.altered || found > 0;
-  for (render::Passage& passage : chat.additions.passages) found += make_harmless(model, passage.text);
+  for (render::Passage& passage : chat.additions.passages)
+    found += make_harmless(model, passage.id) + make_harmless(model, passage.text);
   for (render::Fact& fact : chat.additions.facts) found += make_harmless(model, fact.text);
   if (found > 0)
     request.notes.warnings.push_back(

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "engine/history/compress.hpp"
 #include "engine/plan/plan.hpp"
@@ -103,6 +104,7 @@ class DocumentPlanner {
       TRY(Reading reading, read_documents(findings_, request_.chat, model_, room, rules_));
       strategy = std::move(reading.strategy);
       takes_all_ = reading.is_all;
+      left_out_ = std::move(reading.left_out);
       plan_.strategy = strategy;
       if (reading.passages.empty()) break;
       TRY_VOID(plan_with(std::move(reading.passages)));
@@ -116,6 +118,12 @@ class DocumentPlanner {
     // Renumbers, so that numbers in the prompt have no gaps.
     const std::vector<std::size_t> places = passages_in_plan(plan_, passages_.size());
     if (places.size() == passages_.size()) return {};
+    const PlannedSection& context = plan_.sections[static_cast<std::size_t>(SectionKind::context)];
+    for (std::size_t i = 0; i < passages_.size(); ++i)
+      if (std::ranges::find(places, i) == places.end())
+        left_out_.push_back(
+            {passages_[i].passage.document, fmt::format("chosen, but the window left {} tokens for passages",
+                                                        base::with_thousands(context.grant))});
     std::vector<FoundPassage> kept;
     for (const std::size_t place : places) kept.push_back(std::move(passages_[place]));
     TRY_VOID(plan_with(std::move(kept)));
@@ -125,7 +133,9 @@ class DocumentPlanner {
 
   // Returns whether all documents were chosen, near the question or not.
   bool takes_all() const { return takes_all_; }
-  Planned planned() && {
+  const std::vector<LeftOutDocument>& left_out() const { return left_out_; }
+  // The result; to be called once.
+  Planned take_planned() {
     Planned out;
     out.plan = std::move(plan_);
     out.documents.passages = std::move(passages_);
@@ -158,6 +168,7 @@ class DocumentPlanner {
   Plan plan_;
   chat::Additions with_;
   std::vector<FoundPassage> passages_;
+  std::vector<LeftOutDocument> left_out_;
   std::size_t escaped_ = 0;
   bool takes_all_ = false;
 };
@@ -175,19 +186,19 @@ std::string why_without(const std::string& index, const Findings& findings, cons
 
 // Completes what is told about the documents, with warnings in the plan.
 void explain_documents(const Request& request, const Findings& findings, const ConsultRules& rules,
-                       Tokens budget, bool takes_all, Planned& planned) {
+                       Tokens budget, const DocumentPlanner& planner, Planned& planned) {
   constexpr std::size_t most_listed = 20;
   const std::string& index = request.chat.wishes.index;
   Consulted& documents = planned.documents;
   std::vector<std::string>& warnings = planned.plan.warnings;
-  documents.left_out =
-      left_out_of(findings, passages_in_plan(planned), documents.passages, most_for_passages(rules, budget));
+  documents.left_out = left_out_of(findings, passages_in_plan(planned), documents.passages,
+                                   planner.left_out(), most_for_passages(rules, budget));
   documents.left_out_total = std::ssize(documents.left_out);
   if (documents.left_out.size() > most_listed) documents.left_out.resize(most_listed);
   documents.without_documents = why_without(index, findings, planned, budget);
   if (!documents.without_documents.empty())
     warnings.push_back("Answered without documents. " + documents.without_documents);
-  if (!findings.is_near && !takes_all && documents.without_documents.empty())
+  if (!findings.is_near && !planner.takes_all() && documents.without_documents.empty())
     documents.nothing_near = fmt::format(
         "Nothing in the index '{}' is near the question. The passages are the nearest ones, and may have "
         "nothing to do with it.",
@@ -229,18 +240,16 @@ Result<PlanStep> plan_with_documents(const Engine& engine, const Received& recei
     return step;
   }
   const Limits limits = limits_for(engine, received, request, attempt, without, options);
+  if (limits.retrieval && limits.retrieval->used() == 0)
+    warnings.emplace_back("no room for passages besides the question and the answer (B1)");
   if (!step.found) {
-    if (limits.retrieval) {
-      log_retrieval(*limits.retrieval, limits.rules.order == PassageOrder::best_last);
-      if (limits.retrieval->used() == 0)
-        warnings.emplace_back("no room for passages besides the question and the answer (B1)");
-    }
+    if (limits.retrieval) log_retrieval(*limits.retrieval, limits.rules.order == PassageOrder::best_last);
     TRY(Findings found,
         find_in_documents(*engine.open_indexes, received.ask.caller.indexes, request.chat, request.rewritten,
                           without.window.tokens - without.input, limits.rules, deadline));
-    warnings.insert(warnings.end(), found.notes.begin(), found.notes.end());
     step.found = std::make_shared<const Findings>(std::move(found));
   }
+  warnings.insert(warnings.end(), step.found->notes.begin(), step.found->notes.end());
   TRY(const PlanModel model,
       without.fallback.to.empty() ? models.open(attempt.model) : models.open_fallback(without.fallback.to));
   const Tokens budget = budget_for_passages(without);
@@ -248,11 +257,10 @@ Result<PlanStep> plan_with_documents(const Engine& engine, const Received& recei
   with.instruction = instruction_for(engine, without, model, budget, instruction_warning);
   DocumentPlanner planner(request, attempt, *step.found, limits.rules, model, options, models);
   TRY_VOID(planner.plan(std::move(without), std::move(with), budget));
-  const bool takes_all = planner.takes_all();
-  step.planned = std::move(planner).planned();
+  step.planned = planner.take_planned();
   Consulted& documents = step.planned.documents;
   documents.retrieval = limits.retrieval;
-  explain_documents(request, *step.found, limits.rules, budget, takes_all, step.planned);
+  explain_documents(request, *step.found, limits.rules, budget, planner, step.planned);
   std::vector<std::string>& told = step.planned.plan.warnings;
   if (!instruction_warning.empty()) told.push_back(std::move(instruction_warning));
   if (!documents.nothing_near.empty()) told.push_back(documents.nothing_near);

@@ -149,6 +149,7 @@ Awaitable<ByModel> ask_models(const Engine& engine, WorkerContext& worker, const
     request->owner = received.owner();
     const std::string sent = request->body;
     auto written = co_await written_summary(worker, writer.member, *std::move(request), soon);
+    if (written) by.used += written->used;
     if (co_await client_is_gone()) break;  // not the server's fault
     if (!written) {
       engine.summaries->failed(writer.member, conversation::Summaries::Clock::now());
@@ -158,7 +159,6 @@ Awaitable<ByModel> ask_models(const Engine& engine, WorkerContext& worker, const
       continue;
     }
     engine.summaries->succeeded(writer.member);
-    by.used += written->used;
     by.text = std::move(written->text);
     by.model = writer.model;
     break;

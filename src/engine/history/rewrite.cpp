@@ -30,12 +30,8 @@ std::string transcript(const chat::ChatRequest& parts) {
     for (const std::size_t i : parts.turns[turn]) {
       const SummarySource::Said said = said_in(parts.messages()[i]);
       if (said.text.empty()) continue;
-      std::size_t end = std::min(most_bytes, said.text.size());
-      while (end > 0 && end < said.text.size() &&
-             (static_cast<unsigned char>(said.text[end]) & 0xC0U) == 0x80U)
-        --end;
       out += fmt::format("{}: {}\n", said.by_user ? "User" : "Assistant",
-                         std::string_view(said.text).substr(0, end));
+                         base::prefix_of(said.text, most_bytes));
     }
   return out;
 }

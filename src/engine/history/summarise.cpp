@@ -1,6 +1,7 @@
 #include "engine/history/summarise.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/chat_reply.hpp"
 #include "base/json/json_member.hpp"
@@ -162,16 +163,17 @@ Result<UpstreamRequest> summary_request(const Engine& engine, const models::Mode
   constexpr Tokens for_thinking = 256;  // for models that always think; removed afterwards
   TRY(const PlanModel model, engine.models.open(writer, deadline));
   const Tokens answer = limit + for_thinking, margin = budget::margin_for(model.drift);
+  constexpr std::array shares{0.9, 0.8, 0.5};  // of the room, for what is left of the conversation
   std::string text = transcript(source);
-  for (const double share : {1.0, 0.8, 0.5}) {
+  for (auto share = shares.begin();; ++share) {
     make_harmless(model, text);
     const Json body = request_body(writer.model, text, limit, answer);
     TRY(const ChatCount counted, count::count_chat_body(model.tokenizer, body, model.chat));
     const Tokens needed = counted.total + answer + margin;
     if (needed <= model.window.tokens) return own_request(engine, writer, body, needed);
     const Tokens room = model.window.tokens - answer - margin - 200;  // for the prompt around it
-    if (room < limit) break;
-    text = extracted(source, model, static_cast<Tokens>(static_cast<double>(room) * std::min(share, 0.9)));
+    if (room < limit || share == shares.end()) break;
+    text = extracted(source, model, static_cast<Tokens>(static_cast<double>(room) * *share));
   }
   return fail(Errc::over_budget, "the conversation to summarise does not fit into the window of {} ({})",
               writer.model, model.window.tokens);
