@@ -46,6 +46,7 @@ struct UsageSum {
   std::string section;  // as in UsedTokens
   Tokens tokens = 0;
   std::int64_t requests = 0;
+  std::int64_t nano_usd = 0, priced = 0;  // as in UsedTokens
 };
 
 // Thread-safe. Changes are on disk when a call returns.

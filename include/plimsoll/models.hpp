@@ -18,6 +18,29 @@
 
 namespace plimsoll {
 
+// List prices of a model in millionths of a US dollar per million tokens: one token costs so many billionths
+// of a thousandth of a dollar.
+inline constexpr std::int64_t most_price = 10'000'000'000;  // 10,000 dollars per million tokens
+struct Prices {
+  std::int64_t input = 0;   // of the prompt, unless one of the next three applies
+  std::int64_t output = 0;  // of the answer, thinking included
+  // None: not known.
+  std::optional<std::int64_t> cached_input{};      // read from the provider's cache
+  std::optional<std::int64_t> cache_write{};       // written there for the usual time
+  std::optional<std::int64_t> cache_write_hour{};  // written there for an hour
+  Tokens longest_prompt = 0;                       // longer prompts have other prices; 0: none have
+
+  bool operator==(const Prices&) const = default;
+};
+
+// What a model costs, of which server, and who says so.
+struct CardPrices {
+  Prices prices;
+  std::vector<std::string> names;  // of the models that have these prices
+  std::string provider;            // whose own server has these prices; empty: any server
+  std::string source, date;        // as in ModelCard
+};
+
 struct ModelCard {
   std::string name;  // "gpt-4o-mini", "llama3.2:3b"
   std::vector<std::string> aliases;
@@ -32,6 +55,7 @@ struct ModelCard {
   std::string source;                      // source of the numbers; "unverified": none
   std::string date;                        // date of the source, as 2026-11-15; empty: unverified
   std::string origin;                      // "built in", or the user's file
+  std::optional<CardPrices> prices{};      // none: not known
 };
 
 enum class MatchKind : std::uint8_t {

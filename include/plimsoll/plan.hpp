@@ -35,7 +35,8 @@ struct PlanModel {
   Exactness exactness = Exactness::exact;  // of the tokenizer
   std::string why;                         // reason, if it is not exact
   budget::Drift drift;
-  bool any_server = false;  // its server may be anyone's: a name of OpenAI's may be a model of its own
+  std::optional<Prices> prices{};  // of this model on its server; none: not known
+  bool any_server = false;         // its server may be anyone's: a name of OpenAI's may be a model of its own
 };
 
 class PlanModels {

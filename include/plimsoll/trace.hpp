@@ -31,7 +31,26 @@ struct Usage {
   std::optional<Tokens> answer{};    // including thinking
   std::optional<Tokens> thinking{};  // part of `answer`
   std::optional<Tokens> cached{};    // part of `input`
+  // For the cost. Tokens that were written to the provider's cache are part of `input`, those that stay there
+  // for an hour part of `written`.
+  std::optional<Tokens> written{}, written_hour{};
+  std::optional<Tokens> total{};  // of input and answer; of some providers, with thinking beside the answer
+  bool has_other_price = false;   // by its own account: another service tier, or tokens of sound
 };
+
+// What a request costs by the list price of its model. Known if every reply reported what its price depends
+// on.
+inline constexpr std::int64_t most_cost = 9'000'000'000'000'000;  // in total: nine million dollars
+struct Cost {
+  std::optional<std::int64_t> nano_usd{};  // billionths of a US dollar
+  std::string why{};                       // why it is not known; empty: nothing was answered
+
+  bool operator==(const Cost&) const = default;
+};
+constexpr std::int64_t add_cost(std::int64_t a, std::int64_t b) {
+  const auto bounded = [](std::int64_t cost) { return cost < 0 ? 0 : cost > most_cost ? most_cost : cost; };
+  return bounded(bounded(a) + bounded(b));
+}
 
 // The number by which a protocol says how a request ended: HTTP's status, whatever the client's protocol.
 // Adapters and the gateway give it its meaning; between them it is passed on.
@@ -100,6 +119,7 @@ struct Trace {
   std::string plan;  // in the format of plan_json; empty: none
 
   Usage usage;
+  Cost cost;                        // of all replies, and of summaries that a model wrote for the request
   std::vector<SectionTokens> used;  // of the answered request; counts towards its owner's usage
   std::optional<Tokens> drift;      // input read by the upstream minus the plan's input
   Tokens cut = 0;                   // tokens of the prompt that the upstream dropped
@@ -159,7 +179,7 @@ struct ForgetOrder {
 };
 
 // Usage totals. A request counts once in each section that it used, and once in the section with an empty
-// name, which has no tokens.
+// name, which has no tokens, but the cost.
 struct UsedTokens {
   std::int64_t day = 0;  // since 1970, UTC
   std::string owner;
@@ -167,6 +187,8 @@ struct UsedTokens {
   std::string section;
   Tokens tokens = 0;
   std::int64_t requests = 0;
+  std::int64_t nano_usd = 0;  // cost of the requests whose cost is known
+  std::int64_t priced = 0;    // how many these are
 };
 constexpr std::int64_t day_of(std::int64_t at_ms) {
   return at_ms / (std::int64_t{24} * 3600 * 1000);

@@ -27,19 +27,41 @@ std::optional<dom::object> part_of(const dom::object& object, std::string_view k
   return object[key].get(part) == simdjson::SUCCESS ? std::optional(part) : std::nullopt;
 }
 
+// The tier that served the request: OpenAI names it beside the usage, Anthropic in it. A server that names
+// none, or one of these, takes the usual price.
+void read_tier(const dom::object& object, Usage& out) {
+  std::string_view tier;
+  if (object["service_tier"].get(tier) != simdjson::SUCCESS) return;
+  out.has_other_price |= tier != "default" && tier != "standard" && tier != "auto";
+}
+
 // Field names differ between (chat) completions and responses.
-void read_usage(const std::optional<dom::object>& usage, Usage& out) {
+void read_usage(const dom::object& reply, Usage& out) {
+  const auto usage = part_of(reply, "usage");
   if (!usage) return;
+  read_tier(reply, out);
+  read_tier(*usage, out);
   for (const char* key : {"prompt_tokens", "input_tokens"})
     if (const auto tokens = tokens_in(*usage, key)) out.input = tokens;
   for (const char* key : {"completion_tokens", "output_tokens"})
     if (const auto tokens = tokens_in(*usage, key)) out.answer = tokens;
   for (const char* key : {"prompt_tokens_details", "input_tokens_details"})
-    if (const auto details = part_of(*usage, key))
+    if (const auto details = part_of(*usage, key)) {
       if (const auto tokens = tokens_in(*details, "cached_tokens")) out.cached = tokens;
+      for (const char* name : {"cache_write_tokens", "cache_creation_tokens"})
+        if (const auto tokens = tokens_in(*details, name)) out.written = tokens;
+      if (const auto tokens = tokens_in(*details, "cache_creation_hour_tokens")) out.written_hour = tokens;
+      out.has_other_price |= tokens_in(*details, "audio_tokens").value_or(0) > 0;
+    }
+  // DeepSeek's own name.
+  if (const auto tokens = tokens_in(*usage, "prompt_cache_hit_tokens"); tokens && !out.cached)
+    out.cached = tokens;
   for (const char* key : {"completion_tokens_details", "output_tokens_details"})
-    if (const auto details = part_of(*usage, key))
+    if (const auto details = part_of(*usage, key)) {
       if (const auto tokens = tokens_in(*details, "reasoning_tokens")) out.thinking = tokens;
+      out.has_other_price |= tokens_in(*details, "audio_tokens").value_or(0) > 0;
+    }
+  out.total = tokens_in(*usage, "total_tokens");
 }
 
 void read_choices(const dom::object& reply, ReplyFacts& facts) {
@@ -176,9 +198,9 @@ class ChatReply final : public UpstreamReply {
 ReplyFacts read_facts(std::string_view json) {
   ReplyFacts facts;
   with_object(json, [&](const dom::object& reply) {
-    read_usage(part_of(reply, "usage"), facts.usage);
+    read_usage(reply, facts.usage);
     if (const auto response = part_of(reply, "response"))  // in a stream of /v1/responses
-      read_usage(part_of(*response, "usage"), facts.usage);
+      read_usage(*response, facts.usage);
     read_choices(reply, facts);
     dom::element error;
     facts.is_error = reply["error"].get(error) == simdjson::SUCCESS && !error.is_null();

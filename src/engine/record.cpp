@@ -1,6 +1,7 @@
 #include "engine/record.hpp"
 
 #include "base/clock.hpp"
+#include "ledger/cost.hpp"
 #include "ledger/log_trace.hpp"
 
 namespace plimsoll::engine {
@@ -121,6 +122,7 @@ void record(const Notes& notes, Trace& trace, Spent& spent) {
   trace.warnings.insert(trace.warnings.end(), notes.warnings.begin(), notes.warnings.end());
   trace.retrieve_us += notes.retrieve_us;
   spent.summary = add_used(spent.summary, notes.summary_used);
+  trace.cost = ledger::sum_of(trace.cost, notes.summary_cost);
 }
 
 void charge_texts(Engine& engine, const Caller& caller, const std::string& route, const std::string& model,
@@ -145,6 +147,8 @@ void close_request(Engine& engine, Ended ended, const Result<void>& outcome) {
   count_up(engine.counters, trace, planned.plan, outcome);
   ledger::log_trace(trace);
   trace.used = used_by(ended);
+  if (ended.spent.left)
+    trace.cost = ledger::sum_of(trace.cost, {std::nullopt, "the client left before usage was reported"});
   if (!ended.spent.is_turned_away) charge(engine, trace);
   ended.spent.reserved.reset();  // once it is charged
   if (engine.feed != nullptr) engine.feed->add_finished(trace, planned.plan);

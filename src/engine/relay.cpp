@@ -6,6 +6,7 @@
 #include "engine/own_words.hpp"
 #include "engine/stages.hpp"
 #include "engine/stand_in.hpp"
+#include "ledger/cost.hpp"
 #include "ledger/reconcile.hpp"
 #include "window/overflow.hpp"
 
@@ -121,6 +122,8 @@ class Relay {
       out_.trace.first_byte_us = one_.received.microseconds();
       out_.done = co_await whole();
     }
+    if (!is_priced_ && reply_.info().took == Took::answers)
+      add_cost({std::nullopt, "the answer ended before the server reported its usage"});
   }
   Outcome outcome() && { return std::move(out_); }
 
@@ -148,6 +151,7 @@ class Relay {
   void reconcile(const ReplyFacts& facts) {
     Trace& trace = out_.trace;
     trace.usage = facts.usage;
+    add_cost(ledger::cost_of(engine_.models.prices_of(one_.planned.location), facts.usage));
     trace.finish_reason = facts.finish_reason;
     const Figures& figures = one_.planned.figures;
     if (figures.input == 0) return;  // nothing was counted
@@ -161,6 +165,11 @@ class Relay {
                                                {"model", trace.model},
                                                {"planned", figures.input},
                                                {"cut_tokens", seen.cut}});
+  }
+
+  void add_cost(const Cost& cost) {
+    out_.trace.cost = ledger::sum_of(out_.trace.cost, cost);
+    is_priced_ = true;
   }
 
   void check(std::string answer) {
@@ -289,6 +298,7 @@ class Relay {
   Deadline deadline_;
   Outcome out_;
   std::optional<AnswerCheck> check_;
+  bool is_priced_ = false;  // the cost has what this reply costs, or why that is not known
 };
 
 }  // namespace

@@ -41,6 +41,7 @@ struct Notes {
   std::vector<std::string> warnings{};
   std::int64_t retrieve_us = 0;
   Tokens summary_used = 0;  // read and written by a model that wrote a summary or a question
+  Cost summary_cost{};      // of that
 };
 
 Result<chat::ChatRequest> read_request(const Received& received);

@@ -186,6 +186,14 @@ void read_figures(Fields& fields, Trace& out, std::string& fault) {
     figures.take("answer", out.usage.answer);
     figures.take("thinking", out.usage.thinking);
     figures.take("cached", out.usage.cached);
+    figures.take("written", out.usage.written);
+  }
+  if (const Json* cost = fields.find("cost"); cost != nullptr && !cost->is_null()) {
+    Fields figures(*cost, fault);
+    figures.take("nano_usd", out.cost.nano_usd);
+    figures.take("why", out.cost.why);
+    const std::int64_t amount = out.cost.nano_usd.value_or(0);
+    if (amount < 0 || amount > most_cost) fields.blame("cost");
   }
   fields.take("used", out.used);
   if (const Json* us = fields.find("us")) {

@@ -73,6 +73,18 @@ void write_usage(std::string& out, const Usage& usage) {
   json.add("answer", usage.answer);
   json.add("thinking", usage.thinking);
   json.add("cached", usage.cached);
+  if (usage.written) json.add("written", usage.written);
+  json.close();
+}
+
+void write_cost(std::string& out, const Cost& cost) {
+  if (cost == Cost{}) {
+    out += "null";
+    return;
+  }
+  Object json(out);
+  json.add("nano_usd", cost.nano_usd);
+  if (!cost.nano_usd) json.add("why", cost.why);
   json.close();
 }
 
@@ -180,6 +192,7 @@ std::string trace_json(const Trace& trace) {
   json.add("margin", trace.margin);
   base::append_json_string(json.field("exactness"), name_of(trace.exactness));
   write_usage(json.field("usage"), trace.usage);
+  write_cost(json.field("cost"), trace.cost);
   write_used(json.field("used"), trace.used);
   json.add("drift", trace.drift);
   json.add("upstream_cut_tokens", trace.cut);

@@ -51,6 +51,12 @@ Trace random_trace(std::mt19937& rng) {
   for (const char* section : {"system", "a \"section\"", "answer"})
     if (maybe_number(rng)) trace.used.push_back({section, maybe_number(rng).value_or(7)});
   trace.usage = {maybe_number(rng), maybe_number(rng), maybe_number(rng), maybe_number(rng)};
+  trace.usage.written = maybe_number(rng);
+  if (rng() % 3 > 0) {
+    trace.cost.nano_usd = static_cast<std::int64_t>(rng() % most_cost);
+  } else if (rng() % 2 == 0) {
+    trace.cost.why = "x" + random_text(rng);
+  }
   trace.drift = maybe_number(rng);
   if (rng() % 2 == 0)
     trace.plan = Json{{"model", random_text(rng)}, {"pieces", {1, 2.5, random_text(rng)}}}.dump(2) + "\n";
@@ -86,6 +92,8 @@ void expect_same(const Trace& a, const Trace& b) {
   EXPECT_EQ(a.used, b.used);
   EXPECT_EQ(a.usage.input, b.usage.input);
   EXPECT_EQ(a.usage.cached, b.usage.cached);
+  EXPECT_EQ(a.usage.written, b.usage.written);
+  EXPECT_EQ(a.cost, b.cost);
   EXPECT_EQ(a.drift, b.drift);
   EXPECT_EQ(a.total_us, b.total_us);
   EXPECT_EQ(a.warnings, b.warnings);
@@ -113,6 +121,19 @@ void expect_same(const Trace& a, const Trace& b) {
   EXPECT_EQ(a.plan.empty(), b.plan.empty());
   if (!a.plan.empty() && !b.plan.empty()) {
     EXPECT_EQ(Json::parse(a.plan), Json::parse(b.plan));
+  }
+}
+
+TEST(TraceJson, ACostThatCannotBeIsNotRead) {
+  Trace trace;
+  trace.id = "t";
+  trace.cost.nano_usd = most_cost;
+  EXPECT_TRUE(read_trace(trace_json(trace)));
+  for (const std::int64_t wrong : {most_cost + 1, std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()}) {
+    trace.cost.nano_usd = wrong;
+    const auto read = read_trace(trace_json(trace));
+    ASSERT_FALSE(read);
+    EXPECT_NE(read.error().what.find("'cost'"), std::string::npos) << read.error().what;
   }
 }
 

@@ -91,7 +91,13 @@ std::string summary_of(const Trace& trace, const PlanSummary& plan) {
   add_number(out, R"(,"usage":{"input":)", trace.usage.input);
   add_number(out, R"(,"answer":)", trace.usage.answer);
   add_number(out, R"(,"cached":)", trace.usage.cached);
-  add_number(out, R"(},"drift":)", trace.drift);
+  out += '}';
+  if (trace.cost != Cost{}) {
+    add_number(out, R"(,"cost":{"nano_usd":)", trace.cost.nano_usd);
+    if (!trace.cost.nano_usd) add_text(out, R"(,"why":)", trace.cost.why);
+    out += '}';
+  }
+  add_number(out, R"(,"drift":)", trace.drift);
   add_number(out, R"(,"upstream_cut_tokens":)", trace.cut);
   add_number(out, R"(,"us":{"plan":)", trace.plan_us);
   add_number(out, R"(,"retrieve":)", trace.retrieve_us);

@@ -62,6 +62,7 @@ Result<PlanModel> UpstreamModels::make(const ModelLocation& location, const Mode
   const bool own_figure = match && match->kind != MatchKind::partial &&
                           window::provider_of(*match->card) == window::provider_at(server.root);
   model.any_server = window::provider_at(server.root) == "?";
+  model.prices = window::prices_at(catalogue_, location.model, server.root);
   if (report.served.max_output > 0)
     model.max_output = report.served.max_output;
   else if (own_figure)
@@ -152,6 +153,12 @@ Result<PlanModel> UpstreamModels::open(const ModelLocation& location, Deadline d
     known_.insert_or_assign(key_of(location), known);
   }
   return known->model;
+}
+
+std::optional<Prices> UpstreamModels::prices_of(const ModelLocation& location) const {
+  if (upstreams_.is_embedded(location.member)) return std::nullopt;
+  if (const auto known = this->known(location)) return known->model.prices;
+  return window::prices_at(catalogue_, location.model, upstreams_.members()[location.member].server.root);
 }
 
 std::shared_ptr<const UpstreamModels::Known> UpstreamModels::known(const ModelLocation& location) const {

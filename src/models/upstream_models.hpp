@@ -64,6 +64,8 @@ class UpstreamModels {
   // Returns the window as listed by the server, or as it can be requested; sends no request. None: no server
   // lists it.
   std::optional<Tokens> listed_window(const ModelLocation& location) const;
+  // Returns what the model costs on its server. None: not known, or it costs nothing by the request.
+  std::optional<Prices> prices_of(const ModelLocation& location) const;
   // Call after the server answered a request: if its window is not known yet, the next request asks for it.
   void heard_from(const ModelLocation& location) const;
   // Forgets a window that was found a while ago, so that the server is asked for it again. False: it is

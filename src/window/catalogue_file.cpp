@@ -1,6 +1,7 @@
 #include "window/catalogue_file.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include <toml++/toml.h>
@@ -13,8 +14,28 @@ namespace {
 
 constexpr std::size_t longest_file = std::size_t{16} << 20;
 constexpr Tokens largest_window = 1'000'000'000;
-constexpr std::string_view keys[] = {"name",   "aliases",  "window",    "max_output", "tokenizer", "template",
-                                     "images", "specials", "exactness", "why",        "source",    "date"};
+constexpr std::string_view keys[] = {"name",
+                                     "aliases",
+                                     "window",
+                                     "max_output",
+                                     "tokenizer",
+                                     "template",
+                                     "images",
+                                     "specials",
+                                     "exactness",
+                                     "why",
+                                     "source",
+                                     "date",
+                                     "price_input",
+                                     "price_output",
+                                     "price_cached_input",
+                                     "price_cache_write",
+                                     "price_cache_write_hour",
+                                     "price_longest_prompt",
+                                     "price_names",
+                                     "price_provider",
+                                     "price_source",
+                                     "price_date"};
 
 // Position for error messages: file and model.
 struct Place {
@@ -71,31 +92,72 @@ Result<void> read_choices(const toml::table& table, const Place& place, ModelCar
   return {};
 }
 
-Result<void> read_aliases(const toml::table& table, const Place& place, ModelCard& card) {
-  const toml::node* node = table.get("aliases");
-  if (node == nullptr) return {};
-  if (!node->is_array())
-    return fail(Errc::bad_setting, "{}: 'aliases' of {} must be a list of strings", place.origin,
+Result<std::vector<std::string>> names_of(const toml::table& table, std::string_view key,
+                                          const Place& place) {
+  std::vector<std::string> names;
+  const toml::node* node = table.get(key);
+  if (node == nullptr) return names;
+  const auto wrong = [&] {
+    return fail(Errc::bad_setting, "{}: '{}' of {} must be a list of strings", place.origin, key,
                 place.model);
-  for (const toml::node& alias : *node->as_array()) {
-    const auto text = alias.value_exact<std::string>();
-    if (!text || text->empty())
-      return fail(Errc::bad_setting, "{}: 'aliases' of {} must be a list of strings", place.origin,
-                  place.model);
-    card.aliases.push_back(*text);
+  };
+  if (!node->is_array()) return wrong();
+  for (const toml::node& one : *node->as_array()) {
+    const auto text = one.value_exact<std::string>();
+    if (!text || text->empty()) return wrong();
+    names.push_back(*text);
   }
-  return {};
+  return names;
 }
 
-Result<void> read_date(const toml::table& table, const Place& place, ModelCard& card) {
-  const toml::node* node = table.get("date");
-  if (node == nullptr) return {};
+Result<std::string> date_of(const toml::table& table, std::string_view key, const Place& place) {
+  const toml::node* node = table.get(key);
+  if (node == nullptr) return std::string();
   const auto date = node->value_exact<toml::date>();
   if (!date)
-    return fail(Errc::bad_setting, "{}: 'date' of {} must be a day such as 2026-11-15", place.origin,
+    return fail(Errc::bad_setting, "{}: '{}' of {} must be a day such as 2026-11-15", place.origin, key,
                 place.model);
-  card.date = fmt::format("{:04}-{:02}-{:02}", date->year, date->month, date->day);
-  return {};
+  return fmt::format("{:04}-{:02}-{:02}", date->year, date->month, date->day);
+}
+
+// Reads dollars per million tokens. A double has more digits than a price: the rounding takes off only what
+// binary fractions add.
+Result<std::optional<std::int64_t>> price_of(const toml::table& table, std::string_view key,
+                                             const Place& place) {
+  constexpr double millionths = 1'000'000;
+  const toml::node* node = table.get(key);
+  if (node == nullptr) return std::nullopt;
+  const auto dollars = node->value<double>();  // whole numbers too
+  const bool is_price = node->is_number() && dollars && *dollars >= 0 && *dollars * millionths <= most_price;
+  if (!is_price)
+    return fail(Errc::bad_setting, "{}: '{}' of {} must be dollars per million tokens, from 0 to {}",
+                place.origin, key, place.model, most_price / 1'000'000);
+  return std::llround(*dollars * millionths);
+}
+
+Result<std::optional<CardPrices>> prices_of(const toml::table& table, const Place& place) {
+  CardPrices card;
+  Prices& prices = card.prices;
+  TRY(const auto input, price_of(table, "price_input", place));
+  TRY(const auto output, price_of(table, "price_output", place));
+  TRY(prices.cached_input, price_of(table, "price_cached_input", place));
+  TRY(prices.cache_write, price_of(table, "price_cache_write", place));
+  TRY(prices.cache_write_hour, price_of(table, "price_cache_write_hour", place));
+  TRY(prices.longest_prompt, tokens_of(table, "price_longest_prompt", place, false));
+  TRY(card.names, names_of(table, "price_names", place));
+  TRY(card.provider, text_of(table, "price_provider", place, false));
+  TRY(card.source, text_of(table, "price_source", place, false));
+  TRY(card.date, date_of(table, "price_date", place));
+  if (input && output) {
+    prices.input = *input;
+    prices.output = *output;
+    return card;
+  }
+  for (const auto& [key, value] : table)
+    if (key.str().starts_with("price_"))
+      return fail(Errc::bad_setting, "{}: {} has '{}', and not both 'price_input' and 'price_output'",
+                  place.origin, place.model, key.str());
+  return std::nullopt;
 }
 
 Result<ModelCard> read_model(const toml::table& table, std::string_view origin, std::size_t number) {
@@ -107,7 +169,7 @@ Result<ModelCard> read_model(const toml::table& table, std::string_view origin, 
   for (const auto& [key, value] : table)
     if (std::ranges::find(keys, key.str()) == std::end(keys))
       return fail(Errc::unknown_setting, "{}: {} has an unknown key '{}'", origin, card.name, key.str());
-  TRY_VOID(read_aliases(table, place, card));
+  TRY(card.aliases, names_of(table, "aliases", place));
   TRY(card.window, tokens_of(table, "window", place, true));
   TRY(card.max_output, tokens_of(table, "max_output", place, false));
   if (card.max_output > card.window)
@@ -116,7 +178,8 @@ Result<ModelCard> read_model(const toml::table& table, std::string_view origin, 
   TRY(card.tokenizer, text_of(table, "tokenizer", place, true));
   TRY_VOID(read_choices(table, place, card));
   TRY(card.source, text_of(table, "source", place, true));
-  TRY_VOID(read_date(table, place, card));
+  TRY(card.date, date_of(table, "date", place));
+  TRY(card.prices, prices_of(table, place));
   return card;
 }
 

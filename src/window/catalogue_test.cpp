@@ -7,6 +7,7 @@
 #include "plimsoll/models.hpp"
 #include "plimsoll/tokenizers.hpp"
 #include "window/names.hpp"
+#include "window/providers.hpp"
 
 namespace plimsoll {
 namespace {
@@ -58,6 +59,32 @@ TEST(Catalogue, GivesNoNameToTwoModels) {
     for (const std::string& alias : card.aliases) claim(alias);
   }
   EXPECT_GE(owner.size(), 250U);
+}
+
+// Prices name whose they are, and each name that has them is found as this model.
+TEST(Catalogue, PricesAreOfAProvidersOwnServerAndOfNamesThatAreFound) {
+  std::size_t priced = 0;
+  for (const ModelCard& card : catalogue().models()) {
+    if (!card.prices) continue;
+    ++priced;
+    const CardPrices& prices = *card.prices;
+    EXPECT_TRUE(window::is_provider(prices.provider)) << card.name << ": " << prices.provider;
+    EXPECT_TRUE(prices.source.starts_with("litellm ")) << card.name;
+    EXPECT_FALSE(prices.date.empty()) << card.name;
+    EXPECT_FALSE(prices.names.empty()) << card.name;
+    EXPECT_GT(prices.prices.input, 0) << card.name;
+    EXPECT_GE(prices.prices.output, prices.prices.input) << card.name;
+    EXPECT_LE(prices.prices.cached_input.value_or(0), prices.prices.input) << card.name;
+    EXPECT_GE(prices.prices.cache_write_hour.value_or(most_price), prices.prices.cache_write.value_or(0))
+        << card.name;
+    for (const std::string& name : prices.names) {
+      const auto match = catalogue().find(name);
+      ASSERT_TRUE(match) << name;
+      EXPECT_EQ(match->card->name, card.name) << name;
+      EXPECT_NE(match->kind, MatchKind::partial) << name;
+    }
+  }
+  EXPECT_GE(priced, 100U);
 }
 
 TEST(Catalogue, MostFiguresWereLookedUp) {

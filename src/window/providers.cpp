@@ -1,9 +1,11 @@
 #include "window/providers.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "base/text/text.hpp"
+#include "window/names.hpp"
 
 namespace plimsoll::window {
 namespace {
@@ -58,6 +60,22 @@ std::string_view provider_at(std::string_view url) {
   for (const auto& [known, provider] : hosts)
     if (known.starts_with('.') ? name.ends_with(known) : name == known) return provider;
   return "?";
+}
+
+bool is_provider(std::string_view name) {
+  return std::ranges::any_of(hosts, [&](const Pair& one) { return one.second == name; });
+}
+
+std::optional<Prices> prices_at(const ModelCatalogue& catalogue, std::string_view model,
+                                std::string_view url) {
+  const auto match = catalogue.find(model);
+  if (!match || match->kind == MatchKind::partial || !match->card->prices) return std::nullopt;
+  const CardPrices& card = *match->card->prices;
+  if (!card.provider.empty() && card.provider != provider_at(url)) return std::nullopt;
+  const std::string key = key_of(words_of(model.substr(model.rfind('/') + 1)));  // npos + 1 is 0
+  const auto is_it = [&](const std::string& name) { return key_of(words_of(name)) == key; };
+  if (!card.names.empty() && std::ranges::none_of(card.names, is_it)) return std::nullopt;
+  return card.prices;
 }
 
 }  // namespace plimsoll::window

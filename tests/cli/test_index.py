@@ -196,7 +196,8 @@ class Index(InAFolder):
             connection.executescript("ALTER TABLE documents DROP COLUMN file_path; "
                                      "ALTER TABLE documents DROP COLUMN file_root; DROP TABLE forget_orders; "
                                      "DROP TRIGGER trace_share_added; DROP TRIGGER trace_share_changed; DROP TRIGGER trace_share_removed; "
-                                     "DROP TABLE trace_shares; DROP TRIGGER session_vectors_removed; DROP TABLE turn_vectors; PRAGMA user_version = 7;")
+                                     "DROP TABLE trace_shares; DROP TRIGGER session_vectors_removed; DROP TABLE turn_vectors; "
+                                     "ALTER TABLE usage DROP COLUMN nano_usd; ALTER TABLE usage DROP COLUMN priced; PRAGMA user_version = 7;")
         (self.folder / "docs/old.md").unlink()
         again = self.as_json("index", "add", "ship", "docs", "--prune")
         self.assertEqual((again["added"], again["updated"], again["unchanged"], again["removed"]), (0, 0, 1, 0))

@@ -117,7 +117,7 @@ Result<std::vector<ServerModels>> configured_models(const config::Settings& sett
         return name.find(base::to_lower_ascii(part)) != std::string::npos;
       });
     });
-    if (!listed->empty()) all.push_back({member.name, member.server.shown, *std::move(listed)});
+    if (!listed->empty()) all.push_back({member.name, member.server, *std::move(listed)});
   }
   return all;
 }
@@ -138,7 +138,7 @@ Result<void> show_served(const config::Settings& settings, const ModelCatalogue&
       models.push_back({name, windows.finder().find(name, upstream, windows.for_one_model())});
   }
   return print_out(options.json ? served_json(models, catalogue, upstream)
-                                : served_table(models, catalogue, terminal_of_stdout()));
+                                : served_table(models, catalogue, upstream, terminal_of_stdout()));
 }
 
 // Deletes learned values from the store and from the file of windows. A gateway that runs on the same store

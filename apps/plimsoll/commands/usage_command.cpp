@@ -1,5 +1,6 @@
 #include "commands/usage_command.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <ctime>
@@ -14,6 +15,7 @@
 #include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "index/documents.hpp"
+#include "ledger/cost.hpp"
 #include "terminal/terminal.hpp"
 
 namespace plimsoll {
@@ -56,6 +58,7 @@ struct Line {
   std::string name;
   std::int64_t requests = 0;
   Tokens read = 0, written = 0;
+  std::int64_t nano_usd = 0, priced = 0;  // priced: requests whose cost is known
   std::vector<std::pair<std::string, Tokens>> sections;
 };
 
@@ -90,12 +93,16 @@ std::vector<Line> lines_of(const std::vector<UsageSum>& sums, const Names& names
   std::string group;
   for (const UsageSum& sum : sums) {
     if (by == UsageWish::By::section && sum.section.empty()) continue;  // the requests themselves
-    if (lines.empty() || sum.group != group) lines.push_back({names.of(sum, by), 0, 0, 0, {}});
+    if (lines.empty() || sum.group != group) lines.push_back({names.of(sum, by), 0, 0, 0, 0, 0, {}});
     group = sum.group;
     Line& line = lines.back();
     if (sum.section.empty() || by == UsageWish::By::section)
       line.requests = add_used(line.requests, sum.requests);
-    if (sum.section.empty()) continue;
+    if (sum.section.empty()) {
+      line.nano_usd = add_cost(line.nano_usd, sum.nano_usd);
+      line.priced = add_used(line.priced, sum.priced);
+      continue;
+    }
     Tokens& kind = is_written(sum.section) ? line.written : line.read;
     kind = add_used(kind, sum.tokens);
     line.sections.emplace_back(sum.section, sum.tokens);
@@ -103,13 +110,28 @@ std::vector<Line> lines_of(const std::vector<UsageSum>& sums, const Names& names
   return lines;
 }
 
+// "$0.12", "$0.12 of 3" if the cost of the others is not known, "-" if none is.
+std::string cost_cell(const Line& line) {
+  if (line.priced == 0) return "-";
+  const std::string cost = ledger::in_dollars(line.nano_usd);
+  return line.priced == line.requests ? cost : fmt::format("{} of {}", cost, with_thousands(line.priced));
+}
+
 std::string report(const std::vector<Line>& lines, const std::string& by, const Terminal& terminal) {
   Table table{{base::to_upper_ascii(by), "REQUESTS", "READ", "WRITTEN", "TOKENS", "SHARE"},
               {false, true, true, true, true, true},
               {},
               lines.size() > 1};
-  Line all{"total", 0, 0, 0, {}};
+  // The cost of a request is not divided among its sections.
+  const bool has_cost = std::ranges::any_of(lines, [](const Line& line) { return line.priced > 0; });
+  if (has_cost) {
+    table.header.emplace_back("COST");
+    table.right.push_back(true);
+  }
+  Line all{"total", 0, 0, 0, 0, 0, {}};
   for (const Line& line : lines) {
+    all.nano_usd = add_cost(all.nano_usd, line.nano_usd);
+    all.priced = add_used(all.priced, line.priced);
     all.requests = add_used(all.requests, line.requests);
     all.read = add_used(all.read, line.read);
     all.written = add_used(all.written, line.written);
@@ -121,11 +143,17 @@ std::string report(const std::vector<Line>& lines, const std::string& by, const 
          with_thousands(tokens),
          whole > 0 ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(tokens) / static_cast<double>(whole))
                    : ""});
+    if (has_cost) table.rows.back().push_back(cost_cell(line));
   };
   for (const Line& line : lines) row(line, with_thousands(line.requests));
   // A request is in several sections, so their sum has no meaning.
   if (table.total) row(all, by == "section" ? "" : with_thousands(all.requests));
   return draw(table, terminal);
+}
+
+Json cost_json(const Line& line, const std::string& by) {
+  if (by == "section") return nullptr;
+  return {{"nano_usd", line.priced > 0 ? Json(line.nano_usd) : Json()}, {"requests", line.priced}};
 }
 
 std::string report_json(const std::vector<Line>& lines, const UsageWish& wish, const std::string& by) {
@@ -138,6 +166,7 @@ std::string report_json(const std::vector<Line>& lines, const UsageWish& wish, c
                     {"tokens", line.read + line.written},
                     {"read_tokens", line.read},
                     {"written_tokens", line.written},
+                    {"cost", cost_json(line, by)},
                     {"sections", std::move(sections)}});
   }
   const Json json{{"schema", 1},
@@ -184,7 +213,9 @@ Result<void> run(const Globals& globals, const UsageOptions& options) {
 
 constexpr const char* usage_examples =
     "READ counts the tokens sent to models, WRITTEN the tokens of answers and thinking, as reported by the\n"
-    "servers. Days are in UTC.\n"
+    "servers. COST is by the list prices of models, for the requests whose cost is known: \"$0.12 of 3\" is "
+    "the\n"
+    "cost of 3 requests. Days are in UTC.\n"
     "\n"
     "Examples:\n"
     "  plimsoll usage                              the last 30 days, by key\n"

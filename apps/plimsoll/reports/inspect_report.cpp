@@ -8,6 +8,7 @@
 
 #include "base/text/text.hpp"
 #include "engine/plan/read_plan.hpp"
+#include "ledger/cost.hpp"
 #include "reports/plan_report.hpp"
 
 namespace plimsoll {
@@ -113,6 +114,14 @@ std::string cut_warning(const Trace& trace, const Terminal& terminal) {
              terminal);
 }
 
+std::string cost_line(const Trace& trace, const Terminal& terminal) {
+  if (trace.cost.nano_usd)
+    return paragraph(fmt::format("cost {} by the list price", ledger::in_dollars(*trace.cost.nano_usd)),
+                     terminal);
+  return trace.cost.why.empty() ? ""
+                                : paragraph("cost not known: " + printable(trace.cost.why, 500), terminal);
+}
+
 std::string usage_lines(const Trace& trace, const Terminal& terminal) {
   std::string line;
   const auto add = [&](std::string_view name, std::optional<Tokens> tokens, const std::string& beside = "") {
@@ -121,12 +130,13 @@ std::string usage_lines(const Trace& trace, const Terminal& terminal) {
   };
   add("input", trace.usage.input, fmt::format(" (planned {})", with_thousands(trace.input)));
   add("cached", trace.usage.cached);
+  add("written to the cache", trace.usage.written);
   add("answer", trace.usage.answer, fmt::format(" (room for {})", with_thousands(trace.answer)));
   add("thinking", trace.usage.thinking);
   if (line.empty()) line = "not reported by the upstream";
   if (trace.drift)
     line += *trace.drift == 0 ? "; plan and usage agree" : fmt::format("; drift {}", with_sign(*trace.drift));
-  return "\n" + bold(terminal, "Usage") + "\n" + paragraph(line, terminal);
+  return "\n" + bold(terminal, "Usage") + "\n" + paragraph(line, terminal) + cost_line(trace, terminal);
 }
 
 std::string timing_lines(const Trace& trace, const Terminal& terminal) {

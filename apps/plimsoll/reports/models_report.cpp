@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text/text.hpp"
+#include "ledger/cost.hpp"
+#include "window/providers.hpp"
 
 namespace plimsoll {
 namespace {
@@ -47,6 +49,49 @@ Known known_of(const models::ListedModel& model, const ModelCatalogue& catalogue
   return known;
 }
 
+// Dollars per million tokens of prompt and answer, as two cells.
+void add_prices(Table& table, std::size_t row, const Prices* prices) {
+  table.rows[row].push_back(prices == nullptr ? "-" : ledger::per_million(prices->input));
+  table.rows[row].push_back(prices == nullptr ? "-" : ledger::per_million(prices->output));
+}
+void add_price_columns(Table& table, const std::vector<std::optional<Prices>>& prices) {
+  if (std::ranges::none_of(prices, [](const auto& one) { return one.has_value(); })) return;
+  for (const char* name : {"$/M IN", "$/M OUT"}) {
+    table.header.emplace_back(name);
+    table.right.push_back(true);
+  }
+  for (std::size_t i = 0; i < prices.size(); ++i) add_prices(table, i, prices[i] ? &*prices[i] : nullptr);
+}
+
+// Dollars per million tokens. A double prints a price as it was written.
+Json prices_json(const std::optional<Prices>& prices) {
+  if (!prices) return nullptr;
+  const auto dollars = [](std::optional<std::int64_t> price) {
+    return price ? Json(static_cast<double>(*price) / 1'000'000) : Json();
+  };
+  return {{"input", dollars(prices->input)},
+          {"output", dollars(prices->output)},
+          {"cached_input", dollars(prices->cached_input)},
+          {"cache_write", dollars(prices->cache_write)},
+          {"cache_write_hour", dollars(prices->cache_write_hour)},
+          {"longest_prompt", or_null(prices->longest_prompt)}};
+}
+
+Json card_prices_json(const std::optional<CardPrices>& card) {
+  if (!card) return nullptr;
+  Json json = prices_json(card->prices);
+  json["names"] = card->names;
+  json["provider"] = or_null(card->provider);
+  json["source"] = or_null(card->source);
+  json["date"] = or_null(card->date);
+  return json;
+}
+
+std::optional<Prices> prices_of(const models::ListedModel& model, const ModelCatalogue& catalogue,
+                                const models::Upstream* upstream) {
+  return window::prices_at(catalogue, model.name, upstream == nullptr ? std::string_view() : upstream->root);
+}
+
 bool needs_explaining(const Window& window) {
   return window.source == WindowSource::catalogue || window.source == WindowSource::assumed;
 }
@@ -75,6 +120,10 @@ std::string catalogue_table(const std::vector<const ModelCard*>& cards, const Te
     table.rows.push_back({card->name, base::with_thousands(card->window), or_dash(card->max_output),
                           card->tokenizer, std::string(name_of(card->exactness)), card->source,
                           or_dash(card->date)});
+  std::vector<std::optional<Prices>> prices;
+  for (const ModelCard* card : cards)
+    prices.push_back(card->prices ? std::optional(card->prices->prices) : std::nullopt);
+  add_price_columns(table, prices);
   return draw(table, terminal);
 }
 
@@ -91,18 +140,20 @@ std::string catalogue_json(const std::vector<const ModelCard*>& cards) {
                       {"why", or_null(card->why)},
                       {"source", card->source},
                       {"date", or_null(card->date)},
+                      {"prices", card_prices_json(card->prices)},
                       {"origin", card->origin}});
   return dumped({{"schema", 1}, {"models", std::move(models)}});
 }
 
 std::string served_table(const std::vector<models::ListedModel>& models, const ModelCatalogue& catalogue,
-                         const Terminal& terminal) {
+                         const models::Upstream* upstream, const Terminal& terminal) {
   Table table{{"MODEL", "WINDOW", "SOURCE", "CONFIDENCE", "MAXIMUM", "TOKENIZER", "EXACTNESS", "PARAMETERS",
                "QUANTIZATION", "FAMILY"},
               {false, true, false, false, true, false, false, true, false, false},
               {},
               false};
   std::string explanations;
+  std::vector<std::optional<Prices>> prices;
   for (const models::ListedModel& model : models) {
     const Window& window = model.report->window;
     const ReportedModel& served = model.report->served;
@@ -112,7 +163,9 @@ std::string served_table(const std::vector<models::ListedModel>& models, const M
                           or_dash(known.maximum), or_dash(known.tokenizer), or_dash(known.exactness),
                           or_dash(served.parameters), or_dash(served.quantization), or_dash(served.family)});
     if (needs_explaining(window)) explanations += explained(model);
+    prices.push_back(prices_of(model, catalogue, upstream));
   }
+  add_price_columns(table, prices);
   return draw(table, terminal) + explanations;
 }
 
@@ -120,7 +173,7 @@ namespace {
 
 // The list of models, and the kind of their server.
 std::pair<Json, Json> listed_json(const std::vector<models::ListedModel>& models,
-                                  const ModelCatalogue& catalogue) {
+                                  const ModelCatalogue& catalogue, const models::Upstream* upstream) {
   Json list = Json::array();
   Json kind;
   for (const models::ListedModel& model : models) {
@@ -143,7 +196,8 @@ std::pair<Json, Json> listed_json(const std::vector<models::ListedModel>& models
                     {"exactness", or_null(known.exactness)},
                     {"parameters", or_null(served.parameters)},
                     {"quantization", or_null(served.quantization)},
-                    {"family", or_null(served.family)}});
+                    {"family", or_null(served.family)},
+                    {"prices", prices_json(prices_of(model, catalogue, upstream))}});
   }
   return {std::move(list), std::move(kind)};
 }
@@ -155,16 +209,17 @@ std::string servers_table(const std::vector<ServerModels>& servers, const ModelC
   std::string text;
   for (const ServerModels& server : servers)
     text += fmt::format("{}{}  {}\n{}", text.empty() ? "" : "\n", printable(server.name),
-                        printable(server.shown), served_table(server.models, catalogue, terminal));
+                        printable(server.server.shown),
+                        served_table(server.models, catalogue, &server.server, terminal));
   return text;
 }
 
 std::string servers_json(const std::vector<ServerModels>& servers, const ModelCatalogue& catalogue) {
   Json all = Json::array();
   for (const ServerModels& server : servers) {
-    auto [list, kind] = listed_json(server.models, catalogue);
+    auto [list, kind] = listed_json(server.models, catalogue, &server.server);
     all.push_back({{"name", server.name},
-                   {"upstream", server.shown},
+                   {"upstream", server.server.shown},
                    {"kind", std::move(kind)},
                    {"models", std::move(list)}});
   }
@@ -173,7 +228,7 @@ std::string servers_json(const std::vector<ServerModels>& servers, const ModelCa
 
 std::string served_json(const std::vector<models::ListedModel>& models, const ModelCatalogue& catalogue,
                         const models::Upstream* upstream) {
-  auto [list, kind] = listed_json(models, catalogue);
+  auto [list, kind] = listed_json(models, catalogue, upstream);
   Json whole{{"schema", 1}};
   if (upstream != nullptr) {
     whole["upstream"] = upstream->shown;

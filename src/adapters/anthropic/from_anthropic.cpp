@@ -57,6 +57,14 @@ std::uint64_t tokens_in(const Json& usage, const char* key) {
   return value.is_number_unsigned() ? std::min(value.get<std::uint64_t>(), most) : 0;
 }
 
+// Adds what an event says of the usage. Each tells the newest of some figures.
+void add_usage(const Json& object, Json& usage) {
+  const Json& said = member(object, "usage");
+  if (!said.is_object()) return;
+  for (const auto& [name, value] : said.items())
+    if (value.is_number_unsigned() || name == "cache_creation" || name == "service_tier") usage[name] = value;
+}
+
 // Null where the server did not count the input. It counts what it read from its cache, and what it wrote
 // there, beside the rest.
 Json usage_of(const Json& usage) {
@@ -65,10 +73,17 @@ Json usage_of(const Json& usage) {
   const std::uint64_t written = tokens_in(usage, "cache_creation_input_tokens");
   const std::uint64_t read = tokens_in(usage, "input_tokens") + cached + written;
   const std::uint64_t answer = tokens_in(usage, "output_tokens");
-  return {{"prompt_tokens", read},
-          {"completion_tokens", answer},
-          {"total_tokens", read + answer},
-          {"prompt_tokens_details", {{"cached_tokens", cached}, {"cache_creation_tokens", written}}}};
+  Json said{{"prompt_tokens", read},
+            {"completion_tokens", answer},
+            {"total_tokens", read + answer},
+            {"prompt_tokens_details", {{"cached_tokens", cached}, {"cache_creation_tokens", written}}}};
+  // These have prices of their own. Most replies have neither.
+  if (const std::uint64_t hour = tokens_in(member(usage, "cache_creation"), "ephemeral_1h_input_tokens");
+      hour > 0)
+    said["prompt_tokens_details"]["cache_creation_hour_tokens"] = hour;
+  if (const std::string tier = text_in(usage, "service_tier"); !tier.empty() && tier != "standard")
+    said["service_tier"] = tier;
+  return said;
 }
 
 std::string_view finish_reason(std::string_view reason, bool has_called) {
@@ -205,10 +220,7 @@ Result<void> EventWriter::take(std::string_view data, std::string& events) {
   const Json& message = member(event, "message");
   const Json& at = member(event, "index");
   const std::size_t index = at.is_number_unsigned() ? at.get<std::size_t>() : 0;
-  for (const Json* usage : {&member(message, "usage"), &member(event, "usage")})
-    if (usage->is_object())
-      for (const auto& [name, value] : usage->items())
-        if (value.is_number_unsigned()) usage_[name] = value;
+  for (const Json* object : {&message, &event}) add_usage(*object, usage_);
   if (type == "message_start") {
     if (std::string id = text_in(message, "id"); !id.empty()) identity_.id = std::move(id);
     write_delta(Json::object(), events);
@@ -278,7 +290,11 @@ void take_usage(const Json& usage, Usage& out) {
   if (told.is_null()) return;
   out.input = told["prompt_tokens"].get<Tokens>();
   out.answer = told["completion_tokens"].get<Tokens>();
-  out.cached = told["prompt_tokens_details"]["cached_tokens"].get<Tokens>();
+  const Json& details = told["prompt_tokens_details"];
+  out.cached = details["cached_tokens"].get<Tokens>();
+  out.written = details["cache_creation_tokens"].get<Tokens>();
+  out.written_hour = static_cast<Tokens>(tokens_in(details, "cache_creation_hour_tokens"));
+  out.has_other_price = told.contains("service_tier");
 }
 
 // Figures of usage are told by several events, each with the newest of some of them.
@@ -291,21 +307,13 @@ class NativeEvents {
     const std::string type = text_in(json, "type");
     event.is_done = type == "message_stop" || type == "error";
     event.facts.is_error = type == "error";
-    usage_.update(usage_in(member(json, "message")));
-    usage_.update(usage_in(json));
+    for (const Json* object : {&member(json, "message"), &json}) add_usage(*object, usage_);
     if (type == "message_start" || type == "message_delta") take_usage(usage_, event.facts.usage);
     if (const std::string reason = text_in(member(json, "delta"), "stop_reason"); !reason.empty())
       event.facts.finish_reason = finish_reason(reason, false);
   }
 
  private:
-  static Json usage_in(const Json& object) {
-    Json numbers = Json::object();
-    for (const auto& [name, value] : member(object, "usage").items())
-      if (value.is_number_unsigned()) numbers[name] = value;
-    return numbers;
-  }
-
   Json usage_ = Json::object();
 };
 

@@ -97,22 +97,24 @@ std::string_view column_of(UsageWish::By by) {
 
 // Rows that were written before numbers were bounded may hold anything. total() cannot overflow, and is exact
 // to 2^53, which is above the most.
-std::string bounded_sum(std::string_view column) {
-  return fmt::format("CAST(min(total(min(max({0}, 0), {1})), {1}) AS INTEGER)", column, most_used);
+std::string bounded_sum(std::string_view column, std::int64_t most) {
+  return fmt::format("CAST(min(total(min(max({0}, 0), {1})), {1}) AS INTEGER)", column, most);
 }
 
 Result<std::vector<UsageSum>> select_usage(Connection& connection, const UsageWish& wish) {
-  TRY(auto row,
-      connection.prepare(fmt::format("SELECT {0}, section, {1}, {2} FROM usage "
-                                     "WHERE day BETWEEN ? AND ? AND {3} GROUP BY 1, 2 ORDER BY 1, 2",
-                                     column_of(wish.by), bounded_sum("tokens"), bounded_sum("requests"),
-                                     wish.owner.empty() ? "? = ''" : "owner = ?")));
+  TRY(auto row, connection.prepare(fmt::format(
+                    "SELECT {0}, section, {1}, {2}, {3}, {4} FROM usage "
+                    "WHERE day BETWEEN ? AND ? AND {5} GROUP BY 1, 2 ORDER BY 1, 2",
+                    column_of(wish.by), bounded_sum("tokens", most_used), bounded_sum("requests", most_used),
+                    bounded_sum("nano_usd", most_cost), bounded_sum("priced", most_used),
+                    wish.owner.empty() ? "? = ''" : "owner = ?")));
   row.bind(wish.first_day).bind(wish.last_day).bind(wish.owner);
   std::vector<UsageSum> out;
   while (true) {
     TRY(const bool more, row.step());
     if (!more) return out;
-    out.push_back({std::string(row.text(0)), std::string(row.text(1)), row.integer(2), row.integer(3)});
+    out.push_back({std::string(row.text(0)), std::string(row.text(1)), row.integer(2), row.integer(3),
+                   row.integer(4), row.integer(5)});
   }
 }
 

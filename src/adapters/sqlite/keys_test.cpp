@@ -35,7 +35,8 @@ TEST(SqliteKeys, AStoreWithSumsThatNobodyCanHaveUsedIsReadAndAddedTo) {
     auto connection = pool.lease();
     ASSERT_TRUE(
         (*connection)
-            ->execute("INSERT INTO usage VALUES (1, 'ann', 'm', 'answer', 9223372036854775807, 1), "
+            ->execute("INSERT INTO usage (day, owner, model, section, tokens, requests) VALUES (1, 'ann', "
+                      "'m', 'answer', 9223372036854775807, 1), "
                       "(1, 'ann', 'n', 'answer', 9223372036854775807, 1), (1, 'bob', 'm', 'answer', -5, 1)"));
   }
   const UsedTokens more{1, "ann", "m", "answer", INT64_MAX, 1};
@@ -51,6 +52,34 @@ TEST(SqliteKeys, AStoreWithSumsThatNobodyCanHaveUsedIsReadAndAddedTo) {
   ASSERT_EQ(found->size(), 3U);
   EXPECT_EQ((*found)[0].owner, "ann");
   EXPECT_EQ((*found)[2].tokens, -5);
+}
+
+TEST(SqliteKeys, UsageOfAnOlderStoreHasNoKnownCost) {
+  const base::TemporaryFolder folder("cost");
+  const std::filesystem::path file = folder / "store.db";
+  {
+    auto keys = sqlite::open_keys(file);
+    ASSERT_TRUE(keys);
+    sqlite::ConnectionPool pool(file, sqlite::Connection::Mode::write);
+    auto connection = pool.lease();
+    const auto made_older =
+        (*connection)
+            ->execute(
+                "ALTER TABLE usage DROP COLUMN nano_usd; ALTER TABLE usage DROP COLUMN priced; "
+                "INSERT INTO usage VALUES (1, 'ann', 'm', '', 0, 7); PRAGMA user_version = 11");
+    ASSERT_TRUE(made_older) << made_older.error().what;
+  }
+  auto keys = sqlite::open_keys(file);
+  auto traces = sqlite::open_traces(file);
+  ASSERT_TRUE(keys && traces);
+  const UsedTokens more{1, "ann", "m", "", 0, 2, 1'500, 1};
+  ASSERT_TRUE((*traces)->keep({}, {}, std::span(&more, 1), {}));
+  const auto sums = (*keys)->usage({1, 1, {}, UsageWish::By::owner});
+  ASSERT_TRUE(sums) << sums.error().what;
+  ASSERT_EQ(sums->size(), 1U);
+  EXPECT_EQ((*sums)[0].requests, 9);
+  EXPECT_EQ((*sums)[0].nano_usd, 1'500);
+  EXPECT_EQ((*sums)[0].priced, 1);
 }
 
 }  // namespace plimsoll

@@ -310,6 +310,12 @@ CREATE TRIGGER session_vectors_removed AFTER DELETE ON sessions BEGIN
   DELETE FROM turn_vectors WHERE owner = old.owner AND session = old.name;
 END;
 )sql",
+    // What requests cost, in billionths of a dollar, and of how many of them that is known. Of those before
+    // it is not.
+    R"sql(
+ALTER TABLE usage ADD COLUMN nano_usd INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE usage ADD COLUMN priced INTEGER NOT NULL DEFAULT 0;
+)sql",
 };
 static_assert(std::size(migrations) == schema_version);
 

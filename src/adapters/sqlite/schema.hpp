@@ -9,7 +9,7 @@
 namespace plimsoll::sqlite {
 
 // The version that this program writes; `PRAGMA user_version` of the file.
-inline constexpr std::int64_t schema_version = 11;
+inline constexpr std::int64_t schema_version = 12;
 
 // Makes the tables where there are none, and brings older ones up, in one transaction. unsupported: the file
 // was written by a newer program.

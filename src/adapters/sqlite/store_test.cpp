@@ -80,6 +80,7 @@ TEST_F(SqliteStore, DocumentsOfAnOlderStoreAreOfNoKnownFile) {
       "DROP TABLE forget_orders; "
       "DROP TRIGGER trace_share_added; DROP TRIGGER trace_share_changed; DROP TRIGGER trace_share_removed; "
       "DROP TABLE trace_shares; DROP TRIGGER session_vectors_removed; DROP TABLE turn_vectors; "
+      "ALTER TABLE usage DROP COLUMN nano_usd; ALTER TABLE usage DROP COLUMN priced; "
       "PRAGMA user_version = 7");
   const auto store = open_store(file_);
   ASSERT_TRUE(store) << store.error().what;

@@ -89,10 +89,12 @@ Result<void> add_usage(Connection& connection, std::span<const UsedTokens> used)
                      "(SELECT count(DISTINCT model) FROM usage WHERE day = ?1 AND owner = ?2) < ?4"));
   // Rows that were written before numbers were bounded may hold anything.
   TRY(auto add,
-      connection.prepare("INSERT INTO usage (day, owner, model, section, tokens, requests) "
-                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET "
-                         "tokens = min(max(tokens, 0), ?7 - excluded.tokens) + excluded.tokens, "
-                         "requests = min(max(requests, 0), ?7 - excluded.requests) + excluded.requests"));
+      connection.prepare("INSERT INTO usage (day, owner, model, section, tokens, requests, nano_usd, priced) "
+                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE SET "
+                         "tokens = min(max(tokens, 0), ?9 - excluded.tokens) + excluded.tokens, "
+                         "requests = min(max(requests, 0), ?9 - excluded.requests) + excluded.requests, "
+                         "nano_usd = min(max(nano_usd, 0), ?10 - excluded.nano_usd) + excluded.nano_usd, "
+                         "priced = min(max(priced, 0), ?9 - excluded.priced) + excluded.priced"));
   for (const UsedTokens& one : used) {
     std::string_view model = one.model;
     fits.again();
@@ -100,7 +102,8 @@ Result<void> add_usage(Connection& connection, std::span<const UsedTokens> used)
     if (model.size() > longest_model || fits.integer(0) == 0) model = "(others)";
     add.again();
     add.bind(one.day).bind(one.owner).bind(model).bind(one.section);
-    add.bind(add_used(one.tokens, 0)).bind(add_used(one.requests, 0)).bind(most_used);
+    add.bind(add_used(one.tokens, 0)).bind(add_used(one.requests, 0));
+    add.bind(add_cost(one.nano_usd, 0)).bind(add_used(one.priced, 0)).bind(most_used).bind(most_cost);
     TRY_VOID(add.run());
   }
   return {};

@@ -122,6 +122,7 @@ struct ByModel {
   std::string model{};
   std::string note{};
   Tokens used = 0;
+  Cost cost{};
 };
 
 Awaitable<ByModel> ask_models(const Engine& engine, WorkerContext& worker, const Received& received,
@@ -149,7 +150,10 @@ Awaitable<ByModel> ask_models(const Engine& engine, WorkerContext& worker, const
     request->owner = received.owner();
     const std::string sent = request->body;
     auto written = co_await written_summary(worker, writer.member, *std::move(request), soon);
-    if (written) by.used += written->used;
+    if (written) {
+      by.used += written->used;
+      by.cost = cost_of(engine, writer, *written);
+    }
     if (co_await client_is_gone()) break;  // not the server's fault
     if (!written) {
       engine.summaries->failed(writer.member, conversation::Summaries::Clock::now());
@@ -223,6 +227,7 @@ Awaitable<Prepared> compress(Engine& engine, WorkerContext& worker, const Receiv
   ByModel by;
   if (asks) by = co_await ask_models(engine, worker, received, request, attempt.location, work, deadline);
   request.notes.summary_used = by.used;
+  request.notes.summary_cost = by.cost;
   const bool keeps = may_ask && !co_await client_is_gone();  // an interrupted model may write it later
   std::function<void()> finishing = [&] {
     const auto model = engine.models.open(attempt.location, deadline);

@@ -93,6 +93,7 @@ Awaitable<Rewritten> rewrite_question(const Engine& engine, WorkerContext& worke
     auto written = co_await written_summary(worker, writer->member, *std::move(asking), soon);
     if (written) {
       result.notes.summary_used = written->used;
+      result.notes.summary_cost = cost_of(engine, *writer, *written);
       result.question = question_in(written->text);
       why = "its answer is not a question";
     } else {

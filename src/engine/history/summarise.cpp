@@ -15,6 +15,7 @@
 #include "count/chat/chat_content.hpp"
 #include "engine/evidence/harmless.hpp"
 #include "ingest/sentences.hpp"
+#include "ledger/cost.hpp"
 #include "memory/reasoning.hpp"
 
 namespace plimsoll::engine {
@@ -179,6 +180,11 @@ Result<UpstreamRequest> summary_request(const Engine& engine, const models::Mode
               writer.model, model.window.tokens);
 }
 
+Cost cost_of(const Engine& engine, const models::ModelLocation& writer, const WrittenSummary& written) {
+  if (engine.models.upstreams().is_embedded(writer.member)) return {};
+  return ledger::cost_of(engine.models.prices_of(writer), written.usage);
+}
+
 Awaitable<Result<WrittenSummary>> written_summary(WorkerContext& worker, std::size_t member,
                                                   UpstreamRequest request, Deadline deadline) {
   constexpr std::size_t longest = std::size_t{1} << 20;
@@ -197,6 +203,7 @@ Awaitable<Result<WrittenSummary>> written_summary(WorkerContext& worker, std::si
   const auto written_bytes = static_cast<Tokens>(body.text.size());
   written.used = add_used(std::min(usage.input.value_or(0), sent_bytes),
                           std::min(usage.answer.value_or(0), written_bytes));
+  written.usage = usage;
   co_return written;
 }
 

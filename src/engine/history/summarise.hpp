@@ -41,7 +41,10 @@ Result<UpstreamRequest> summary_request(const Engine& engine, const models::Mode
 struct WrittenSummary {
   std::string text;  // without thinking, not empty
   Tokens used = 0;   // input and output, as the server reports
+  Usage usage;       // what it reports, for the cost
 };
+// The embedded model costs nothing.
+Cost cost_of(const Engine& engine, const models::ModelLocation& writer, const WrittenSummary& written);
 Awaitable<Result<WrittenSummary>> written_summary(WorkerContext& worker, std::size_t member,
                                                   UpstreamRequest request, Deadline deadline);
 

@@ -63,9 +63,11 @@ void TraceWriter::count(const Trace& trace) {
   const std::int64_t day = day_of(trace.at_ms);
   std::vector<std::pair<Account, Sums>> counted;  // built before locking
   counted.reserve(trace.used.size() + 1);
-  counted.push_back({{day, trace.owner, model, std::string()}, {0, 1}});
+  const std::int64_t priced = trace.cost.nano_usd ? 1 : 0;
+  counted.push_back(
+      {{day, trace.owner, model, std::string()}, {0, 1, trace.cost.nano_usd.value_or(0), priced}});
   for (const SectionTokens& one : trace.used)
-    counted.push_back({{day, trace.owner, model, one.section}, {one.tokens, 1}});
+    counted.push_back({{day, trace.owner, model, one.section}, {one.tokens, 1, 0, 0}});
   bool wake = false;
   {
     const std::lock_guard lock(mutex_);
@@ -79,7 +81,7 @@ std::vector<UsedTokens> TraceWriter::listed(const Accounts& accounts) {
   std::vector<UsedTokens> out;
   for (const auto& [account, sums] : accounts) {
     const auto& [day, owner, model, section] = account;
-    out.push_back({day, owner, model, section, sums.tokens, sums.requests});
+    out.push_back({day, owner, model, section, sums.tokens, sums.requests, sums.nano_usd, sums.priced});
   }
   return out;
 }

@@ -61,10 +61,13 @@ class TraceWriter {
   struct Sums {
     Tokens tokens = 0;
     std::int64_t requests = 0;
+    std::int64_t nano_usd = 0, priced = 0;
 
     void add(const Sums& more) {
       tokens = add_used(tokens, more.tokens);
       requests = add_used(requests, more.requests);
+      nano_usd = add_cost(nano_usd, more.nano_usd);
+      priced = add_used(priced, more.priced);
     }
   };
   using Accounts = std::map<Account, Sums>;

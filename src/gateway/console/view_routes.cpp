@@ -109,8 +109,12 @@ Result<JsonAnswer> ViewRoutes::usage(const ClientRequest& request, const std::st
   TRY(const auto sums, context_.keys->usage(wish));
   Json data = Json::array();
   for (const UsageSum& sum : sums)
-    data.push_back(
-        {{"group", sum.group}, {"section", sum.section}, {"tokens", sum.tokens}, {"requests", sum.requests}});
+    data.push_back({{"group", sum.group},
+                    {"section", sum.section},
+                    {"tokens", sum.tokens},
+                    {"requests", sum.requests},
+                    {"nano_usd", sum.priced > 0 ? Json(sum.nano_usd) : Json()},
+                    {"priced_requests", sum.priced}});
   return JsonAnswer{
       200,
       {{"by", by}, {"first_day", wish.first_day}, {"last_day", wish.last_day}, {"data", std::move(data)}}};

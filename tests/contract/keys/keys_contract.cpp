@@ -145,6 +145,25 @@ TEST_P(KeysContract, AddsUsageUp) {
   EXPECT_TRUE(sums({0, 99, "nobody", By::day}).empty());
 }
 
+TEST_P(KeysContract, AddsCostsUpToTheNanoDollar) {
+  use({{10, "ann", "m", "", 0, 1, 1, 1}, {10, "ann", "m", "answer", 3, 1}});
+  use({{10, "ann", "m", "", 0, 1, 2'500'000'000, 1}, {10, "ann", "other", "", 0, 4, 7, 2}});
+  use({{11, "bob", "m", "", 0, 1, most_cost, 1}, {12, "bob", "m", "", 0, 1, INT64_MAX, 1}});
+  use({{11, "bob", "m", "", 0, 1, -5, -1}});
+  reopen();
+  const auto ann = store_->usage({10, 10, "ann", UsageWish::By::day});
+  ASSERT_TRUE(ann);
+  ASSERT_EQ(ann->size(), 2U);
+  EXPECT_EQ(ann->front().nano_usd, 2'500'000'008);
+  EXPECT_EQ(ann->front().priced, 4);
+  EXPECT_EQ(ann->front().requests, 6);
+  EXPECT_EQ(ann->back().priced, 0);  // a section has no cost of its own
+  const auto bob = store_->usage({10, 12, "bob", UsageWish::By::owner});
+  ASSERT_TRUE(bob);
+  EXPECT_EQ(bob->front().nano_usd, most_cost);
+  EXPECT_EQ(bob->front().priced, 2);
+}
+
 TEST_P(KeysContract, CountsModelsTogetherThatAreTooManyToList) {
   std::vector<UsedTokens> used;
   for (int i = 0; i < 5'000; ++i) used.push_back({1, "ann", fmt::format("m{:05}", i), "answer", 1, 1});
