@@ -10,6 +10,7 @@
 #include "engine/history/rewrite.hpp"
 #include "engine/record.hpp"
 #include "engine/served_format.hpp"
+#include "engine/shown_prompt.hpp"
 #include "engine/stages.hpp"
 #include "engine/stand_in.hpp"
 
@@ -50,6 +51,16 @@ class Answering {
     const auto done = co_await plan(/*may_ask=*/false);
     if (!done && done.error().code != Errc::over_budget) co_return tl::unexpected(done.error());
     co_return std::move(planned_.plan);
+  }
+
+  Awaitable<Result<PlanWithPrompt>> plan_with_prompt() {
+    PlanWithPrompt shown;
+    CO_TRY(shown.plan, co_await plan_only());
+    std::function<void()> rendering = [&] {
+      shown.prompt = shown_prompt(engine_, received_, planned_, deadline_);
+    };
+    co_await worker_.elsewhere(std::move(rendering));
+    co_return shown;
   }
 
   void close(const Result<void>& outcome) {
@@ -310,6 +321,13 @@ Awaitable<Result<Plan>> plan_only(Engine& engine, WorkerContext& worker, Ask ask
   const Received received(std::move(ask), {});
   Answering answering(engine, worker, received, deadline);
   co_return co_await answering.plan_only();
+}
+
+Awaitable<Result<PlanWithPrompt>> plan_with_prompt(Engine& engine, WorkerContext& worker, Ask ask,
+                                                   Deadline deadline) {
+  const Received received(std::move(ask), {});
+  Answering answering(engine, worker, received, deadline);
+  co_return co_await answering.plan_with_prompt();
 }
 
 }  // namespace plimsoll::engine

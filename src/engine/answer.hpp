@@ -120,6 +120,22 @@ Awaitable<Result<void>> answer(Engine& engine, WorkerContext& worker, Ask ask, A
 // The plan that `answer` would go by, without asking a model.
 Awaitable<Result<Plan>> plan_only(Engine& engine, WorkerContext& worker, Ask ask, Deadline deadline);
 
+// A prompt as the model reads it, by its chat template.
+struct ShownPrompt {
+  std::string text{};     // or its beginning
+  std::string end{};      // if the middle of a long one is left out
+  std::size_t bytes = 0;  // of all of it; 0: it is not known
+  std::string format{};   // name of the template
+  Exactness exactness = Exactness::exact;
+  std::string why{};  // why it is not known, or not exact
+};
+struct PlanWithPrompt {
+  Plan plan;
+  ShownPrompt prompt;
+};
+Awaitable<Result<PlanWithPrompt>> plan_with_prompt(Engine& engine, WorkerContext& worker, Ask ask,
+                                                   Deadline deadline);
+
 // Counts what somebody has used without a plan: texts that were embedded here.
 void charge_texts(Engine& engine, const Caller& caller, const std::string& route, const std::string& model,
                   Tokens tokens);

@@ -11,6 +11,7 @@
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/private_words.hpp"
+#include "engine/plan/plan_tree.hpp"
 #include "gateway/auth/gate.hpp"
 #include "gateway/console/page.hpp"
 #include "gateway/error_json.hpp"
@@ -45,6 +46,17 @@ RequestKind kind_of(std::string_view path) {
        {RequestKind::completion, RequestKind::embedding, RequestKind::ollama_embedding})
     if (path == route_of(kind)) return kind;
   return RequestKind::chat;
+}
+
+Json prompt_json(const engine::ShownPrompt& prompt) {
+  if (prompt.bytes == 0) return {{"text", nullptr}, {"why", prompt.why}};
+  return {{"text", prompt.text},
+          {"end", prompt.end},
+          {"bytes", prompt.bytes},
+          {"left_out_bytes", prompt.bytes - prompt.text.size() - prompt.end.size()},
+          {"template", prompt.format},
+          {"exactness", name_of(prompt.exactness)},
+          {"why", prompt.why.empty() ? Json() : Json(prompt.why)}};
 }
 
 }  // namespace
@@ -95,7 +107,7 @@ void Api::add_own_routes() {
   add({"GET", "/v1/models", "openai", "The models with their served windows", "", "Models"}, &Api::models, {},
       Lane::upstreams);
   add({"GET", "/v1/models/{model...}", "openai", "One of them"}, &Api::model, {}, Lane::upstreams);
-  add({"POST", "/v1/plan", "planner", "What a chat would get of its window", "Chat", "Plan", "window"},
+  add({"POST", "/v1/plan", "planner", "What a chat would get of its window", "Chat", "Plan", "window render"},
       &Api::plan);
   add({"POST", "/v1/count", "planner", "The tokens of a text or of messages", "Count", "Counted"},
       &Api::count);
@@ -177,6 +189,25 @@ Awaitable<void> Api::plan(Call call) const {
     co_return;
   }
   if (*window > 0) ask.window_wish = *window;
+  Complaints complaints;
+  const bool renders = flag_parameter(call.request.query, "render", complaints);
+  if (complaints.any()) {
+    const Error wrong{Errc::bad_input, "render must be true or false"};
+    co_await send_error(call.reply, wrong);
+    co_return;
+  }
+  if (renders) {
+    const auto shown =
+        co_await engine::plan_with_prompt(context_.engine, call.thread, std::move(ask), call.deadline);
+    if (!shown) {
+      co_await send_error(call.reply, shown.error());
+      co_return;
+    }
+    Json plan = engine::plan_tree(shown->plan);
+    plan["rendered"] = prompt_json(shown->prompt);
+    co_await send_json(call.reply, 200, base::json_text(plan));
+    co_return;
+  }
   const auto plan = co_await engine::plan_only(context_.engine, call.thread, std::move(ask), call.deadline);
   if (plan)
     co_await send_json(call.reply, 200, plan_json(*plan));

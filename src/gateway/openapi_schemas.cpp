@@ -177,6 +177,7 @@ constexpr const char* parameters = R"json({
 "start": {"name": "start", "in": "query", "description": "First byte of a passage, in the file.", "schema": {"type": "integer", "minimum": 0, "default": 0}},
 "end": {"name": "end", "in": "query", "description": "Byte after the passage.", "schema": {"type": "integer", "minimum": 0, "default": 0}},
 "window": {"name": "window", "in": "query", "description": "Plan for at most this window.", "schema": {"type": "integer", "minimum": 1, "maximum": 1000000000}},
+"render": {"name": "render", "in": "query", "description": "Also return the prompt as the model reads it.", "schema": {"type": "boolean", "default": false}},
 "wait": {"name": "wait", "in": "query", "description": "Wait until the upload is finished.", "schema": {"type": "boolean", "default": false}}
 })json";
 

@@ -40,7 +40,7 @@ def ways(index):
         "POST /v1/embeddings": [("/v1/embeddings", {"model": "gpt-4o", "input": "marlinspike"})],
         "GET /v1/models": [("/v1/models", None)],
         "GET /v1/models/{model...}": [(f"/v1/models/gpt-4o+{index}", None)],
-        "POST /v1/plan": [("/v1/plan", inside), ("/v1/plan", virtual)],
+        "POST /v1/plan": [("/v1/plan", inside), ("/v1/plan?render=true", inside), ("/v1/plan", virtual)],
         "POST /v1/count": [("/v1/count", {"model": "gpt-4o", "text": "Ahoy!"})],
         "POST /v1/strategy": [("/v1/strategy", {"query": "Where is the marlinspike?"})],
         "POST /api/chat": [("/api/chat", virtual | {"stream": False}), ("/api/chat", virtual)],
