@@ -1,5 +1,5 @@
 """What watching costs: the gateway's processor time at 200 requests a second, with nobody and with ten viewers of
-/v1/traces/stream.
+/v1/traces/stream, in turns, and the ratio of the two sums.
 
   PATH=$PWD/build:$PATH python3 bench/gateway/bench_viewers.py [SECONDS] [ROUNDS]
 """
@@ -76,16 +76,22 @@ def main():
         upstream.prompt_tokens = 100
         with serving(upstream) as gateway:
             load(gateway, 3)
-            for _ in range(rounds):
-                for count in (0, 10):
+            each = {0: [], 10: []}  # microseconds of processor time for a request, by viewers
+            for round_number in range(rounds):
+                # Whatever else the machine does meets both alike.
+                for count in (0, 10) if round_number % 2 == 0 else (10, 0):
                     viewers = Viewers(gateway, count)
                     before = processor_seconds(gateway.process.pid)
                     answers = load(gateway, seconds)
                     used = processor_seconds(gateway.process.pid) - before
                     viewers.close()
+                    each[count].append(1e6 * used / answers)
                     print(f"{count:2} viewers: {answers} requests, {used / seconds:.1%} of a core, {1e6 * used / answers:.0f} µs each, "
                           f"{gateway.rss():.1f} MB, {viewers.bytes / 1e6:.1f} MB sent to viewers", flush=True)
                     time.sleep(1)  # for viewers to be noticed as gone
+            ratios = sorted(watched / alone for alone, watched in zip(each[0], each[10], strict=True))
+            print(f"ten viewers cost {sum(each[10]) / sum(each[0]):.3f} times the processor time of none "
+                  f"(rounds: {', '.join(f'{ratio:.3f}' for ratio in ratios)})")
 
 
 if __name__ == "__main__":

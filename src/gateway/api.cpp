@@ -130,7 +130,7 @@ void Api::add_own_routes() {
   add({"POST", "/admin/models/refresh", "operation", "Ask the upstreams for their models anew"},
       &Api::refresh_models, {}, Lane::upstreams);
   add({"GET", "/health", "operation", "Whether the process answers"}, &Api::health, is_public);
-  add({"GET", "/ready", "operation", "Which upstreams answer"}, &Api::ready, is_public);
+  add({"GET", "/ready", "operation", "Which upstreams answer", "", "Ready"}, &Api::ready, is_public);
   add({"GET", "/metrics", "operation", "Counters, for Prometheus", "", "text"}, &Api::metrics);
   add({"GET", "/openapi.json", "operation", "This description"}, &Api::describe);
   add({"POST", "/v1/search", "console", "Search an index within a budget of tokens", "BudgetSearch", "Found"},

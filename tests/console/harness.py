@@ -1,4 +1,4 @@
-"""A gateway in front of a false model server, for the browser tests in web/e2e.
+"""A gateway in front of a false model server, or of the embedded model, for the browser tests in web/e2e.
 
 Reads one JSON object per line and answers with one: {"do": "restart"}. Ends with its input.
 """
@@ -6,6 +6,7 @@ Reads one JSON object per line and answers with one: {"do": "restart"}. Ends wit
 import json
 import signal
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "http"))
@@ -20,7 +21,14 @@ class Harness:
         self.upstream = Upstream(models)
         self.upstream.__enter__()
         # A name for people to read instead of an address.
-        self.gateway = Gateway(f"gpu={self.upstream.url}", **settings)
+        # Settings of the harness itself: the embedded model instead of the false server, and a file of models.
+        self.folder = tempfile.TemporaryDirectory(prefix="plimsoll-console-")
+        behind = "embedded" if settings.pop("embedded", False) else f"gpu={self.upstream.url}"
+        if models_file := settings.pop("models", ""):
+            path = Path(self.folder.name) / "models.toml"
+            path.write_text(models_file)
+            settings["models_file"] = str(path)
+        self.gateway = Gateway(behind, **settings)
         # After a restart it must be found at the same address.
         place = self.gateway.command.index("--listen") + 1
         self.gateway.command[place] = f"127.0.0.1:{self.gateway.port}"
@@ -57,6 +65,7 @@ class Harness:
     def close(self):
         self.gateway.close()
         self.upstream.__exit__()
+        self.folder.cleanup()
 
 
 def main():

@@ -57,14 +57,15 @@ void ChatRoutes::add_routes(Router& router) const {
   router.add({{"GET", "/evaluation/runs", "documents", "List the evaluations, newest first", "",
                "EvaluationList", "most"},
               blocking(&ChatRoutes::list_evaluations)});
-  router.add({{"GET", "/evaluation/runs/{id}", "documents", "Get the progress and answers of an evaluation"},
+  router.add({{"GET", "/evaluation/runs/{id}", "documents", "Get the progress and answers of an evaluation",
+               "", "EvaluationRun"},
               blocking(&ChatRoutes::show_evaluation)});
   router.add({{"POST", "/documents", "documents", "Upload files to an index", "Upload", "", "wait"},
               std::bind_front(&ChatRoutes::upload, this),
               {},
               Lane::bulk});
-  router.add(
-      {{"GET", "/jobs/{id}", "documents", "Get the progress of an upload"}, blocking(&ChatRoutes::show_job)});
+  router.add({{"GET", "/jobs/{id}", "documents", "Get the progress of an upload", "", "UploadJob"},
+              blocking(&ChatRoutes::show_job)});
 }
 
 Result<std::string> ChatRoutes::collection_named(const engine::Caller& caller,

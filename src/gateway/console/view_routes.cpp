@@ -69,7 +69,7 @@ void ViewRoutes::add_routes(Router& router) const {
        "most cursor"},
       &ViewRoutes::documents);
   add({"GET", "/v1/indexes/{name}/names", "console", "The names in an index, or what is around one of them",
-       "", "NameGraph", "entity many"},
+       "", "FoundNames", "entity many"},
       &ViewRoutes::names);
   add({"GET", "/v1/indexes/{name}/text", "console", "The text of a document around a passage", "",
        "DocumentText", "document start end"},

@@ -82,7 +82,8 @@ export const api = {
   watch: (signal: AbortSignal) => send("GET", "/v1/traces/stream", undefined, signal),
   plan: (body: unknown, window?: number, signal?: AbortSignal) =>
     post<t.Plan>(`/v1/plan${window ? `?window=${window}` : ""}`, body, signal),
-  count: (body: { model: string; messages: t.ChatMessage[] }, signal?: AbortSignal) =>
+  render: (body: unknown) => post<t.Plan & { rendered: t.RenderedPrompt }>("/v1/plan?render=true", body).then((plan) => plan.rendered),
+  count: (body: { model: string; messages: t.SentMessage[] }, signal?: AbortSignal) =>
     post<{ tokens: number; window?: number; exactness?: string }>("/v1/count", body, signal),
   chat: (body: t.ChatBody, signal: AbortSignal) => send("POST", "/v1/chat/completions", body, signal),
   indexes: () => get<List<t.IndexInfo>>("/v1/indexes").then((list) => list.data),

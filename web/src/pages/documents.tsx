@@ -110,7 +110,7 @@ function UploadBox({ index, onDone }: { index: string; onDone: (index: string) =
           {job.documents.unchanged} unchanged{job.documents.failed > 0 && <b class="warn-text">, {job.documents.failed} failed</b>}
         </p>
       )}
-      {job?.errors.map((one, i) => <Failure key={i} text={typeof one === "string" ? one : `${one.document ?? ""} ${one.error ?? one.detail ?? ""}`} />)}
+      {job?.errors.map((one, i) => <Failure key={i} text={`${one.document ?? ""} ${one.error ?? ""}`} />)}
       <Failure text={problem} />
     </div>
   );

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { live, type LiveView } from "../api/live";
 import type { TraceSummary } from "../api/types";
 import { Badge, Empty, Heading } from "../parts/bits";
-import { clock, duration, percent, several, short, signed, tokens } from "../parts/format";
+import { clock, dollars, duration, percent, several, short, signed, tokens } from "../parts/format";
 import { VirtualList } from "../parts/virtual_list";
 import { Legend, WindowBar } from "../parts/window_bar";
 import { partsOf } from "../parts/window_parts";
@@ -112,6 +112,7 @@ export function LivePage() {
             <span class="number">Pressure</span>
             <span>Strategy</span>
             <span class="number">Drift</span>
+            <span class="number">Cost</span>
             <span class="number">Took</span>
           </div>
           <VirtualList items={rows} rowHeight={56} label="Requests, newest first" keyOf={(trace) => trace.id} row={(trace) => <Row trace={trace} />} growsAtTop />
@@ -175,6 +176,9 @@ function Row({ trace }: { trace: TraceSummary }) {
         {failed ? <Badge kind="bad" title={trace.error ?? ""}>{trace.status || "no reply"}</Badge> : trace.index ? trace.strategy : trace.changed ? "planned" : "untouched"}
       </span>
       <span class={`number drift${trace.drift ? " warn-text" : ""}`}>{trace.drift === null ? "–" : signed(trace.drift)}</span>
+      <span class="number cost" title={trace.cost?.why ?? ""}>
+        {typeof trace.cost?.nano_usd === "number" ? dollars(trace.cost.nano_usd) : "–"}
+      </span>
       <span class="number took">{duration(trace.us.total)}</span>
     </a>
   );

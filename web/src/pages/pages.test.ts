@@ -3,14 +3,20 @@ import { sessionsOf } from "./conversation";
 import { driftOf } from "./models";
 import { placeOnRing } from "./names";
 import { bodyOf } from "./playground";
-import { grouped } from "./usage";
+import { costOf, grouped } from "./usage";
 import type { TraceSummary } from "../api/types";
 
 describe("grouped", () => {
   it("counts requests once and tokens by section", () => {
-    const row = (group: string, section: string, tokens: number, requests: number) => ({ group, section, tokens, requests });
+    const row = (group: string, section: string, tokens: number, requests: number) => ({ group, section, tokens, requests, nano_usd: null, priced_requests: 0 });
     const [one] = grouped([row("m", "", 0, 3), row("m", "history", 100, 2), row("m", "answer", 30, 3), row("m", "thinking", 5, 1)]);
     expect(one).toMatchObject({ name: "m", requests: 3, read: 100, written: 35 });
+  });
+
+  it("adds costs up and says of how many requests they are", () => {
+    const row = (group: string, requests: number, nano_usd: number | null, priced_requests: number) => ({ group, section: "", tokens: 0, requests, nano_usd, priced_requests });
+    const groups = grouped([row("a", 3, 2_500_000, 3), row("b", 3, 1_500_000_000, 2), row("c", 1, null, 0)]);
+    expect(groups.map(costOf)).toEqual(["$0.002500", "$1.50 of 2", "not known"]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ask, nothingYet, type Progress } from "../api/ask";
 import { api } from "../api/client";
-import type { ChatBody, ChatMessage, Report, Wishes } from "../api/types";
+import type { ChatBody, Report, SentMessage, Wishes } from "../api/types";
 import { AnswerText } from "../parts/answer_text";
 import { Choice, Failure, Field, Heading, useLoaded, useSettled } from "../parts/bits";
 import { duration, place, several, tokens } from "../parts/format";
@@ -32,25 +32,25 @@ const strategies = ["STUFF", "HYBRID", "RAG", "RAG+GRAPH"];
 const orders = ["document", "best-first", "best-last", "both-ends"];
 const start: Setting = { model: "", index: "", policy: "", strategy: "", order: "", budget: "", maxTokens: "", check: true, memory: false };
 
-export function bodyOf(setting: Setting, messages: ChatMessage[], session: string): ChatBody {
+export function bodyOf(setting: Setting, messages: SentMessage[], session: string): ChatBody {
   const wishes: Wishes = { explain: true, session };
-  if (setting.policy) wishes.policy = setting.policy;
+  if (setting.policy) wishes.policy = setting.policy as Wishes["policy"];
   if (setting.memory) wishes.memory = true;
   const body: ChatBody = { model: setting.model, messages, plimsoll: wishes };
   if (Number(setting.maxTokens) > 0) body.max_tokens = Number(setting.maxTokens);
   if (!setting.index) return body;
   body.index_name = setting.index;
-  if (setting.strategy) wishes.strategy = setting.strategy;
-  if (setting.order) wishes.order = setting.order;
+  if (setting.strategy) wishes.strategy = setting.strategy as Wishes["strategy"];
+  if (setting.order) wishes.order = setting.order as Wishes["order"];
   if (setting.budget !== "") wishes.budget = Number(setting.budget);
   if (setting.check) wishes.check = true;
   return body;
 }
 
-function messagesOf(turns: readonly Turn[], question: string): ChatMessage[] {
+function messagesOf(turns: readonly Turn[], question: string): SentMessage[] {
   const before = turns
     .filter((turn) => turn.answer.text)
-    .flatMap((turn): ChatMessage[] => [
+    .flatMap((turn): SentMessage[] => [
       { role: "user", content: turn.question },
       { role: "assistant", content: turn.answer.text },
     ]);
@@ -193,7 +193,7 @@ function Controls({ setting, models, indexes, onChange }: { setting: Setting; mo
 }
 
 // How full the window would be with what is typed.
-function Gauge({ setting, messages }: { setting: Setting; messages: ChatMessage[] }) {
+function Gauge({ setting, messages }: { setting: Setting; messages: SentMessage[] }) {
   const [counted, setCounted] = useState<{ tokens: number; window?: number } | null>(null);
   const wanted = useSettled(JSON.stringify([setting.model, messages]), 150);
   useEffect(() => {

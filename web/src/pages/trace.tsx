@@ -4,7 +4,8 @@ import { api } from "../api/client";
 import { kept } from "../api/kept_requests";
 import type { Account, Piece, Plan, Trace, TracePassage } from "../api/types";
 import { Badge, Empty, Failure, Heading, useLoaded } from "../parts/bits";
-import { clock, date, duration, percent, place, several, signed, tokens } from "../parts/format";
+import { clock, date, dollars, duration, percent, place, several, signed, tokens } from "../parts/format";
+import { Prompt } from "../parts/prompt";
 import { Replan } from "../parts/replan";
 import { VirtualList } from "../parts/virtual_list";
 import { WindowBar, WindowLegend } from "../parts/window_bar";
@@ -63,6 +64,7 @@ export function TracePage({ id, account }: { id: string; account: Account }) {
         <Numbers trace={trace} />
       </div>
       {trace.plan && <ReplanCard trace={trace} plan={trace.plan} account={account} />}
+      {trace.plan && <PromptCard trace={trace} />}
       {trace.plan && trace.plan.pieces.length > 0 && <Pieces pieces={trace.plan.pieces} />}
       {trace.passages.length > 0 && <Passages index={trace.index} passages={trace.passages} />}
       {trace.left_out && trace.left_out.length > 0 && <LeftOut trace={trace} />}
@@ -173,10 +175,17 @@ function Numbers({ trace }: { trace: Trace }) {
           <tbody>
             {row("input", trace.input_tokens, trace.usage.input)}
             {row("of these, read from a cache", null, trace.usage.cached)}
+            {trace.usage.written ? row("of these, written to a cache", null, trace.usage.written) : null}
             {row("answer", trace.answer_tokens, trace.usage.answer)}
           </tbody>
         </table>
       </div>
+      {trace.cost && (
+        <p class="cost">
+          Cost <b>{trace.cost.nano_usd === null ? "not known" : dollars(trace.cost.nano_usd)}</b>
+          <span class="dim">{trace.cost.nano_usd === null ? `: ${trace.cost.why ?? ""}` : " by the list price"}</span>
+        </p>
+      )}
       {trace.plan?.strategy && trace.index && (
         <p class="dim">
           Strategy {trace.plan.strategy.strategy}: {trace.plan.strategy.reasoning}
@@ -196,20 +205,24 @@ function Numbers({ trace }: { trace: Trace }) {
   );
 }
 
+// The request, from this page or as it was sent; null if it is not kept.
+function requestOf(trace: Trace): object | null {
+  const own = kept(trace.id);
+  if (own || !trace.prompt) return own ?? null;
+  try {
+    return JSON.parse(trace.prompt) as object;
+  } catch {
+    return null;
+  }
+}
+
 function ReplanCard({ trace, plan, account }: { trace: Trace; plan: Plan; account: Account }) {
   const own = kept(trace.id);
-  let body: unknown = own;
-  if (!body && trace.prompt) {
-    try {
-      body = JSON.parse(trace.prompt);
-    } catch {
-      body = null;
-    }
-  }
+  const body = requestOf(trace);
   return (
     <Card title="What if the window were smaller?" note={own ? "planned from the request in this page" : trace.prompt ? "planned from the request as it was sent" : ""}>
       {body ? (
-        <Replan body={body as object} plan={plan} />
+        <Replan body={body} plan={plan} />
       ) : (
         <p class="dim">
           The request is not kept, so it cannot be planned again. {account.keeps_prompts ? "It was made before prompts were kept." : "The setting keep_prompts = true keeps requests in traces."} Requests from the playground can be planned again until the page is reloaded.
@@ -217,6 +230,15 @@ function ReplanCard({ trace, plan, account }: { trace: Trace; plan: Plan; accoun
       )}
     </Card>
   );
+}
+
+function PromptCard({ trace }: { trace: Trace }) {
+  const body = requestOf(trace);
+  return body ? (
+    <Card title="Prompt" note="as the model reads it, planned again now">
+      <Prompt key={trace.id} body={body} />
+    </Card>
+  ) : null;
 }
 
 function Pieces({ pieces }: { pieces: readonly Piece[] }) {

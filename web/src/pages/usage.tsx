@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { api } from "../api/client";
 import type { Account, UsageRow } from "../api/types";
 import { Empty, Failure, Heading, useLoaded } from "../parts/bits";
-import { date, percent, several, short, tokens } from "../parts/format";
+import { date, dollars, percent, several, short, tokens } from "../parts/format";
 import { partNames } from "../parts/window_parts";
 import { Card } from "./trace";
 
@@ -14,6 +14,8 @@ export interface Group {
   requests: number;
   read: number;
   written: number;
+  cost: number; // in billionths of a dollar, of the requests in `priced`
+  priced: number;
   sections: Map<string, number>;
 }
 
@@ -21,16 +23,25 @@ export interface Group {
 export function grouped(rows: readonly UsageRow[]): Group[] {
   const groups = new Map<string, Group>();
   for (const row of rows) {
-    const group = groups.get(row.group) ?? { name: row.group, requests: 0, read: 0, written: 0, sections: new Map() };
+    const group = groups.get(row.group) ?? { name: row.group, requests: 0, read: 0, written: 0, cost: 0, priced: 0, sections: new Map() };
     groups.set(row.group, group);
-    if (row.section === "") group.requests += row.requests;
-    else {
+    if (row.section === "") {
+      group.requests += row.requests;
+      group.cost += row.nano_usd ?? 0;
+      group.priced += row.priced_requests;
+    } else {
       group.sections.set(row.section, (group.sections.get(row.section) ?? 0) + row.tokens);
       if (written.has(row.section)) group.written += row.tokens;
       else group.read += row.tokens;
     }
   }
   return [...groups.values()];
+}
+
+// "$0.12", "$0.12 of 3" if the cost of the others is not known.
+export function costOf(group: Pick<Group, "cost" | "priced" | "requests">): string {
+  if (group.priced === 0) return "not known";
+  return group.priced === group.requests ? dollars(group.cost) : `${dollars(group.cost)} of ${tokens(group.priced)}`;
 }
 
 export function UsagePage({ account }: { account: Account }) {
@@ -43,6 +54,7 @@ export function UsagePage({ account }: { account: Account }) {
   const today = perDay.find((one) => Number(one.name) === byDay.value?.last_day);
   const usedToday = (today?.read ?? 0) + (today?.written ?? 0);
   const limits = account.key?.limits;
+  const whole = perDay.reduce((sum, one) => ({ cost: sum.cost + one.cost, priced: sum.priced + one.priced, requests: sum.requests + one.requests }), { cost: 0, priced: 0, requests: 0 });
   return (
     <section class="page usage">
       <Heading title="Usage">
@@ -69,7 +81,12 @@ export function UsagePage({ account }: { account: Account }) {
         <div class="tile">
           <span class="dim">In {days} days</span>
           <b>{short(all)}</b>
-          <small>{several(perDay.reduce((sum, one) => sum + one.requests, 0), "request")}</small>
+          <small>{several(whole.requests, "request")}</small>
+        </div>
+        <div class="tile">
+          <span class="dim">Cost in {days} days</span>
+          <b>{whole.priced > 0 ? dollars(whole.cost) : "not known"}</b>
+          <small>{whole.priced > 0 ? `list price of ${tokens(whole.priced)} of ${several(whole.requests, "request")}` : "no request has a known price"}</small>
         </div>
         <div class="tile">
           <span class="dim">Limits per minute</span>
@@ -102,7 +119,7 @@ function Days({ groups, first, last }: { groups: readonly Group[]; first: number
           let at = 0;
           return (
             <svg key={day} viewBox={`0 0 1 ${most}`} preserveAspectRatio="none">
-              <title>{`${date(day * dayMs)}: ${tokens((group?.read ?? 0) + (group?.written ?? 0))} tokens, ${several(group?.requests ?? 0, "request")}`}</title>
+              <title>{`${date(day * dayMs)}: ${tokens((group?.read ?? 0) + (group?.written ?? 0))} tokens, ${several(group?.requests ?? 0, "request")}${group && group.priced > 0 ? `, ${costOf(group)}` : ""}`}</title>
               <rect class="day-back" width={1} height={most} />
               {["prompt", "summary", ...partNames].map((name) => {
                 const height = group?.sections.get(name) ?? 0;
@@ -134,6 +151,7 @@ function Groups({ title, groups }: { title: string; groups: readonly Group[] }) 
               <th class="number">Read</th>
               <th class="number">Written</th>
               <th class="number">Share</th>
+              <th class="number">Cost</th>
             </tr>
           </thead>
           <tbody>
@@ -146,6 +164,7 @@ function Groups({ title, groups }: { title: string; groups: readonly Group[] }) 
                 <td class="number">{tokens(one.read)}</td>
                 <td class="number">{tokens(one.written)}</td>
                 <td class="number">{percent((one.read + one.written) / sum)}</td>
+                <td class="number">{costOf(one)}</td>
               </tr>
             ))}
           </tbody>

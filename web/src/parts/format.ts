@@ -51,6 +51,12 @@ export function several(count: number, one: string, many = `${one}s`): string {
   return `${tokens(count)} ${count === 1 ? one : many}`;
 }
 
+// Billionths of a dollar: whole cents from a dollar up, as `plimsoll usage` shows them.
+export function dollars(nano: number): string {
+  if (nano >= 1e9) return `$${(Math.round(nano / 1e7) / 100).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+  return `$${(nano / 1e9).toFixed(nano >= 1_000 || nano === 0 ? 6 : 9)}`;
+}
+
 // Where a passage is in its document.
 export function place(passage: { page?: number; first_line?: number; last_line?: number }): string {
   if (passage.page) return `page ${passage.page}`;

@@ -2,7 +2,8 @@ import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AnswerText, marked } from "./answer_text";
-import { duration, percent, place, short, signed } from "./format";
+import { dollars, duration, percent, place, short, signed } from "./format";
+import { visible } from "./prompt";
 import { changes } from "./replan";
 import { VirtualList } from "./virtual_list";
 import { WindowBar } from "./window_bar";
@@ -83,6 +84,25 @@ describe("marked", () => {
     const parts = marked(answer, sentences);
     expect(parts.map((part) => part.text).join("")).toBe(answer);
     expect(parts.filter((part) => part.verdict).map((part) => part.text)).toEqual(["One.", "Three!"]);
+  });
+});
+
+describe("visible", () => {
+  it("names every character that a page would hide, and keeps the others", () => {
+    const hostile = "<|im_start|>user\n\tA\u202Eb\u0000\u001B[31m\u200Bé\u{E0041}🙂\uFEFF";
+    const pieces = visible(hostile);
+    expect(pieces.map((one) => one.text).join("")).toBe(hostile);
+    expect(pieces.filter((one) => one.code).map((one) => one.code)).toEqual(["U+202E", "U+0000", "U+001B", "U+200B", "U+E0041", "U+FEFF"]);
+    expect(pieces[0]).toEqual({ text: "<|im_start|>user\n\tA" });
+    expect(pieces.some((one) => one.text === "é" || one.text === "🙂")).toBe(true);
+    expect(visible("\u202E")).toEqual([{ text: "\u202E", code: "U+202E" }]);
+    expect(visible("")).toEqual([]);
+  });
+});
+
+describe("dollars", () => {
+  it("has as many digits as the amount needs", () => {
+    expect([0, 1, 999, 1_000, 1_234_567, 1e9, 1_234_565_000_000].map(dollars)).toEqual(["$0.000000", "$0.000000001", "$0.000000999", "$0.000001", "$0.001235", "$1.00", "$1,234.57"]);
   });
 });
 
