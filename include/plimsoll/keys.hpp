@@ -72,4 +72,69 @@ class KeyStore {
   virtual Result<std::vector<UsageSum>> usage(const UsageWish& wish) = 0;
 };
 
+// ---- Limits ----
+
+// What a request needs of its key's limits.
+struct LimitWish {
+  std::string owner;   // id of the key
+  KeyLimits limits{};  // of the key, as they are now
+  // Taken if all limits allow it, or else nothing is taken.
+  std::int64_t requests = 0;
+  Tokens input = 0, answer = 0;
+  bool answer_may_shrink = false;  // to a part of what is left of the day
+  // Only compared with what is left of the minute and of the day.
+  Tokens look_minute = 0, look_day = 0;
+};
+
+// What was reserved for a request.
+struct LimitShare {
+  std::string owner;
+  Tokens of_minute = 0, of_day = 0;
+  std::int64_t second = 0, day = 0;  // when: since 1970, UTC
+};
+
+struct LimitState {
+  std::int64_t requests_left = 0;  // of this minute
+  Tokens tokens_left = 0;          // of this minute
+  std::int64_t day = 0;            // since 1970, UTC
+  Tokens used = 0, reserved = 0;   // of that day
+};
+
+struct LimitGrant {
+  enum class Beyond : std::int64_t {
+    nothing,     // all limits allow it
+    requests,    // per minute
+    minute,      // tokens per minute
+    day,         // tokens per day
+    day_for_now  // the same, but running requests may leave enough
+  } beyond = Beyond::nothing;
+  std::int64_t wait_ms = 0;  // until the minute may allow it
+  Tokens answer = 0;         // at most what was wished
+  LimitShare share{};        // to be settled
+  LimitState state{};        // afterwards
+};
+
+// What keys took of their limits. An answer that may shrink gets `limit_share` of the rest of the day, but at
+// least `usual_answer`, if there is that much, and takes the same part of a minute at most.
+inline constexpr std::int64_t limit_share = 4;
+inline constexpr Tokens usual_answer = 512;
+
+// Thread-safe. Each call is one round trip where the limits are on a server.
+class LimitStore {
+ public:
+  LimitStore() = default;
+  LimitStore(const LimitStore&) = delete;
+  LimitStore& operator=(const LimitStore&) = delete;
+  virtual ~LimitStore() = default;
+
+  // Used and reserved tokens never exceed the budget of a day.
+  virtual Result<LimitGrant> take(const LimitWish& wish) = 0;
+  // Replaces what a share reserved by what was used. Without a share (all zero but its owner), only adds.
+  struct Settled {
+    Tokens used_before = 0;  // of the day of `state`
+    LimitState state{};      // without what is left of the minute
+  };
+  virtual Result<Settled> settle(const LimitShare& share, Tokens used) = 0;
+};
+
 }  // namespace plimsoll

@@ -67,8 +67,9 @@ struct FactVector {
 struct Forgotten {
   std::int64_t facts = 0;
   std::int64_t traces = 0;  // from which their text was removed
-  // Whether the bytes are gone from the files too. False: another process was reading; the bytes go at the
-  // next deletion, at the latest when the store is closed.
+  // Whether the bytes are gone from the files too. False: another process was reading, and the bytes go at
+  // the next deletion, at the latest when the store is closed; or the store is on a server, which cleans up
+  // itself.
   bool purged = false;
 };
 

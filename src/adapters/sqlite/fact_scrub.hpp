@@ -11,10 +11,6 @@
 
 namespace plimsoll::sqlite {
 
-// A trace as JSON without the fact's words: as long as before, so that its row is overwritten where it
-// stands. Words of a few bytes are looked for only where they stand as a fact. False: it held none of it.
-bool scrub(std::string& json, std::string_view id, std::string_view text);
-
 // The owner's traces behind `after` that have something of them, and the last that was looked at. Reads all
 // of them, which takes its time.
 struct TellingTraces {

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "adapters/sqlite/database.hpp"
-#include "adapters/sqlite/fact_scrub.hpp"
 #include "adapters/sqlite/traces.hpp"
+#include "base/json/scrub_trace.hpp"
 #include "base/temporary_folder.hpp"
 #include "contract/facts/facts_contract.hpp"
 
@@ -176,14 +176,14 @@ TEST_F(Facts, AreInNoTraceThatIsKeptAfterwards) {
 TEST(Scrub, KeepsTheLengthAndWhatCanBeRead) {
   std::string json = R"({"error":"\name is the game","x":"name is the"})";
   const std::size_t size = json.size();
-  EXPECT_TRUE(scrub(json, "m", "name is the"));
+  EXPECT_TRUE(base::scrub_trace(json, "m", "name is the"));
   EXPECT_EQ(json, R"({"error":"\name is the game","x":"[forgotten]"})");  // the n is the line end's
   EXPECT_EQ(json.size(), size);
   std::string tea = R"({"prompt":"tea and tea\\n- tea\\n"})";
-  EXPECT_TRUE(scrub(tea, "m", "tea"));  // few letters: only where they are the fact
+  EXPECT_TRUE(base::scrub_trace(tea, "m", "tea"));  // few letters: only where they are the fact
   EXPECT_EQ(tea, R"({"prompt":"tea and tea\\n- ...\\n"})");
   std::string none = "{}";
-  EXPECT_FALSE(scrub(none, "m", "something else"));
+  EXPECT_FALSE(base::scrub_trace(none, "m", "something else"));
 }
 
 }  // namespace
