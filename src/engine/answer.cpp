@@ -234,12 +234,16 @@ class Answering {
 
   // Reserves what the plan takes in place of what the plan before it took.
   Awaitable<std::optional<Refusal>> reserve_share() {
-    spent_.reserved.reset();
-    const auto work = [this] { return reserve(engine_, received_, request_, planned_); };
-    auto reserved = co_await here_or_elsewhere(is_small_ || !received_.ask.caller.metered, work);
+    const bool is_at_once = (is_small_ && !engine_.reserve_waits) || !received_.ask.caller.metered;
+    const auto work = [this] {
+      spent_.reserved.reset();
+      return reserve(engine_, received_, request_, planned_);
+    };
+    auto reserved = co_await here_or_elsewhere(is_at_once, work);
     if (!reserved) {
+      const bool is_limit = reserved.error().kind == Refusal::Kind::limit;
       spent_.is_turned_away = true;
-      trace_.code = code_of_limits;
+      trace_.code = is_limit ? code_of_limits : reply_code(Errc::unreachable);
       trace_.error = reserved.error().what;
       co_return reserved.error();
     }

@@ -91,8 +91,10 @@ struct Engine {
   Counters counters{};
   // Told what each answer has used, at once and on any thread; null: nobody wants to know.
   std::function<void(const std::string& owner, Tokens tokens)> charge{};
-  // Asked before each request is sent; null: nobody has limits.
+  // Asked before each request is sent; null: nobody has limits. What it reserved is charged through the
+  // share.
   Reserve reserve{};
+  bool reserve_waits = false;      // for a server: never on a thread that others wait for
   const Recall* recall = nullptr;  // null: there are no memories
   // Told what is begun beside the answer itself and may take long; null: nobody wants to know.
   std::function<void(std::string_view what)> tell_step{};
@@ -138,6 +140,6 @@ Awaitable<Result<PlanWithPrompt>> plan_with_prompt(Engine& engine, WorkerContext
 
 // Counts what somebody has used without a plan: texts that were embedded here.
 void charge_texts(Engine& engine, const Caller& caller, const std::string& route, const std::string& model,
-                  Tokens tokens);
+                  Tokens tokens, HeldShare* held = nullptr);
 
 }  // namespace plimsoll::engine

@@ -14,7 +14,7 @@ namespace plimsoll::engine {
 
 // Why a request is refused.
 struct Refusal {
-  enum class Kind : std::uint8_t { no_key, forbidden, limit } kind = Kind::no_key;
+  enum class Kind : std::uint8_t { no_key, forbidden, limit, unavailable } kind = Kind::no_key;
   std::string code;
   std::string what;
   std::int64_t retry_after_seconds = 0;  // 0: do not retry
@@ -27,10 +27,22 @@ struct Need {
   bool answer_may_shrink = false;  // the request sets no limit
 };
 
+// What was reserved. Its end gives back what was not used.
+class HeldShare {
+ public:
+  HeldShare() = default;
+  HeldShare(const HeldShare&) = delete;
+  HeldShare& operator=(const HeldShare&) = delete;
+  virtual ~HeldShare() = default;
+
+  // Charges what was used; once.
+  virtual void settle(Tokens used) = 0;
+};
+
 // A part of the limits, reserved for one request until `held` is destroyed.
 struct Share {
   Tokens answer = 0;  // at most the need
-  std::shared_ptr<const void> held{};
+  std::shared_ptr<HeldShare> held{};
 };
 
 // Thread-safe.

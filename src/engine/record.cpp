@@ -57,12 +57,14 @@ std::vector<SectionTokens> used_by(const Ended& ended) {
   return used;
 }
 
-void charge(const Engine& engine, const Trace& trace) {
+void charge(const Engine& engine, const Trace& trace, HeldShare* held) {
   if (engine.traces != nullptr) engine.traces->count(trace);
-  if (!engine.charge) return;
   Tokens tokens = 0;
   for (const SectionTokens& one : trace.used) tokens = add_used(tokens, one.tokens);
-  engine.charge(trace.owner, tokens);
+  if (held != nullptr)
+    held->settle(tokens);
+  else if (engine.charge)
+    engine.charge(trace.owner, tokens);
 }
 
 TracePassage traced(const FoundPassage& found, bool with_text) {
@@ -126,14 +128,14 @@ void record(const Notes& notes, Trace& trace, Spent& spent) {
 }
 
 void charge_texts(Engine& engine, const Caller& caller, const std::string& route, const std::string& model,
-                  Tokens tokens) {
+                  Tokens tokens, HeldShare* held) {
   Trace trace;
   trace.owner = caller.owner;
   trace.route = route;
   trace.model = model;
   trace.at_ms = base::utc_ms();
   trace.used.push_back({"prompt", tokens});
-  charge(engine, trace);
+  charge(engine, trace, held);
 }
 
 void close_request(Engine& engine, Ended ended, const Result<void>& outcome) {
@@ -149,7 +151,7 @@ void close_request(Engine& engine, Ended ended, const Result<void>& outcome) {
   trace.used = used_by(ended);
   if (ended.spent.left)
     trace.cost = ledger::sum_of(trace.cost, {std::nullopt, "the client left before usage was reported"});
-  if (!ended.spent.is_turned_away) charge(engine, trace);
+  if (!ended.spent.is_turned_away) charge(engine, trace, ended.spent.reserved.get());
   ended.spent.reserved.reset();  // once it is charged
   if (engine.feed != nullptr) engine.feed->add_finished(trace, planned.plan);
   if (engine.traces == nullptr || !engine.traces->keeps_traces() ||

@@ -12,7 +12,7 @@ struct Spent {
   Tokens streamed = 0;          // of an answer, about, as far as it came
   bool left = false;            // the client disconnected while the upstream had the request
   bool is_turned_away = false;  // by the owner's limits
-  std::shared_ptr<const void> reserved{};  // of these limits
+  std::shared_ptr<HeldShare> reserved{};  // of these limits
 };
 
 Trace begun_trace(const Received& received);

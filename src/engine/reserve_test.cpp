@@ -6,6 +6,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+class NoShare final : public HeldShare {
+ public:
+  void settle(Tokens) override {}
+};
+
 class ReserveTest : public testing::Test {
  protected:
   // A request of a caller with limits, of which `left` tokens of answers are left.
@@ -19,7 +24,7 @@ class ReserveTest : public testing::Test {
       EXPECT_EQ(owner, "ann");
       need_ = need;
       if (left == 0) return tl::unexpected(Refusal{Refusal::Kind::limit, "budget", "nothing is left", 60});
-      return Share{std::min(left, need.answer), std::make_shared<int>(1)};
+      return Share{std::min(left, need.answer), std::make_shared<NoShare>()};
     };
     return reserve(test_.engine, one_->received, one_->request, one_->planned);
   }

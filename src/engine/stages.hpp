@@ -200,7 +200,7 @@ Request unpack(Request request);
 // A share of the owner's limits.
 struct Reserved {
   Tokens allowed_answer = 0;  // for all answers together, thinking included; 0: not limited
-  std::shared_ptr<const void> held{};
+  std::shared_ptr<HeldShare> held{};
   std::optional<Planned> limited{};  // the plan with a shorter answer, if the share is smaller than it
   std::string warning{};             // that says so
 };

@@ -48,6 +48,7 @@ int status_of(Refusal::Kind kind) {
     case Refusal::Kind::no_key: return 401;
     case Refusal::Kind::forbidden: return 403;
     case Refusal::Kind::limit: return number_of(code_of_limits);
+    case Refusal::Kind::unavailable: return status_of(Errc::unreachable);
   }
   return 500;
 }

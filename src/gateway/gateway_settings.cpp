@@ -1,8 +1,14 @@
 #include "gateway/gateway_settings.hpp"
 
 #include <array>
+#include <string_view>
 
 namespace plimsoll::gateway {
+namespace {
+
+constexpr std::string_view words_without_store[] = {"refuse", "last_known"};
+
+}  // namespace
 
 std::span<const base::Setting> gateway_settings() {
   static const std::array declared{
@@ -14,6 +20,11 @@ std::span<const base::Setting> gateway_settings() {
           "cors_origins", "", base::Names{&GatewaySettings::cors_origins},
           "Origins of web pages that may use the gateway from a browser, such as https://app.example; * "
           "allows all."},
+      base::Setting{"limits_without_store", "",
+                    base::choice(&GatewaySettings::limits_without_store, words_without_store),
+                    "What happens to requests of keys with limits while the server in store is away: refuse "
+                    "answers 503; "
+                    "last_known lets each gateway count for itself, so that together they may allow more."},
       base::Setting{"alert_webhook", "", base::SecretText{&GatewaySettings::alert_webhook},
                     "URL that budget alerts are posted to. Never shown."},
       base::Setting{"tls_certificate_file", "", base::Path{&GatewaySettings::tls_certificate_file},

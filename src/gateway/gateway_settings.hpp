@@ -12,10 +12,17 @@
 
 namespace plimsoll::gateway {
 
+// What happens to requests of keys with limits while the store that shares the limits is away.
+enum class WithoutStore : std::uint8_t {
+  refuse,      // 503
+  last_known,  // this gateway counts on for itself
+};
+
 struct GatewaySettings {
   std::string listen = "127.0.0.1:8000";
-  bool open_to_all = false;                    // listen beyond loopback even without keys
-  std::vector<std::string> cors_origins;       // web pages that may read answers; empty: none
+  bool open_to_all = false;               // listen beyond loopback even without keys
+  std::vector<std::string> cors_origins;  // web pages that may read answers; empty: none
+  WithoutStore limits_without_store = WithoutStore::refuse;
   base::Secret alert_webhook;                  // a URL; secret, as it may contain a token
   std::filesystem::path tls_certificate_file;  // empty: plain HTTP
   std::filesystem::path tls_key_file;

@@ -102,7 +102,13 @@ Awaitable<void> Api::handle(ServerThread& thread, ClientRequest& request, Client
     co_return;
   }
   if (context_.gate != nullptr) {
-    auto pass = context_.gate->admit(request, match.route != nullptr ? match.route->access : Access{});
+    const Access access = match.route != nullptr ? match.route->access : Access{};
+    tl::expected<Pass, Refusal> pass;
+    std::function<void()> admit = [&] { pass = context_.gate->admit(request, access); };
+    if (context_.gate->may_wait(request, access))
+      co_await thread.elsewhere(std::move(admit));
+    else
+      admit();
     if (!pass) {
       co_await refuse(watched, pass.error(), request);
       co_return;

@@ -19,11 +19,6 @@ using base::with_thousands;
 constexpr std::int64_t day_ms = std::int64_t{24} * 3600 * 1000;
 constexpr std::int64_t first_alert = 80, alert_step = 20;  // at 80 and 100 percent
 
-// Reserved for an answer that may shrink: its maximum, or this part of the remaining limit, but at least the
-// usual length of an answer.
-constexpr std::int64_t share_of_rest = 4;
-constexpr Tokens usual_answer = 512;
-
 Refusal unknown(std::string what) {
   return {Refusal::Kind::no_key, "invalid_api_key", std::move(what), 0};
 }
@@ -40,26 +35,40 @@ Refusal too_much(std::string_view code, std::string what, std::int64_t wait_ms) 
 
 }  // namespace
 
-// Returns the reserved amount when destroyed.
-class Gate::HeldShare {
+// The second of a share that this gateway granted for itself while the store was away: the store has not
+// reserved it.
+constexpr std::int64_t granted_here = -1;
+
+// Settles when it is destroyed, unless that was done before.
+class Gate::ReservedShare final : public engine::HeldShare {
  public:
-  HeldShare(std::shared_ptr<Book> book, std::shared_ptr<Holder> holder, Tokens of_day, Tokens of_minute)
-      : book_(std::move(book)), holder_(std::move(holder)), of_day_(of_day), of_minute_(of_minute) {
-    holder_->under_way += of_day_;
-    holder_->tokens.take(of_minute_);
+  ReservedShare(Gate& gate, LimitShare share)
+      : gate_(gate), memory_(gate.memory_), settler_(gate.settler_), share_(std::move(share)) {}
+  ~ReservedShare() override {
+    if (is_settled_) return;
+    if (is_in_store())
+      settler_->add(std::move(share_), 0);
+    else
+      (void)memory_->settle(share_, 0);
   }
-  HeldShare(const HeldShare&) = delete;
-  HeldShare& operator=(const HeldShare&) = delete;
-  ~HeldShare() {
-    const std::lock_guard lock(book_->mutex);
-    holder_->under_way -= of_day_;
-    if (holder_->tokens.is_limited()) holder_->tokens.give_back(of_minute_);
+  void settle(Tokens used) override {
+    is_settled_ = true;
+    if (is_in_store()) return settler_->add(std::move(share_), used);
+    const auto done = memory_->settle(share_, used);
+    if (!settler_ && done) return gate_.settled(share_.owner, *done);
+    LimitShare only_used;
+    only_used.owner = share_.owner;
+    if (settler_) settler_->add(std::move(only_used), used);
   }
 
  private:
-  std::shared_ptr<Book> book_;
-  std::shared_ptr<Holder> holder_;
-  Tokens of_day_, of_minute_;
+  bool is_in_store() const { return settler_ && share_.second != granted_here; }
+
+  Gate& gate_;  // there as long as requests are
+  std::shared_ptr<MemoryLimits> memory_;
+  std::shared_ptr<Settler> settler_;  // none: the limits are in memory
+  LimitShare share_;
+  bool is_settled_ = false;
 };
 
 Gate::Gate(KeyStore& store, GateOptions options, const Gate* before)
@@ -67,6 +76,10 @@ Gate::Gate(KeyStore& store, GateOptions options, const Gate* before)
       options_(std::move(options)),
       book_(before != nullptr ? before->book_ : std::make_shared<Book>()) {
   if (!options_.now_ms) options_.now_ms = base::utc_ms;
+  memory_ = before != nullptr ? before->memory_ : std::make_shared<MemoryLimits>(options_.now_ms);
+  if (is_shared())
+    settler_ = std::make_shared<Settler>(
+        options_.limits, [this](const std::string& owner, const auto& done) { settled(owner, done); });
 }
 
 Gate::~Gate() {
@@ -76,20 +89,19 @@ Gate::~Gate() {
   }
   wake_.notify_all();
   if (thread_.joinable()) thread_.join();
+  if (settler_) settler_->stop_telling();
 }
 
-void Gate::begin_day(Holder& holder, std::int64_t day) {
-  if (holder.day == day) return;
-  holder.day = day;
-  holder.used = 0;
-  holder.told = 0;
+void Gate::see(Holder& holder, const LimitState& state) {
+  if (holder.state.day != state.day) holder.told = 0;
+  holder.state = state;
 }
 
 void Gate::collect_alerts(Holder& holder, std::vector<BudgetAlert>& due, bool is_used_up) {
   const Tokens budget = holder.key.limits.tokens_per_day;
   if (budget <= 0 || holder.key.revoked) return;
   const auto is_reached = [&](std::int64_t percent) {
-    return is_used_up || holder.used >= budget / 100 * percent + budget % 100 * percent / 100;
+    return is_used_up || holder.state.used >= budget / 100 * percent + budget % 100 * percent / 100;
   };
   const bool is_raised = budget > holder.told_budget;
   while (holder.told > 0 && is_raised && !is_reached(holder.told)) holder.told -= alert_step;
@@ -97,7 +109,7 @@ void Gate::collect_alerts(Holder& holder, std::vector<BudgetAlert>& due, bool is
     if (holder.told >= percent || !is_reached(percent)) continue;
     holder.told = percent;
     holder.told_budget = budget;
-    due.push_back({holder.key.name, percent, holder.used, budget, holder.day});
+    due.push_back({holder.key.name, percent, holder.state.used, budget, holder.state.day});
   }
 }
 
@@ -118,7 +130,8 @@ Result<void> Gate::refresh() {
   const std::int64_t now = options_.now_ms(), today = day_of(now);
   TRY(const auto keys, store_.keys());
   std::unordered_map<std::string, Tokens> used;
-  if (std::ranges::any_of(keys, [](const ApiKey& key) { return key.limits.tokens_per_day > 0; })) {
+  if (!is_shared() &&
+      std::ranges::any_of(keys, [](const ApiKey& key) { return key.limits.tokens_per_day > 0; })) {
     TRY(const auto sums, store_.usage({today, today, {}, UsageWish::By::owner}));
     for (const UsageSum& sum : sums) used[sum.group] = add_used(used[sum.group], sum.tokens);
   }
@@ -131,13 +144,13 @@ Result<void> Gate::refresh() {
       const bool is_new = known == book_->by_id.end();
       const auto holder = is_new ? std::make_shared<Holder>() : known->second;
       holder->key = key;
-      holder->requests.limit(key.limits.requests_per_minute, now);
-      holder->tokens.limit(key.limits.tokens_per_minute, now);
-      begin_day(*holder, today);
-      // The store lacks what is not written yet, but has the usage of other gateways.
-      holder->used = std::max(holder->used, used[key.id]);
-      std::vector<BudgetAlert> told_before;  // by an earlier process
-      collect_alerts(*holder, is_new ? told_before : due);
+      if (!is_shared()) {
+        // The store lacks what is not written yet, but has the usage of other gateways.
+        memory_->learn_used(key.id, today, used[key.id]);
+        see(*holder, memory_->state(key.id, key.limits));
+        std::vector<BudgetAlert> told_before;  // by an earlier process
+        collect_alerts(*holder, is_new ? told_before : due);
+      }
       by_hash.emplace(key.hash, holder);
       by_id.emplace(key.id, holder);
     }
@@ -166,47 +179,132 @@ void Gate::run(std::chrono::milliseconds period) {
   }
 }
 
-std::optional<Refusal> Gate::beyond_minute(Holder& holder, Tokens tokens, std::int64_t now) {
-  const std::int64_t wait = holder.tokens.wait_ms(tokens, now);
-  if (wait == 0) return std::nullopt;
-  return too_much(
-      "rate_limit_exceeded",
-      fmt::format("the key '{}' has a rate limit of {} tokens per minute and {} left; this request "
-                  "needs about {}",
-                  holder.key.name, with_thousands(holder.key.limits.tokens_per_minute),
-                  with_thousands(holder.tokens.left(now)), with_thousands(tokens)),
-      wait);
+Refusal Gate::too_many(const Holder& holder, std::int64_t wait_ms) {
+  return too_much("rate_limit_exceeded",
+                  fmt::format("the key '{}' reached its rate limit of {} requests per minute",
+                              holder.key.name, with_thousands(holder.key.limits.requests_per_minute)),
+                  wait_ms);
 }
 
-std::optional<Refusal> Gate::beyond_day(const Holder& holder, Tokens tokens, std::int64_t now) {
-  const Tokens budget = holder.key.limits.tokens_per_day;
-  if (budget <= 0 || add_used(add_used(holder.used, holder.under_way), tokens) <= budget) return std::nullopt;
-  const std::string used = fmt::format("the key '{}' has used {} of its {} tokens for today", holder.key.name,
-                                       with_thousands(holder.used), with_thousands(budget));
-  if (add_used(holder.used, tokens) <= budget)
+Refusal Gate::refusal_of(const Holder& holder, const LimitWish& wish, const LimitGrant& grant, Tokens tokens,
+                         std::int64_t now) {
+  const LimitState& state = grant.state;
+  if (grant.beyond == LimitGrant::Beyond::requests) return too_many(holder, grant.wait_ms);
+  if (grant.beyond == LimitGrant::Beyond::minute)
+    return too_much(
+        "rate_limit_exceeded",
+        fmt::format("the key '{}' has a rate limit of {} tokens per minute and {} left; this request "
+                    "needs about {}",
+                    holder.key.name, with_thousands(wish.limits.tokens_per_minute),
+                    with_thousands(state.tokens_left), with_thousands(tokens)),
+        grant.wait_ms);
+  const std::string used =
+      fmt::format("the key '{}' has used {} of its {} tokens for today", holder.key.name,
+                  with_thousands(state.used), with_thousands(wish.limits.tokens_per_day));
+  const Tokens needed = std::max(wish.look_day, grant.share.of_day);
+  if (grant.beyond == LimitGrant::Beyond::day_for_now)
     return too_much("rate_limit_exceeded",
                     fmt::format("{}; running requests need up to {}, and this one up to {}", used,
-                                with_thousands(holder.under_way), with_thousands(tokens)),
+                                with_thousands(state.reserved), with_thousands(needed)),
                     1'000);
-  const std::int64_t next = (holder.day + 1) * day_ms;
+  const std::int64_t next = (state.day + 1) * day_ms;
   return too_much(
       "insufficient_quota",
       fmt::format("{}; this request needs up to {}: send less, or ask for a shorter answer "
                   "(max_tokens); the day ends at {:%Y-%m-%d %H:%M} UTC",
-                  used, with_thousands(tokens), fmt::gmtime(static_cast<std::time_t>(next / 1'000))),
+                  used, with_thousands(needed), fmt::gmtime(static_cast<std::time_t>(next / 1'000))),
       next - now);
 }
 
-std::optional<Refusal> Gate::beyond_limits(Holder& holder, Tokens estimate, bool asks_model,
-                                           std::int64_t now) {
-  if (const std::int64_t wait = holder.requests.wait_ms(1, now); wait > 0)
-    return too_much("rate_limit_exceeded",
-                    fmt::format("the key '{}' reached its rate limit of {} requests per minute",
-                                holder.key.name, with_thousands(holder.key.limits.requests_per_minute)),
-                    wait);
-  if (!asks_model) return std::nullopt;
-  if (auto refusal = beyond_minute(holder, estimate, now)) return refusal;
-  return beyond_day(holder, 1, now);
+std::shared_ptr<Gate::Holder> Gate::holder_of(const std::string& owner) {
+  const std::lock_guard lock(book_->mutex);
+  const auto found = book_->by_id.find(owner);
+  return found != book_->by_id.end() ? found->second : nullptr;
+}
+
+LimitWish Gate::admission(const Holder& holder, Tokens estimate, bool asks_model) const {
+  LimitWish wish;
+  wish.owner = holder.key.id;
+  wish.limits = holder.key.limits;
+  wish.requests = 1;
+  wish.look_minute = asks_model ? estimate : 0;
+  wish.look_day = asks_model ? 1 : 0;
+  return wish;
+}
+
+tl::expected<LimitGrant, Refusal> Gate::take_shared(Holder& holder, const LimitWish& wish) {
+  const std::int64_t now = options_.now_ms();
+  settler_->settle_now(wish.owner);
+  auto grant = options_.limits->take(wish);
+  if (grant) {
+    const std::lock_guard lock(book_->mutex);
+    see(holder, grant->state);
+    memory_->learn_used(wish.owner, grant->state.day, add_used(grant->state.used, grant->state.reserved));
+    const bool is_full = grant->beyond == LimitGrant::Beyond::requests;
+    holder.full_until_ms = is_full ? now + grant->wait_ms : 0;
+    return *std::move(grant);
+  }
+  const bool refuses = options_.without_store == WithoutStore::refuse;
+  constexpr std::int64_t between_complaints_ms = 60'000;
+  if (std::int64_t after = complain_after_ms_;
+      now >= after && complain_after_ms_.compare_exchange_strong(after, now + between_complaints_ms))
+    log::error(refuses ? "limits cannot be read; requests of keys with limits are refused"
+                       : "limits cannot be read; this gateway counts for itself from what it knew last",
+               {{"why", grant.error().what}});
+  if (!refuses) {
+    auto here = *memory_->take(wish);
+    here.share.second = granted_here;
+    return here;
+  }
+  return tl::unexpected(Refusal{
+      Refusal::Kind::unavailable, "limits_unavailable",
+      fmt::format(
+          "the limits of the key '{}' cannot be checked, and the gateway is set to refuse its requests "
+          "until then (limits_without_store = refuse): {}",
+          holder.key.name, grant.error().what),
+      2});
+}
+
+tl::expected<LimitGrant, Refusal> Gate::take(Holder& holder, const LimitWish& wish, Tokens tokens) {
+  auto grant =
+      is_shared() ? take_shared(holder, wish) : tl::expected<LimitGrant, Refusal>(*memory_->take(wish));
+  if (!grant) return grant;
+  std::vector<BudgetAlert> due;
+  std::optional<Refusal> refusal;
+  {
+    const std::lock_guard lock(book_->mutex);
+    if (!is_shared()) see(holder, grant->state);
+    if (grant->beyond == LimitGrant::Beyond::nothing) return grant;
+    if (grant->beyond == LimitGrant::Beyond::day && grant->share.of_day > 0 && holder.told >= first_alert)
+      collect_alerts(holder, due, /*is_used_up=*/true);
+    refusal = refusal_of(holder, wish, *grant, std::max(tokens, grant->share.of_minute), options_.now_ms());
+  }
+  tell(due);
+  ++counters_.limited;
+  return tl::unexpected(*std::move(refusal));
+}
+
+void Gate::settled(const std::string& owner, const LimitStore::Settled& done) {
+  std::vector<BudgetAlert> due;
+  {
+    const std::lock_guard lock(book_->mutex);
+    const auto found = book_->by_id.find(owner);
+    if (found == book_->by_id.end()) return;
+    Holder& holder = *found->second;
+    LimitState state = done.state;
+    if (is_shared()) {
+      // Who settles over a threshold tells of it: the others see that it was reached before.
+      state.requests_left = holder.state.requests_left;
+      state.tokens_left = holder.state.tokens_left;
+      see(holder, state);
+      std::vector<BudgetAlert> told_by_others;
+      holder.state.used = done.used_before;
+      collect_alerts(holder, told_by_others);
+    }
+    see(holder, state);
+    collect_alerts(holder, due);
+  }
+  tell(due);
 }
 
 bool Gate::knows(const base::Secret& key) {
@@ -216,6 +314,16 @@ bool Gate::knows(const base::Secret& key) {
   const std::lock_guard lock(book_->mutex);
   const auto found = book_->by_hash.find(hash);
   return found != book_->by_hash.end() && !found->second->key.revoked;
+}
+
+bool Gate::may_wait(const ClientRequest& request, const Access& access) {
+  if (!is_shared() || !needs_keys_ || !access.needs_key || request.key.empty()) return false;
+  const std::string hash = base::sha256_hex(request.key.reveal());
+  const std::lock_guard lock(book_->mutex);
+  const auto found = book_->by_hash.find(hash);
+  if (found == book_->by_hash.end() || found->second->key.revoked) return false;
+  const Holder& holder = *found->second;
+  return holder.key.limits.requests_per_minute > 0 && options_.now_ms() >= holder.full_until_ms;
 }
 
 tl::expected<Pass, Refusal> Gate::admit(const ClientRequest& request, const Access& access) {
@@ -232,107 +340,101 @@ tl::expected<Pass, Refusal> Gate::admit(const ClientRequest& request, const Acce
   const bool model = access.asks_model;
   const Tokens estimate = model ? engine::estimated_tokens(request.body.size()) : 0;
 
-  const std::lock_guard lock(book_->mutex);
-  const auto found = book_->by_hash.find(hash);
-  if (found == book_->by_hash.end() || found->second->key.revoked) {
-    ++counters_.unknown;
-    return tl::unexpected(
-        unknown(found == book_->by_hash.end() ? "unknown API key" : "this API key was revoked"));
+  std::shared_ptr<Holder> holder;
+  LimitWish wish;
+  std::optional<Refusal> refusal;
+  {
+    const std::lock_guard lock(book_->mutex);
+    const auto found = book_->by_hash.find(hash);
+    if (found == book_->by_hash.end() || found->second->key.revoked) {
+      ++counters_.unknown;
+      return tl::unexpected(
+          unknown(found == book_->by_hash.end() ? "unknown API key" : "this API key was revoked"));
+    }
+    holder = found->second;
+    wish = admission(*holder, estimate, model);
+    // What is full stays so until the oldest second is over, whatever other gateways do.
+    if (is_shared() && wish.limits.requests_per_minute > 0 && now < holder->full_until_ms)
+      refusal = too_many(*holder, holder->full_until_ms - now);
   }
-  Holder& holder = *found->second;
-  begin_day(holder, day_of(now));
-  if (auto refusal = beyond_limits(holder, estimate, model, now)) {
+  if (refusal) {
     ++counters_.limited;
     return tl::unexpected(*std::move(refusal));
   }
-  const KeyLimits& limits = holder.key.limits;
+  // Tokens are reserved later, from shared limits too: where no requests are counted there is nothing to take
+  // yet.
+  if (!is_shared() || wish.limits.requests_per_minute > 0) {
+    auto grant = take(*holder, wish, estimate);
+    if (!grant) return tl::unexpected(std::move(grant).error());
+  }
   Pass pass;
-  pass.caller.owner = holder.key.id;
-  if (holder.key.private_indexes) pass.caller.indexes = holder.key.id;
-  pass.caller.metered = limits.tokens_per_minute > 0 || limits.tokens_per_day > 0;
-  if (holder.requests.is_limited()) holder.requests.take(1);
+  pass.caller.owner = wish.owner;
+  if (holder->key.private_indexes) pass.caller.indexes = wish.owner;
+  pass.caller.metered = wish.limits.tokens_per_minute > 0 || wish.limits.tokens_per_day > 0;
   return pass;
 }
 
 std::vector<HttpHeader> Gate::limit_headers(const std::string& owner) {
   std::vector<HttpHeader> headers;
-  const std::int64_t now = options_.now_ms();
   const std::lock_guard lock(book_->mutex);
   const auto found = book_->by_id.find(owner);
   if (found == book_->by_id.end()) return headers;
-  const auto say = [&](Bucket& bucket, const std::string& of) {
-    if (!bucket.is_limited()) return;
-    headers.push_back({"X-RateLimit-Limit-" + of, std::to_string(bucket.per_minute())});
-    headers.push_back({"X-RateLimit-Remaining-" + of, std::to_string(bucket.left(now))});
+  const Holder& holder = *found->second;
+  const KeyLimits& limits = holder.key.limits;
+  const LimitState state = is_shared() ? holder.state : memory_->state(owner, limits);
+  const auto say = [&](std::int64_t most, std::int64_t left, const std::string& of) {
+    if (most <= 0) return;
+    headers.push_back({"X-RateLimit-Limit-" + of, std::to_string(most)});
+    headers.push_back({"X-RateLimit-Remaining-" + of, std::to_string(left)});
   };
-  say(found->second->requests, "Requests");
-  say(found->second->tokens, "Tokens");
+  say(limits.requests_per_minute, state.requests_left, "Requests");
+  say(limits.tokens_per_minute, state.tokens_left, "Tokens");
   return headers;
 }
 
 tl::expected<engine::Share, Refusal> Gate::reserve(const std::string& owner, const engine::Need& need) {
   engine::Share share{need.answer};
-  const std::int64_t now = options_.now_ms();
-  std::optional<Refusal> refusal;
-  std::vector<BudgetAlert> due;
+  const auto holder = holder_of(owner);
+  if (!holder) return share;  // started before there were keys
+  LimitWish wish;
+  wish.owner = owner;
   {
     const std::lock_guard lock(book_->mutex);
-    const auto found = book_->by_id.find(owner);
-    if (found == book_->by_id.end()) return share;  // started before there were keys
-    Holder& holder = *found->second;
-    begin_day(holder, day_of(now));
-    const KeyLimits& limits = holder.key.limits;
-    if (need.answer_may_shrink && limits.tokens_per_day > 0) {
-      const Tokens left = std::max<Tokens>(0, limits.tokens_per_day - holder.used - holder.under_way);
-      const Tokens usual = std::clamp<Tokens>(left - need.input, 1, usual_answer);
-      share.answer = std::min(need.answer, std::max(left / share_of_rest, usual));
-    }
-    const Tokens tokens = add_used(need.input, share.answer);
-    // A long answer may use more than its share of a minute; the rest is a debt.
-    const Tokens most = std::max<Tokens>(usual_answer, limits.tokens_per_minute / share_of_rest);
-    const Tokens of_minute =
-        need.answer_may_shrink ? add_used(need.input, std::min(share.answer, most)) : tokens;
-    refusal = beyond_minute(holder, of_minute, now);
-    if (!refusal) refusal = beyond_day(holder, tokens, now);
-    if (refusal && refusal->code == "insufficient_quota" && holder.told >= first_alert)
-      collect_alerts(holder, due, /*is_used_up=*/true);
-    if (!refusal) share.held = std::make_shared<HeldShare>(book_, found->second, tokens, of_minute);
+    wish.limits = holder->key.limits;
   }
-  tell(due);
-  if (!refusal) return share;
-  ++counters_.limited;
-  return tl::unexpected(*std::move(refusal));
+  wish.input = need.input;
+  wish.answer = need.answer;
+  wish.answer_may_shrink = need.answer_may_shrink;
+  auto grant = take(*holder, wish, 0);
+  if (!grant) return tl::unexpected(std::move(grant).error());
+  share.answer = grant->answer;
+  share.held = std::make_shared<ReservedShare>(*this, std::move(grant->share));
+  return share;
 }
 
 std::optional<Refusal> Gate::refuses(const std::string& owner) {
   if (!needs_keys_) return std::nullopt;
-  const std::int64_t now = options_.now_ms();
-  const std::lock_guard lock(book_->mutex);
-  const auto found = book_->by_id.find(owner);
-  if (found == book_->by_id.end()) return std::nullopt;  // started before there were keys
-  Holder& holder = *found->second;
-  if (holder.key.revoked) return unknown("this API key was revoked");
-  begin_day(holder, day_of(now));
-  auto refusal = beyond_limits(holder, 0, /*asks_model=*/true, now);
-  if (!refusal && holder.requests.is_limited()) holder.requests.take(1);
-  return refusal;
+  const auto holder = holder_of(owner);
+  if (!holder) return std::nullopt;  // started before there were keys
+  LimitWish wish;
+  {
+    const std::lock_guard lock(book_->mutex);
+    if (holder->key.revoked) return unknown("this API key was revoked");
+    wish = admission(*holder, 0, /*asks_model=*/true);
+  }
+  auto grant = take(*holder, wish, 0);
+  if (!grant) return std::move(grant).error();
+  return std::nullopt;
 }
 
 void Gate::charge(const std::string& owner, Tokens tokens) {
-  if (!needs_keys_ || tokens <= 0) return;
-  const std::int64_t today = day_of(options_.now_ms());
-  std::vector<BudgetAlert> due;
-  {
-    const std::lock_guard lock(book_->mutex);
-    const auto found = book_->by_id.find(owner);
-    if (found == book_->by_id.end()) return;
-    Holder& holder = *found->second;
-    begin_day(holder, today);
-    if (holder.tokens.is_limited()) holder.tokens.take(tokens);
-    holder.used = add_used(holder.used, tokens);
-    collect_alerts(holder, due);
-  }
-  tell(due);
+  if (!needs_keys_ || tokens <= 0 || !holder_of(owner)) return;
+  LimitShare share;
+  share.owner = owner;
+  if (is_shared())
+    settler_->add(std::move(share), tokens);
+  else if (const auto done = memory_->settle(share, tokens))
+    settled(owner, *done);
 }
 
 }  // namespace plimsoll::gateway

@@ -1,8 +1,9 @@
 // Checks API keys and their limits.
 //
 // Without any key in the store all clients are accepted, and the operator must protect the port. With a key,
-// even a revoked one, all routes but a few require a known key. A background thread reads the keys: a request
-// costs a hash and a table lookup, and never waits for the store.
+// even a revoked one, all routes but a few require a known key. A background thread reads the keys: to know
+// one costs a hash and a table lookup. Limits are in memory, or in a store that several gateways share; then
+// a request with limits waits for it.
 #pragma once
 
 #include <atomic>
@@ -16,7 +17,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "gateway/auth/bucket.hpp"
+#include "gateway/auth/memory_limits.hpp"
+#include "gateway/auth/settler.hpp"
+#include "gateway/gateway_settings.hpp"
 #include "gateway/http/http_server.hpp"
 #include "plimsoll/keys.hpp"
 
@@ -44,6 +47,8 @@ struct Pass {
 struct GateOptions {
   std::function<std::int64_t()> now_ms{};                 // UTC; none: the system's clock
   std::function<void(const BudgetAlert& alert)> alert{};  // must not block
+  std::shared_ptr<LimitStore> limits{};                   // shared with other gateways; none: in memory
+  WithoutStore without_store = WithoutStore::refuse;
 };
 
 // Thread-safe.
@@ -65,16 +70,18 @@ class Gate {
   bool needs_keys() const { return needs_keys_; }
   // Returns whether the key is valid. Counts nothing.
   bool knows(const base::Secret& key);
+  // Whether admit() may wait for the store, so that it must not run on a thread that others wait for.
+  bool may_wait(const ClientRequest& request, const Access& access);
   tl::expected<Pass, Refusal> admit(const ClientRequest& request, const Access& access);
   // Returns the rest of the owner's limits per minute, as response headers.
   std::vector<HttpHeader> limit_headers(const std::string& owner);
   // Reserves what a request may use until its share is destroyed. Used and reserved tokens never exceed the
-  // daily budget. An answer that may shrink gets a part of the rest.
+  // daily budget. An answer that may shrink gets a part of the rest. Blocks where the limits are shared.
   tl::expected<engine::Share, Refusal> reserve(const std::string& owner, const engine::Need& need);
   // For background work on behalf of an owner: checks whether the key allows one more request now, and
-  // counts it.
+  // counts it. Blocks where the limits are shared.
   std::optional<Refusal> refuses(const std::string& owner);
-  // Charges the usage of an answer.
+  // Charges the usage of an answer for which nothing was reserved.
   void charge(const std::string& owner, Tokens tokens);
 
   struct Counters {
@@ -87,12 +94,10 @@ class Gate {
  private:
   struct Holder {
     ApiKey key;
-    Bucket requests, tokens;
-    Tokens under_way = 0;  // reserved for running requests
-    std::int64_t day = 0;
-    Tokens used = 0;         // on that day
-    std::int64_t told = 0;   // the highest alert of that day, in percent
-    Tokens told_budget = 0;  // of that alert
+    LimitState state{};              // as last seen
+    std::int64_t told = 0;           // the highest alert of that day, in percent
+    Tokens told_budget = 0;          // of that alert
+    std::int64_t full_until_ms = 0;  // of shared limits: no request is allowed before
   };
   using Holders = std::unordered_map<std::string, std::shared_ptr<Holder>>;
   // Outlives the gate if another one replaces it.
@@ -100,17 +105,24 @@ class Gate {
     std::mutex mutex;
     Holders by_hash, by_id;
   };
-  class HeldShare;
+  class ReservedShare;
 
-  static void begin_day(Holder& holder, std::int64_t day);
+  // Remembers what a store said.
+  static void see(Holder& holder, const LimitState& state);
   // Collects the alerts that are due; each is due once. A budget also counts as used up if a request does not
   // fit into its last fifth.
   static void collect_alerts(Holder& holder, std::vector<BudgetAlert>& due, bool is_used_up = false);
   void tell(const std::vector<BudgetAlert>& alerts);
-  static std::optional<Refusal> beyond_limits(Holder& holder, Tokens estimate, bool asks_model,
-                                              std::int64_t now);
-  static std::optional<Refusal> beyond_minute(Holder& holder, Tokens tokens, std::int64_t now);
-  static std::optional<Refusal> beyond_day(const Holder& holder, Tokens tokens, std::int64_t now);
+  bool is_shared() const { return options_.limits != nullptr; }
+  std::shared_ptr<Holder> holder_of(const std::string& owner);
+  // Takes what a key's request needs from the limits. `tokens`: what it needs, as the error says it.
+  tl::expected<LimitGrant, Refusal> take(Holder& holder, const LimitWish& wish, Tokens tokens);
+  tl::expected<LimitGrant, Refusal> take_shared(Holder& holder, const LimitWish& wish);
+  static Refusal refusal_of(const Holder& holder, const LimitWish& wish, const LimitGrant& grant,
+                            Tokens tokens, std::int64_t now);
+  static Refusal too_many(const Holder& holder, std::int64_t wait_ms);
+  LimitWish admission(const Holder& holder, Tokens estimate, bool asks_model) const;
+  void settled(const std::string& owner, const LimitStore::Settled& settled);
   void run(std::chrono::milliseconds period);
 
   KeyStore& store_;
@@ -119,6 +131,9 @@ class Gate {
   std::atomic<bool> needs_keys_ = false;
 
   std::shared_ptr<Book> book_;
+  std::shared_ptr<MemoryLimits> memory_;
+  std::shared_ptr<Settler> settler_;  // of shared limits
+  std::atomic<std::int64_t> complain_after_ms_ = 0;
   std::mutex mutex_;  // guards the members below
   bool stopping_ = false;
   std::condition_variable wake_;

@@ -109,7 +109,9 @@ void Evaluations::spawn(const std::shared_ptr<Work>& work) {
 Awaitable<std::optional<Refusal>> Evaluations::may_ask(const std::string& owner) {
   const Deadline longest = Deadline::after(rules_.per_question);
   while (rules_.refuses) {
-    auto refusal = rules_.refuses(owner);
+    std::optional<Refusal> refusal;
+    std::function<void()> work = [&] { refusal = rules_.refuses(owner); };  // may wait for the store
+    co_await server_thread_.elsewhere(std::move(work));
     const std::chrono::seconds wait(refusal ? refusal->retry_after_seconds : 0);
     if (wait.count() == 0 || wait > longest.left() || stopping_) co_return refusal;
     co_await server_thread_.pause(wait);

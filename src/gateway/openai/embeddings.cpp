@@ -127,7 +127,8 @@ Awaitable<void> Api::embeddings(Call call) const {
     }
     const auto vectors = (*embedder)->embed(texts, call.deadline);
     if (vectors || vectors.error().code == Errc::timed_out)  // a timeout is charged too
-      engine::charge_texts(context_.engine, caller, call.request.path, (*embedder)->info().name, tokens);
+      engine::charge_texts(context_.engine, caller, call.request.path, (*embedder)->info().name, tokens,
+                           share->held.get());
     if (vectors)
       body = reply_of(*ask, *vectors, (*embedder)->info().dimensions, counted);
     else
