@@ -30,6 +30,7 @@
 #include "commands/wrap_command.hpp"
 #include "describe/command_tree.hpp"
 #include "describe/describe_commands.hpp"
+#include "index/stores.hpp"
 #include "terminal/globals.hpp"
 #include "terminal/terminal.hpp"
 #include "terminal/usage_error.hpp"
@@ -119,8 +120,11 @@ void add_store_option(CLI::App& command, plimsoll::Globals& globals) {
   if (!nested.empty() || command.get_option_no_throw("--store") != nullptr) return;
   command
       .add_option_function<std::string>(
-          "--store", [&globals](const std::string& file) { globals.set.push_back("store_file=" + file); },
-          "Database file (default: the setting store_file)")
+          "--store",
+          [&globals](const std::string& given) {
+            for (std::string& one : plimsoll::store_assignments(given)) globals.set.push_back(std::move(one));
+          },
+          "Database file (default: the setting store or store_file)")
       ->type_name("PATH");
 }
 

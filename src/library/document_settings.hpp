@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/secret.hpp"
 #include "base/settings/setting.hpp"
 #include "plimsoll/tokens.hpp"
 
@@ -14,6 +15,8 @@ namespace plimsoll::library {
 
 struct DocumentSettings {
   std::filesystem::path store_file;                        // <data folder>/store.db
+  base::Secret store;                                      // URL of a PostgreSQL server; empty: store_file
+  std::int64_t store_connections = 16;                     // to that server, at most
   std::vector<std::string> embedders{"all-minilm-l6-v2"};  // of a new index; empty: keyword search only
   std::int64_t embed_threads = 0;                          // 0: all cores
   Tokens chunk_tokens = 200;                               // of a new index

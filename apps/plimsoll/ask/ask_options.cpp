@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/try.hpp"
+#include "index/stores.hpp"
 #include "terminal/terminal.hpp"
 
 namespace plimsoll {
@@ -67,8 +68,7 @@ Result<config::Settings> settings_for(Globals globals, const AskOptions& options
 Result<void> check_store(const Globals& globals, const config::Settings& settings) {
   const bool is_named = std::ranges::any_of(
       globals.set, [](const std::string& setting) { return setting.starts_with("store_file="); });
-  std::error_code none;
-  if (!is_named || std::filesystem::exists(settings.store_file, none)) return {};
+  if (!is_named || has_store(settings)) return {};
   return fail(
       Errc::not_found,
       "there is no store at {0}; `plimsoll index add NAME PATH... --store {0}` makes it with an index",

@@ -2,7 +2,6 @@
 
 #include <memory>
 
-#include "adapters/sqlite/sessions.hpp"
 #include "ask/answer_check.hpp"
 #include "ask/ask_options.hpp"
 #include "base/clock.hpp"
@@ -11,6 +10,7 @@
 #include "base/try.hpp"
 #include "commands/memory_command.hpp"
 #include "index/documents.hpp"
+#include "index/stores.hpp"
 #include "reports/inspect_report.hpp"
 #include "reports/plan_report.hpp"
 #include "terminal/line_reader.hpp"
@@ -179,7 +179,7 @@ Result<int> run(const Globals& globals, ChatCommand& command) {
   TRY(const config::Settings settings, settings_for(globals, command.options));
   if (!command.options.index.empty()) TRY_VOID(check_store(globals, settings));
   TRY(const auto conversation, Conversation::open(settings, command.options.upstreams));
-  TRY(const auto sessions, sqlite::open_sessions(settings.store_file));
+  TRY(const auto sessions, open_sessions(settings, /*create=*/true));
   TRY_VOID(conversation->check_model(command.options.model));
   if (!command.options.index.empty()) TRY_VOID(conversation->check_index(command.options.index));
   if (command.session.empty()) command.session = base::random_text(6);

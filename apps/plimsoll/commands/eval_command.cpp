@@ -110,6 +110,7 @@ Result<void> run_evidence(const Globals& globals, const EvalOptions& options) {
     return fail(Errc::io_failed,
                 "cannot create a temporary folder for the index; check the space for temporary files");
   settings.store_file = folder / "store.db";
+  settings.store = {};
   TRY(auto documents, Documents::open(settings, /*create=*/true));
   TRY_VOID(index_corpora(*documents, settings, options));
   TRY(const auto searchable, documents->open_index("evidence"));
@@ -168,6 +169,7 @@ Result<void> run_grounding(const Globals& globals, const EvalOptions& options) {
   const base::TemporaryFolder folder("eval");
   if (folder.path().empty()) return fail(Errc::io_failed, "cannot create a temporary folder");
   settings.store_file = folder / "store.db";
+  settings.store = {};
   TRY(auto documents, Documents::open(settings, /*create=*/true));
   Similarity similarity;
   if (!options.no_embedder && !settings.embedders.empty()) {

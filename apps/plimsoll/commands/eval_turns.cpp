@@ -97,6 +97,7 @@ Result<void> run_turns(const Globals& globals, const TurnsOptions& options) {
   const base::TemporaryFolder folder("eval");
   if (folder.path().empty()) return fail(Errc::io_failed, "cannot create a temporary folder");
   settings.store_file = folder / "store.db";
+  settings.store = {};
   TRY(auto documents, Documents::open(settings, /*create=*/true));
   TRY(const Tokenizer tokenizer, documents->tokenizers().open(options.tokenizer));
   TurnsMeanings meanings;

@@ -18,6 +18,7 @@
 #include "index/documents.hpp"
 #include "index/index_add.hpp"
 #include "index/index_filter.hpp"
+#include "index/stores.hpp"
 #include "terminal/terminal.hpp"
 
 namespace plimsoll {
@@ -68,9 +69,8 @@ Json info_json(const IndexInfo& info) {
 }
 
 Result<void> list(const config::Settings& settings, const IndexOptions& options) {
-  std::error_code error;
   std::vector<IndexInfo> indexes;
-  if (std::filesystem::exists(settings.store_file, error)) {
+  if (has_store(settings)) {
     TRY(auto documents, Documents::open(settings, /*create=*/false));
     TRY(indexes, documents->store().indexes(local_owner));
   } else if (settings.origin_of("store_file") != "default") {  // a file named by the user must exist
@@ -113,7 +113,7 @@ Result<void> show(const config::Settings& settings, const IndexOptions& options)
       printable(info.name), base::with_thousands(info.documents), base::with_thousands(info.chunks),
       info.settings.chunk_tokens, base::with_thousands(info.tokens), info.settings.tokenizer,
       base::human_bytes(static_cast<std::uint64_t>(info.text_bytes)), embedders_cell(info),
-      when(info.created_ms), when(info.updated_ms), info.revision, printable(settings.store_file.string())));
+      when(info.created_ms), when(info.updated_ms), info.revision, printable(shown_store(settings))));
 }
 
 Result<void> documents_of(const config::Settings& settings, const IndexOptions& options) {

@@ -7,10 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "adapters/sqlite/keys.hpp"
-#include "adapters/sqlite/traces.hpp"
 #include "base/try.hpp"
 #include "index/originals.hpp"
+#include "index/stores.hpp"
 #include "reports/inspect_report.hpp"
 #include "terminal/globals.hpp"
 #include "terminal/interrupt.hpp"
@@ -109,8 +108,8 @@ Result<void> follow(TraceStore& store, const InspectCommand& command) {
 }
 
 // Reads the names of the keys, and finds the owner for --key.
-Result<void> look_up_keys(const std::filesystem::path& file, InspectCommand& command) {
-  TRY(const auto store, sqlite::open_keys(file, {.create = false}));
+Result<void> look_up_keys(const config::Settings& settings, InspectCommand& command) {
+  TRY(const auto store, open_keys(settings, /*create=*/false));
   TRY(const auto keys, store->keys());
   for (const ApiKey& key : keys) {
     command.names[key.id] = key.name;
@@ -121,12 +120,12 @@ Result<void> look_up_keys(const std::filesystem::path& file, InspectCommand& com
 }
 
 Result<void> run(const Globals& globals, InspectCommand& command) {
-  TRY(const config::Settings settings, load_settings(globals));
-  const auto file = store_of(settings, command.store);
-  TRY(const auto store, sqlite::open_traces(file, {.create = false}));
-  TRY_VOID(look_up_keys(file, command));
+  TRY(const config::Settings loaded, load_settings(globals));
+  const config::Settings settings = with_store(loaded, command.store);
+  TRY(const auto store, open_traces(settings, /*create=*/false));
+  TRY_VOID(look_up_keys(settings, command));
   if (command.original) {
-    TRY(const std::string text, session_originals(file, command.owner.empty() ? "local" : command.owner,
+    TRY(const std::string text, session_originals(settings, command.owner.empty() ? "local" : command.owner,
                                                   command.session, command.json));
     return print_out(text);
   }
@@ -181,7 +180,7 @@ void add_inspect_command(CLI::App& app, const Globals& globals, int& exit_code) 
       ->type_name("N")
       ->check(CLI::Range(std::size_t{0}, std::size_t{1'000'000}));
   sub->add_flag("--json", command->json, "Print JSON: one object for one trace, one per line for several");
-  sub->add_option("--store", command->store, "Database file (default: the setting store_file)")
+  sub->add_option("--store", command->store, "Database file (default: the setting store or store_file)")
       ->type_name("PATH");
   sub->callback([command, &globals, &exit_code] {
     if (const auto done = run(globals, *command); !done) exit_code = complain(done.error());

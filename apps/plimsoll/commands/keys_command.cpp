@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "adapters/sqlite/keys.hpp"
 #include "base/clock.hpp"
 #include "base/random.hpp"
 #include "base/sha256.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
+#include "index/stores.hpp"
 #include "terminal/terminal.hpp"
 
 namespace plimsoll {
@@ -35,7 +35,7 @@ struct KeysOptions {
 Result<std::unique_ptr<KeyStore>> open_store(const Globals& globals, const KeysOptions& options,
                                              bool create) {
   TRY(const config::Settings settings, load_settings(globals));
-  return sqlite::open_keys(store_of(settings, options.store), {.create = create});
+  return open_keys(with_store(settings, options.store), create);
 }
 
 // Checks that a name is safe in logs, reports and shells.
@@ -188,7 +188,7 @@ void add_keys_command(CLI::App& app, const Globals& globals, int& exit_code) {
   keys->require_subcommand(1);
   const auto sub = [&](const char* name, const char* about, KeysWork work) {
     CLI::App* command = keys->add_subcommand(name, about);
-    command->add_option("--store", options->store, "Database file (default: the setting store_file)")
+    command->add_option("--store", options->store, "Database file (default: the setting store or store_file)")
         ->type_name("PATH");
     command->callback([options, work, &globals, &exit_code] {
       if (const auto done = work(globals, *options); !done) exit_code = complain(done.error());

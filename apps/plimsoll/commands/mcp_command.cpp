@@ -9,12 +9,12 @@
 
 #include <unistd.h>
 
-#include "adapters/sqlite/facts.hpp"
 #include "base/log.hpp"
 #include "base/try.hpp"
 #include "commands/tokenizers_command.hpp"
 #include "gateway/mcp/mcp_lines.hpp"
 #include "gateway/mcp/mcp_tools.hpp"
+#include "index/stores.hpp"
 #include "serve/configured_servers.hpp"
 #include "serve/known_models.hpp"
 #include "serve/loaded_index.hpp"
@@ -97,7 +97,7 @@ class LateMemories {
 
   Result<engine::Memories*> open() {
     if (memories_) return memories_.get();
-    TRY(store_, sqlite::open_facts(settings_.store_file));
+    TRY(store_, open_facts(settings_, /*create=*/true));
     TRY(documents_, Documents::open(settings_, /*create=*/true));
     memories_ = std::make_unique<engine::Memories>(*store_, memory_embedder(settings_, *documents_),
                                                    settings_.max_memories);

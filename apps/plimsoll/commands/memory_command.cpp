@@ -6,11 +6,10 @@
 
 #include <fmt/chrono.h>
 
-#include "adapters/sqlite/facts.hpp"
-#include "adapters/sqlite/keys.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "gateway/memory/memory_json.hpp"
+#include "index/stores.hpp"
 #include "serve/serve_memory.hpp"
 #include "terminal/terminal.hpp"
 
@@ -44,8 +43,7 @@ struct Opened {
 Result<void> check_owner(const Globals& globals, const MemoryOptions& options) {
   if (options.owner == local_owner) return {};
   TRY(const config::Settings settings, load_settings(globals));
-  const auto file = store_of(settings, options.store);
-  TRY(const auto store, sqlite::open_keys(file, {.create = false}));
+  TRY(const auto store, open_keys(with_store(settings, options.store), /*create=*/false));
   TRY(const auto keys, store->keys());
   if (std::ranges::any_of(keys, [&](const ApiKey& key) { return key.id == options.owner; })) return {};
   return fail(Errc::not_found, "unknown key id '{}'; `plimsoll keys list --json` lists all ids",
@@ -55,8 +53,8 @@ Result<void> check_owner(const Globals& globals, const MemoryOptions& options) {
 Result<std::unique_ptr<Opened>> open(const Globals& globals, const MemoryOptions& options, bool create) {
   auto opened = std::make_unique<Opened>();
   TRY(opened->settings, load_settings(globals));
-  if (!options.store.empty()) opened->settings.store_file = options.store;
-  TRY(opened->store, sqlite::open_facts(opened->settings.store_file, {.create = create}));
+  opened->settings = with_store(opened->settings, options.store);
+  TRY(opened->store, open_facts(opened->settings, create));
   TRY(opened->documents, Documents::open(opened->settings, create));
   opened->memories = std::make_unique<engine::Memories>(
       *opened->store, memory_embedder(opened->settings, *opened->documents), opened->settings.max_memories);
@@ -149,7 +147,10 @@ Result<void> forget(const Globals& globals, const MemoryOptions& options) {
                            : opened->memories->forget_session(options.owner, options.session));
   if (options.json) return print_json(memory_json(gone));
   if (!gone.purged)
-    fmt::print(stderr, "another process reads the store: the bytes leave its log at the next deletion\n");
+    fmt::print(stderr, "{}\n",
+               is_shared(opened->settings)
+                   ? "the bytes leave the server's files when it cleans up (VACUUM) and recycles its log"
+                   : "another process reads the store: the bytes leave its log at the next deletion");
   return print_out(fmt::format("forgotten: {}, and their text in {}\n",
                                gone.facts == 1 ? "1 memory" : fmt::format("{} memories", gone.facts),
                                several(static_cast<std::uint64_t>(gone.traces), "trace")));
@@ -185,7 +186,7 @@ void add_memory_command(CLI::App& app, const Globals& globals, int& exit_code) {
   memory->require_subcommand(1);
   const auto sub = [&](const char* name, const char* about, MemoryWork work) {
     CLI::App* command = memory->add_subcommand(name, about);
-    command->add_option("--store", options->store, "Database file (default: the setting store_file)")
+    command->add_option("--store", options->store, "Database file (default: the setting store or store_file)")
         ->type_name("PATH");
     command
         ->add_option("--owner", options->owner,

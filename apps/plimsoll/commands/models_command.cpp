@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "adapters/sqlite/traces.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
+#include "index/stores.hpp"
 #include "reports/models_report.hpp"
 #include "serve/find_window.hpp"
 #include "serve/known_models.hpp"
@@ -146,8 +146,8 @@ Result<void> show_served(const config::Settings& settings, const ModelCatalogue&
 Result<void> forget_learned(const config::Settings& settings, const ModelsOptions& options) {
   TRY(const std::size_t windows, forget_windows(options.names));
   std::int64_t drift = 0;
-  if (std::error_code none; std::filesystem::exists(settings.store_file, none)) {
-    TRY(auto traces, sqlite::open_traces(settings.store_file, {.create = false}));
+  if (has_store(settings)) {
+    TRY(auto traces, open_traces(settings, /*create=*/false));
     const std::vector<std::string> all{""};
     for (const std::string& name : options.names.empty() ? all : options.names) {
       TRY(const std::int64_t found, traces->forget_drift(name));
@@ -156,8 +156,7 @@ Result<void> forget_learned(const config::Settings& settings, const ModelsOption
   }
   return print_out(fmt::format("Forgot {} and {} of drift. A running gateway on {} notices within seconds.\n",
                                several(windows, "window"),
-                               several(static_cast<std::uint64_t>(drift), "record"),
-                               settings.store_file.string()));
+                               several(static_cast<std::uint64_t>(drift), "record"), shown_store(settings)));
 }
 
 Result<void> run(const Globals& globals, const ModelsOptions& options) {

@@ -15,7 +15,7 @@
 #include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "commands/tokenizers_command.hpp"
-#include "serve/serve_lock.hpp"
+#include "index/stores.hpp"
 #include "serve/served_gateway.hpp"
 #include "serve/startup_code.hpp"
 #include "terminal/browser.hpp"
@@ -68,7 +68,7 @@ std::string greeting(ServedGateway& gateway, const config::Settings& settings, c
     text +=
         "  upstream  none: no local Ollama answers, and there is no embedded model; give a server with "
         "--upstream URL\n";
-  text += fmt::format("  store     {}\n", settings.store_file.string());
+  text += fmt::format("  store     {}\n", shown_store(settings));
   if (settings.console) text += fmt::format("  console   {}/\n", address);
   text += "\n";
   std::string model = "MODEL";
@@ -149,20 +149,10 @@ struct Watch {
   std::unique_ptr<ModelWatch> models{};
 };
 
-// Marks jobs that were running when the last server ended, unless another server still uses the store.
-Result<void> take_store(const config::Settings& settings, ServedGateway& gateway,
-                        std::optional<ServeLock>& lock) {
-  TRY(ServeLock taken, ServeLock::take(settings.store_file));
-  if (taken.is_alone()) TRY_VOID(gateway.chat().interrupt_runs());
-  TRY_VOID(taken.share());
-  lock.emplace(std::move(taken));
-  return {};
-}
-
 // Starts a gateway with the current settings. `before`: the gateway to replace, or null; a replacement lists
 // all models before it accepts requests.
 Result<Watch> begin(const Globals& globals, const ServeOptions& options, const ListenAddress& listen,
-                    ServedGateway* before, std::optional<ServeLock>& lock) {
+                    ServedGateway* before, std::shared_ptr<const void>& lock) {
   Watch watch;
   TRY(config::Settings settings, load_settings(globals));
   watch.settings = std::make_unique<const config::Settings>(std::move(settings));
@@ -171,7 +161,9 @@ Result<Watch> begin(const Globals& globals, const ServeOptions& options, const L
   if (before != nullptr) watch.gateway->upstreams().refresh(watch.gateway->for_a_list());
   TRY_VOID(check_listening(listen, watch.gateway->has_keys(), options.open || watch.settings->open_to_all,
                            program_for_hints(globals)));
-  if (!lock) TRY_VOID(take_store(*watch.settings, *watch.gateway, lock));
+  if (!lock) {
+    TRY(lock, take_store(*watch.settings, *watch.gateway->chat().context().sessions));
+  }
   TRY_VOID(watch.gateway->listen(listen, before != nullptr ? before->server().listening() : -1));
   return watch;
 }
@@ -220,7 +212,7 @@ class Retired {
 
 // Starts a second gateway on the same port with the current settings; the first finishes its open requests.
 // If the new settings are invalid, the first one stays.
-void take_over(Watch& watch, Retired& retired, std::optional<ServeLock>& lock, const Globals& globals,
+void take_over(Watch& watch, Retired& retired, std::shared_ptr<const void>& lock, const Globals& globals,
                const ServeOptions& options, const ListenAddress& listen) {
   auto next = begin(globals, options, listen, watch.gateway.get(), lock);
   if (!next) {
@@ -245,7 +237,8 @@ void end_within(std::chrono::seconds time) {
 Result<void> run(const Globals& globals, const ServeOptions& options) {
   Globals with_store = globals;
   if (!options.config.empty()) with_store.config_file = options.config;
-  if (!options.store.empty()) with_store.set.push_back("store_file=" + options.store);
+  if (!options.store.empty())
+    for (std::string& one : store_assignments(options.store)) with_store.set.push_back(std::move(one));
   if (!options.model_file.empty()) with_store.set.push_back("embedded_model_file=" + options.model_file);
   TRY(const config::Settings settings, load_settings(with_store));
   if (options.open_browser && !settings.console)
@@ -258,7 +251,7 @@ Result<void> run(const Globals& globals, const ServeOptions& options) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before any thread starts: they inherit it
 
-  std::optional<ServeLock> lock;
+  std::shared_ptr<const void> lock;
   TRY(Watch watch, begin(with_store, options, listen, nullptr, lock));
   const bool six = listen.host.find(':') != std::string::npos;
   const std::string address =
@@ -307,7 +300,7 @@ void add_serve_command(CLI::App& app, const Globals& globals, int& exit_code) {
   command->add_flag("--open", options->open, "Listen on other addresses than loopback even without API keys");
   command->add_flag("--open-browser", options->open_browser, "Open the web console in the default browser");
   command->add_option("--config", options->config, "Settings file")->type_name("FILE");
-  command->add_option("--store", options->store, "Database file (default: the setting store_file)")
+  command->add_option("--store", options->store, "Database file (default: the setting store or store_file)")
       ->type_name("PATH");
   command->callback([options, &globals, &exit_code] {
     if (const auto done = run(globals, *options); !done) exit_code = complain(done.error());

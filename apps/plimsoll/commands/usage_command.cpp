@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "adapters/sqlite/keys.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "index/documents.hpp"
+#include "index/stores.hpp"
 #include "ledger/cost.hpp"
 #include "terminal/terminal.hpp"
 
@@ -184,7 +184,7 @@ Result<std::string> owner_named(const std::vector<ApiKey>& keys, const std::stri
 
 Result<void> run(const Globals& globals, const UsageOptions& options) {
   TRY(const config::Settings settings, load_settings(globals));
-  TRY(const auto store, sqlite::open_keys(store_of(settings, options.store), {.create = false}));
+  TRY(const auto store, open_keys(with_store(settings, options.store), /*create=*/false));
   TRY(const auto keys, store->keys());
   const std::string by = !options.by.empty() ? options.by : keys.empty() ? "model" : "key";
   const std::map<std::string, UsageWish::By> words{{"key", UsageWish::By::owner},
@@ -239,7 +239,7 @@ void add_usage_command(CLI::App& app, const Globals& globals, int& exit_code) {
   command->add_option("--by", options->by, "Group by (default: key, or model if there are no keys)")
       ->check(CLI::IsMember({"key", "model", "section", "day"}));
   command->add_flag("--json", options->json, "Print JSON, with the sections of each line");
-  command->add_option("--store", options->store, "Database file (default: the setting store_file)")
+  command->add_option("--store", options->store, "Database file (default: the setting store or store_file)")
       ->type_name("PATH");
   command->callback([options, &globals, &exit_code] {
     if (const auto done = run(globals, *options); !done) exit_code = complain(done.error());

@@ -15,8 +15,8 @@
 #include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "engine/plan/read_plan.hpp"
+#include "index/stores.hpp"
 #include "serve/serve_keys.hpp"
-#include "serve/serve_lock.hpp"
 #include "serve/served_gateway.hpp"
 #include "serve/wrapped_program.hpp"
 #include "terminal/terminal.hpp"
@@ -156,7 +156,8 @@ Result<std::map<std::string, Sum>> sums_since(TraceStore& traces, std::string af
 
 Result<int> run(const Globals& globals, const WrapOptions& options) {
   Globals with = globals;
-  if (!options.store.empty()) with.set.push_back("store_file=" + options.store);
+  if (!options.store.empty())
+    for (std::string& one : store_assignments(options.store)) with.set.push_back(std::move(one));
   // Keeps log lines out of the program's output, unless the user sets a level.
   with.set.insert(with.set.begin(), "log_level=error");
   TRY(const config::Settings settings, load_settings(with));
@@ -166,9 +167,7 @@ Result<int> run(const Globals& globals, const WrapOptions& options) {
   if (gateway->has_keys() && options.key.empty())
     return fail(Errc::bad_input,
                 "this store requires an API key: give one with --key KEY; `plimsoll keys add NAME` adds one");
-  TRY(ServeLock lock, ServeLock::take(settings.store_file));
-  if (lock.is_alone()) TRY_VOID(gateway->chat().interrupt_runs());
-  TRY_VOID(lock.share());
+  TRY(const auto lock, take_store(settings, *gateway->chat().context().sessions));
   TRY_VOID(gateway->listen({.host = "127.0.0.1", .port = 0}, -1));
   gateway->upstreams().refresh(gateway->for_a_list());
   const std::vector<Window> windows = served_windows(*gateway);
@@ -212,7 +211,7 @@ void add_wrap_command(CLI::App& app, const Globals& globals, int& exit_code) {
       ->type_name("NAME");
   command->add_option("--key", options->key, "API key for this gateway, if the store requires one")
       ->type_name("KEY");
-  command->add_option("--store", options->store, "Database file (default: the setting store_file)")
+  command->add_option("--store", options->store, "Database file (default: the setting store or store_file)")
       ->type_name("FILE");
   command->callback([command, options, &globals, &exit_code] {
     options->command = command->remaining();

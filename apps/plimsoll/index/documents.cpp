@@ -2,8 +2,8 @@
 
 #include "adapters/embed_http/embedder.hpp"
 #include "adapters/onnx/embedder.hpp"
-#include "adapters/sqlite/store.hpp"
 #include "base/try.hpp"
+#include "index/stores.hpp"
 #include "library/check_index.hpp"
 #include "serve/find_window.hpp"
 
@@ -22,7 +22,7 @@ Result<std::unique_ptr<search::SnapshotIndex>> Documents::derived(const IndexInf
 }
 
 Result<std::unique_ptr<Documents>> Documents::open(const config::Settings& settings, bool create) {
-  TRY(auto store, sqlite::open_store(settings.store_file, {.create = create}));
+  TRY(auto store, open_documents(settings, create));
   return std::unique_ptr<Documents>(new Documents(settings, std::move(store)));
 }
 

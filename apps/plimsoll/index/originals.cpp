@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "adapters/sqlite/sessions.hpp"
 #include "base/json/json_shape.hpp"
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/try.hpp"
+#include "index/stores.hpp"
 #include "terminal/terminal.hpp"
 
 namespace plimsoll {
@@ -69,9 +69,9 @@ std::string report_of(const KeptSummary& summary, const Terminal& terminal) {
 
 }  // namespace
 
-Result<std::string> session_originals(const std::filesystem::path& store, const std::string& owner,
+Result<std::string> session_originals(const config::Settings& settings, const std::string& owner,
                                       const std::string& session, bool json) {
-  TRY(const auto sessions, sqlite::open_sessions(store));
+  TRY(const auto sessions, open_sessions(settings, /*create=*/true));
   TRY(const auto summaries, sessions->summaries(owner, session, /*whole=*/true));
   if (summaries.empty())
     return fail(Errc::not_found,

@@ -10,11 +10,11 @@
 #include <fmt/format.h>
 
 #include "adapters/sqlite/keys.hpp"
-#include "adapters/sqlite/traces.hpp"
 #include "base/clock.hpp"
 #include "base/temporary_folder.hpp"
 #include "base/text/text.hpp"
 #include "index/documents.hpp"
+#include "index/stores.hpp"
 #include "serve/find_window.hpp"
 #include "serve/known_models.hpp"
 #include "serve/serve_upstreams.hpp"
@@ -69,9 +69,8 @@ Diagnosis clock_by(const config::Settings& settings) {
   if (now < first_of_2025)
     return {"clock", Health::bad, "the system clock is set before 2025",
             "set the clock: with a wrong date TLS certificates fail and traces expire at once"};
-  if (std::error_code error; !fs::exists(settings.store_file, error))
-    return {"clock", Health::good, "plausible", ""};
-  const auto traces = sqlite::open_traces(settings.store_file, {.create = false});
+  if (!has_store(settings)) return {"clock", Health::good, "plausible", ""};
+  const auto traces = open_traces(settings, /*create=*/false);
   if (traces) {
     const auto newest = (*traces)->traces("", {.limit = 1});
     if (newest && !newest->empty() && newest->front().at_ms > now + a_minute)
@@ -135,7 +134,7 @@ Diagnosis door_by(const config::Settings& settings) {
   if (is_loopback(listen->host))
     return {"listen", Health::good, settings.listen + ": this machine alone", ""};
   std::size_t keys = 0;
-  if (const auto store = sqlite::open_keys(settings.store_file, {.create = false}))
+  if (const auto store = open_keys(settings, /*create=*/false))
     if (const auto all = (*store)->keys()) keys = all->size();
   if (keys > 0)
     return {"listen", Health::good,
@@ -179,6 +178,11 @@ Diagnoses check_files(const config::Settings& settings) {
 }
 
 Diagnoses check_store(const config::Settings& settings) {
+  if (is_shared(settings)) {
+    const auto keys = open_keys(settings, /*create=*/false);
+    if (!keys) return {{"store", Health::bad, keys.error().what, "check the setting store, and the server"}};
+    return {{"store", Health::good, shown_store(settings) + ", without documents", ""}};
+  }
   if (std::error_code error; !fs::exists(settings.store_file, error))
     return {{"store", Health::good,
              fmt::format("{} does not exist yet; it is created at first use", settings.store_file.string()),
@@ -210,6 +214,7 @@ Diagnoses check_embedders(const config::Settings& settings) {
     return {{"embedders", Health::bad, "cannot create a temporary folder", "set TMPDIR"}};
   config::Settings with_own = settings;
   with_own.store_file = folder / "store.db";
+  with_own.store = {};
   Diagnoses out;
   if (const auto documents = Documents::open(with_own, /*create=*/true))
     for (const std::string& name : settings.embedders) out.push_back(embedder_by(**documents, name));

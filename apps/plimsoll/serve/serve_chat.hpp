@@ -14,7 +14,6 @@ class ServedChat {
 
   gateway::ChatContext context();
   // Marks jobs that were running when the last server ended. Call only if no other server uses the store.
-  Result<void> interrupt_runs() { return sessions_->interrupt_runs(); }
   // Returns whether uploads or evaluations are running.
   bool is_busy() const { return uploads_.are_under_way() || evaluations_.are_under_way(); }
 

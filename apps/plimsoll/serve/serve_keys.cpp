@@ -1,8 +1,8 @@
 #include "serve/serve_keys.hpp"
 
-#include "adapters/sqlite/keys.hpp"
 #include "base/log.hpp"
 #include "base/try.hpp"
+#include "index/stores.hpp"
 #include "serve/find_window.hpp"
 
 namespace plimsoll {
@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds between_looks{1'000};
 }  // namespace
 
 Doorkeeper::Doorkeeper(const config::Settings& settings, std::unique_ptr<KeyStore> keys,
-                       const gateway::Gate* before)
+                       std::shared_ptr<LimitStore> limits, const gateway::Gate* before)
     : keys_(std::move(keys)),
       http_("plimsoll/" PLIMSOLL_VERSION, trusted_certificates()),
       alerts_(settings.alert_webhook.empty()
@@ -25,7 +25,9 @@ Doorkeeper::Doorkeeper(const config::Settings& settings, std::unique_ptr<KeyStor
              .alert =
                  [this](const gateway::BudgetAlert& alert) {
                    if (alerts_) alerts_->add(alert);
-                 }},
+                 },
+             .limits = std::move(limits),
+             .without_store = settings.limits_without_store},
             before) {}
 
 Result<std::unique_ptr<Doorkeeper>> Doorkeeper::open(const config::Settings& settings,
@@ -33,8 +35,10 @@ Result<std::unique_ptr<Doorkeeper>> Doorkeeper::open(const config::Settings& set
   const std::string& hook = settings.alert_webhook.reveal();
   if (!hook.empty() && !hook.starts_with("http://") && !hook.starts_with("https://"))
     return fail(Errc::bad_setting, "alert_webhook must be a URL that starts with http:// or https://");
-  TRY(auto keys, sqlite::open_keys(settings.store_file));
-  std::unique_ptr<Doorkeeper> doorkeeper(new Doorkeeper(settings, std::move(keys), before));
+  TRY(auto keys, open_keys(settings, /*create=*/true));
+  TRY(auto limits, open_limits(settings));
+  std::unique_ptr<Doorkeeper> doorkeeper(
+      new Doorkeeper(settings, std::move(keys), std::move(limits), before));
   TRY_VOID(doorkeeper->gate_.refresh());
   return doorkeeper;
 }

@@ -26,7 +26,8 @@ class Doorkeeper {
   void watch();
 
  private:
-  Doorkeeper(const config::Settings& settings, std::unique_ptr<KeyStore> keys, const gateway::Gate* before);
+  Doorkeeper(const config::Settings& settings, std::unique_ptr<KeyStore> keys,
+             std::shared_ptr<LimitStore> limits, const gateway::Gate* before);
 
   std::unique_ptr<KeyStore> keys_;
   adapters::CurlClient http_;

@@ -5,10 +5,10 @@
 
 #include "adapters/http/curl_client.hpp"
 #include "adapters/memory_http/provider.hpp"
-#include "adapters/sqlite/facts.hpp"
 #include "base/paths.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
+#include "index/stores.hpp"
 #include "models/upstream.hpp"
 #include "serve/find_window.hpp"
 
@@ -78,7 +78,7 @@ ServedMemory::ServedMemory(const config::Settings& settings, Documents& document
 Result<std::unique_ptr<ServedMemory>> ServedMemory::open(const config::Settings& settings,
                                                          Documents& documents) {
   TRY(auto providers, providers_of(settings));
-  TRY(auto store, sqlite::open_facts(settings.store_file));
+  TRY(auto store, open_facts(settings, /*create=*/true));
   std::unique_ptr<ServedMemory> made(new ServedMemory(settings, documents, std::move(store)));
   const auto http =
       std::make_shared<adapters::CurlClient>("plimsoll/" PLIMSOLL_VERSION, trusted_certificates(),

@@ -9,8 +9,6 @@
 #include "adapters/http/streams.hpp"
 #include "adapters/ollama/link.hpp"
 #include "adapters/openai/upstream.hpp"
-#include "adapters/sqlite/sessions.hpp"
-#include "adapters/sqlite/traces.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/private_words.hpp"
@@ -18,6 +16,7 @@
 #include "gateway/http/cors.hpp"
 #include "gateway/mcp/mcp_tools.hpp"
 #include "index/index_snapshot.hpp"
+#include "index/stores.hpp"
 #include "serve/configured_servers.hpp"
 #include "serve/known_models.hpp"
 #include "serve/loaded_index.hpp"
@@ -145,6 +144,7 @@ void keep_addresses_private(const config::Settings& settings,
                             const std::vector<models::ConfiguredUpstream>& members) {
   base::keep_private(std::filesystem::absolute(settings.store_file).string(), "the store");
   if (settings.store_file.has_parent_path()) base::keep_private(settings.store_file.string(), "the store");
+  if (is_shared(settings)) base::keep_private(shown_store(settings), "the store");
   std::size_t number = 0;
   for (const models::ConfiguredUpstream& member : members) {
     // A server without a name is named after its address.
@@ -173,12 +173,12 @@ Result<std::unique_ptr<ServedGateway>> ServedGateway::open(const config::Setting
   TRY(auto origins, gateway::read_origins(settings.cors_origins));
   TRY(auto documents, Documents::open(settings, /*create=*/true));
   TRY(auto memory, ServedMemory::open(settings, *documents));
-  TRY(auto traces, sqlite::open_traces(settings.store_file));
+  TRY(auto traces, open_traces(settings, /*create=*/true));
   TRY(const auto orders, traces->forget_orders(0));
   TRY(auto drift, traces->drift());
-  const bool same_store = before != nullptr && before->settings_.store_file == settings.store_file;
+  const bool same_store = before != nullptr && is_same_store(before->settings_, settings);
   TRY(auto doorkeeper, Doorkeeper::open(settings, same_store ? &before->doorkeeper_->gate() : nullptr));
-  TRY(auto sessions, sqlite::open_sessions(settings.store_file));
+  TRY(auto sessions, open_sessions(settings, /*create=*/true));
   auto gateway = std::unique_ptr<ServedGateway>(new ServedGateway(
       settings, std::move(catalogue), std::move(documents), std::move(memory), std::move(traces),
       std::move(doorkeeper), std::move(sessions), std::move(origins), std::move(members)));
@@ -268,6 +268,7 @@ ServedGateway::ServedGateway(const config::Settings& settings, ModelCatalogue ca
   engine_.reserve = [this](const std::string& owner, const engine::Need& need) {
     return doorkeeper_->gate().reserve(owner, need);
   };
+  engine_.reserve_waits = is_shared(settings_);
 }
 
 gateway::ThreadMaker ServedGateway::thread_maker() {

@@ -16,10 +16,6 @@ Result<config::Settings> load_settings(const Globals& globals) {
   return settings;
 }
 
-std::filesystem::path store_of(const config::Settings& settings, const std::string& given) {
-  return given.empty() ? settings.store_file : std::filesystem::path(given);
-}
-
 std::string as_arguments(const Globals& globals) {
   std::string out;
   if (!globals.config_file.empty()) out += " --config " + as_argument(globals.config_file);

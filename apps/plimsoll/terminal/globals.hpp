@@ -1,7 +1,6 @@
 // Shared by all commands: global flags, settings and error reporting.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -17,9 +16,6 @@ struct Globals {
 
 // Loads the settings and starts logging.
 Result<config::Settings> load_settings(const Globals& globals);
-
-// Returns the store of a command: from --store, or from the settings.
-std::filesystem::path store_of(const config::Settings& settings, const std::string& given);
 
 // Returns the global flags for a command line: " --config my.toml", or "". Without secrets.
 std::string as_arguments(const Globals& globals);

@@ -1,0 +1,43 @@
+// Opens the stores of the settings: on a PostgreSQL server if `store` names one, or else in the file
+// `store_file`.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "config/settings.hpp"
+#include "plimsoll/keys.hpp"
+#include "plimsoll/memory.hpp"
+#include "plimsoll/sessions.hpp"
+#include "plimsoll/store.hpp"
+#include "plimsoll/trace.hpp"
+
+namespace plimsoll {
+
+// Returns the settings with another store: a file, or the URL of a server. Empty: that of the settings.
+config::Settings with_store(config::Settings settings, const std::string& given);
+// The same as values for `--set`.
+std::vector<std::string> store_assignments(const std::string& given);
+
+// Whether the store is on a server, which other gateways may use at the same time.
+bool is_shared(const config::Settings& settings);
+bool is_same_store(const config::Settings& a, const config::Settings& b);
+// Returns its path, or its address without user and password.
+std::string shown_store(const config::Settings& settings);
+// Whether it was ever used. A server always counts as used.
+bool has_store(const config::Settings& settings);
+
+// `create`: make the file if it does not exist; the tables on a server are always made.
+Result<std::unique_ptr<KeyStore>> open_keys(const config::Settings& settings, bool create);
+Result<std::unique_ptr<TraceStore>> open_traces(const config::Settings& settings, bool create);
+Result<std::unique_ptr<SessionStore>> open_sessions(const config::Settings& settings, bool create);
+Result<std::unique_ptr<FactStore>> open_facts(const config::Settings& settings, bool create);
+Result<std::unique_ptr<Store>> open_documents(const config::Settings& settings, bool create);
+// Null: the limits are in memory.
+Result<std::shared_ptr<LimitStore>> open_limits(const config::Settings& settings);
+
+// Marks jobs that were running when the last server ended, unless another server still uses the store. The
+// store counts as used until the result is destroyed.
+Result<std::shared_ptr<const void>> take_store(const config::Settings& settings, SessionStore& sessions);
+
+}  // namespace plimsoll
