@@ -68,9 +68,10 @@ std::string_view column_of(UsageWish::By by) {
 
 Result<std::vector<UsageSum>> select_usage(Connection& connection, const UsageWish& wish) {
   const std::string sql = fmt::format(
-      "SELECT {0}, section, least(sum(tokens), {1})::bigint, least(sum(requests), {1})::bigint FROM usage "
-      "WHERE day BETWEEN $1 AND $2 AND ($3 = '' OR owner = $3) GROUP BY 1, 2 ORDER BY 1, 2",
-      column_of(wish.by), most_used);
+      "SELECT {0}, section, least(sum(tokens), {1})::bigint, least(sum(requests), {1})::bigint, "
+      "least(sum(nano_usd), {2})::bigint, least(sum(priced), {1})::bigint FROM usage WHERE day BETWEEN $1 "
+      "AND $2 AND ($3 = '' OR owner = $3) GROUP BY 1, 2 ORDER BY 1, 2",
+      column_of(wish.by), most_used, most_cost);
   Values values;
   values.add(wish.first_day).add(wish.last_day).add(std::string_view(wish.owner));
   TRY(const Rows rows, connection.run(sql, values));
@@ -78,7 +79,8 @@ Result<std::vector<UsageSum>> select_usage(Connection& connection, const UsageWi
   for (int row = 0; row < rows.count(); ++row) {
     std::string group =
         wish.by == UsageWish::By::day ? std::to_string(rows.integer(row, 0)) : rows.text(row, 0);
-    out.push_back({std::move(group), rows.text(row, 1), rows.integer(row, 2), rows.integer(row, 3)});
+    out.push_back({std::move(group), rows.text(row, 1), rows.integer(row, 2), rows.integer(row, 3),
+                   rows.integer(row, 4), rows.integer(row, 5)});
   }
   return out;
 }

@@ -34,6 +34,8 @@ CREATE TABLE usage (
   section text COLLATE "C" NOT NULL,
   tokens bigint NOT NULL,
   requests bigint NOT NULL,
+  nano_usd bigint NOT NULL,
+  priced bigint NOT NULL,
   PRIMARY KEY (day, owner, model, section)
 ) WITH (fillfactor = 70);
 

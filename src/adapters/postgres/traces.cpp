@@ -96,7 +96,7 @@ constexpr std::int64_t most_models = 200, longest_model = 200;
 
 Result<void> add_usage(Connection& connection, std::span<const UsedTokens> used) {
   if (used.empty()) return {};
-  Integers days, tokens, requests;
+  Integers days, tokens, requests, costs, priced;
   Views owners, models, sections;
   for (const UsedTokens& one : used) {
     days.push_back(one.day);
@@ -105,16 +105,18 @@ Result<void> add_usage(Connection& connection, std::span<const UsedTokens> used)
     sections.push_back(one.section);
     tokens.push_back(add_used(one.tokens, 0));
     requests.push_back(add_used(one.requests, 0));
+    costs.push_back(add_cost(one.nano_usd, 0));
+    priced.push_back(add_used(one.priced, 0));
   }
   Values values;
   values.add(days).add_texts(owners).add_blobs(models).add_texts(sections).add(tokens).add(requests);
-  values.add(most_models).add(longest_model).add(most_used);
+  values.add(most_models).add(longest_model).add(most_used).add(costs).add(priced).add(most_cost);
   TRY_VOID(connection.run(R"sql(
 WITH given AS (
   SELECT day, owner, CASE WHEN octet_length(model) > $8::bigint THEN '(others)'::bytea ELSE model END AS model, section,
-    tokens, requests, place
-  FROM unnest($1::bigint[], $2::text[], $3::bytea[], $4::text[], $5::bigint[], $6::bigint[]) WITH ORDINALITY
-    AS one (day, owner, model, section, tokens, requests, place)),
+    tokens, requests, nano_usd, priced, place
+  FROM unnest($1::bigint[], $2::text[], $3::bytea[], $4::text[], $5::bigint[], $6::bigint[], $10::bigint[], $11::bigint[])
+    WITH ORDINALITY AS one (day, owner, model, section, tokens, requests, nano_usd, priced, place)),
 known AS (
   SELECT day, owner, count(DISTINCT model) AS count FROM usage
   WHERE (day, owner) IN (SELECT day, owner FROM given) GROUP BY day, owner),
@@ -125,12 +127,14 @@ fresh AS (
   GROUP BY day, owner, model),
 placed AS (
   SELECT day, owner, CASE WHEN fresh.rank + coalesce(known.count, 0) > $7::bigint THEN '(others)'::bytea ELSE model END AS model,
-    section, least(sum(tokens), $9::bigint)::bigint AS tokens, least(sum(requests), $9::bigint)::bigint AS requests
+    section, least(sum(tokens), $9::bigint)::bigint AS tokens, least(sum(requests), $9::bigint)::bigint AS requests,
+    least(sum(nano_usd), $12::bigint)::bigint AS nano_usd, least(sum(priced), $9::bigint)::bigint AS priced
   FROM given LEFT JOIN fresh USING (day, owner, model) LEFT JOIN known USING (day, owner) GROUP BY 1, 2, 3, 4)
-INSERT INTO usage (day, owner, model, section, tokens, requests)
-SELECT day, owner, model, section, tokens, requests FROM placed ORDER BY 1, 2, 3, 4
+INSERT INTO usage (day, owner, model, section, tokens, requests, nano_usd, priced)
+SELECT day, owner, model, section, tokens, requests, nano_usd, priced FROM placed ORDER BY 1, 2, 3, 4
 ON CONFLICT (day, owner, model, section) DO UPDATE SET tokens = least(usage.tokens + excluded.tokens, $9::bigint),
-  requests = least(usage.requests + excluded.requests, $9::bigint))sql",
+  requests = least(usage.requests + excluded.requests, $9::bigint),
+  nano_usd = least(usage.nano_usd + excluded.nano_usd, $12::bigint), priced = least(usage.priced + excluded.priced, $9::bigint))sql",
                           values));
   return {};
 }
