@@ -129,7 +129,8 @@ TEST(TraceJson, ACostThatCannotBeIsNotRead) {
   trace.id = "t";
   trace.cost.nano_usd = most_cost;
   EXPECT_TRUE(read_trace(trace_json(trace)));
-  for (const std::int64_t wrong : {most_cost + 1, std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()}) {
+  for (const std::int64_t wrong :
+       {most_cost + 1, std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()}) {
     trace.cost.nano_usd = wrong;
     const auto read = read_trace(trace_json(trace));
     ASSERT_FALSE(read);

@@ -78,7 +78,7 @@ class Doctor(unittest.TestCase):
         self.run_it("index", "add", "manual", self.folder / "ship.md")
         self.assertEqual(self.found()["usage"]["status"], "ok")
         with sqlite3.connect(self.folder / "plimsoll" / "store.db") as store:
-            store.executemany("INSERT INTO usage VALUES (20000, 'key-1', ?, 'answer', ?, 1)",
+            store.executemany("INSERT INTO usage (day, owner, model, section, tokens, requests) VALUES (20000, 'key-1', ?, 'answer', ?, 1)",
                               [("m", 2**63 - 1), ("n", 2**63 - 1)])
         store.close()
         usage = self.found()["usage"]

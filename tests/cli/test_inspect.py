@@ -27,6 +27,7 @@ def trace(number, **changes):
         "index": "", "stream": False, "changed": False, "status": 200, "error": "", "finish_reason": "stop",
         "window": 4096, "input_tokens": 1573, "thinking_tokens": 0, "answer_tokens": 512, "margin": 50,
         "exactness": "exact", "usage": {"input": 1573, "answer": 117, "thinking": None, "cached": None},
+        "cost": {"nano_usd": 2_345_678_000},
         "used": {"template": 7, "question": 1566, "answer": 117}, "drift": 0,
         "upstream_cut_tokens": 0, "us": {"plan": 210, "retrieve": 0, "first_byte": 90_400, "total": 1_250_000},
         "attempts": [{"upstream": "ollama", "model": "llama3.2:3b", "status": 200, "outcome": "answered", "window": 4096,
@@ -126,6 +127,19 @@ class Inspect(unittest.TestCase):
         self.keep(kept)
         self.assertEqual(self.as_json("0199c8a0-00000001"), [kept])
         self.assertEqual(self.as_json("--last"), [kept])
+
+    def test_the_cost_is_shown_or_why_it_is_not_known(self):
+        before = trace(4)
+        del before["cost"]  # kept by an older version
+        self.keep(trace(1), trace(2, cost={"nano_usd": None, "why": "the server did not report its usage"}), trace(3, cost=None), before)
+        for number, said in ((1, "cost $2.35 by the list price"), (2, "cost not known: the server did not report its usage"), (3, None), (4, None)):
+            shown = self.inspect(f"0000000{number}")
+            if said:
+                self.assertIn(said, shown)
+            else:
+                self.assertNotIn("cost", shown)
+        self.keep(trace(5, cost={"nano_usd": -1}))
+        self.assertIn("'cost'", self.inspect("00000005", status=1))
 
     def test_a_session_is_listed_and_its_last_shown(self):
         self.keep(trace(1, session="a"), trace(2, session="b"), trace(3, session="a"), trace(4))

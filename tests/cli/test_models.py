@@ -38,7 +38,7 @@ class Catalogue(unittest.TestCase):
         self.assertEqual((status, err), (0, ""))
         rows = out.splitlines()
         self.assertEqual(rows[0].split(),
-                         ["MODEL", "WINDOW", "MAX", "OUTPUT", "TOKENIZER", "EXACTNESS", "SOURCE", "DATE"])
+                         ["MODEL", "WINDOW", "MAX", "OUTPUT", "TOKENIZER", "EXACTNESS", "SOURCE", "DATE", "$/M", "IN", "$/M", "OUT"])
         models = json.loads(run("models", "--json")[1])["models"]
         self.assertGreaterEqual(len(models), 150)
         self.assertEqual([row.split()[0] for row in rows[1:]], [model["name"] for model in models])
@@ -51,6 +51,14 @@ class Catalogue(unittest.TestCase):
         self.assertEqual((mini["window"], mini["tokenizer"], mini["exactness"], mini["origin"]),
                          (128000, "o200k_base", "exact", "built in"))
         self.assertIn("source", mini)
+        prices = mini["prices"]
+        self.assertEqual({name: prices[name] for name in ("input", "output", "cached_input", "provider")},
+                         {"input": 0.15, "output": 0.6, "cached_input": 0.075, "provider": "openai"})
+        self.assertIn("gpt-4o-mini-2024-07-18", prices["names"])
+        self.assertTrue(prices["source"].startswith("litellm "))
+        self.assertRegex(run("models", "gpt-4o-mini")[1], r"gpt-4o-mini .* 0\.15 +0\.60\n")
+        self.assertIsNone(json.loads(run("models", "llama3.2:3b", "--json")[1])["models"][0]["prices"])
+        self.assertNotIn("$/M", run("models", "llama3.2:3b")[1])
 
     def test_an_unknown_name_is_answered_with_the_nearest(self):
         self.assertEqual(run("models", "gtp-4o")[::2],
