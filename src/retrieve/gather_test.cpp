@@ -29,6 +29,14 @@ struct OneSentence : base::MemoryStore {
       chunk.vectors = {{.whole = {}, .scales = {0.01F}, .sentences = {60, 80}}};
     return read;
   }
+  Result<std::vector<DocumentHead>> heads(std::span<const DocumentId> ids) override {
+    auto read = MemoryStore::heads(ids);
+    for (DocumentHead& head : *read) {
+      head.first_chunk = 1;
+      head.chunks = 1;
+    }
+    return read;
+  }
 };
 
 // Finds that sentence for every question.
@@ -62,6 +70,7 @@ TEST(Gather, ComparesMeaningIfEveryPartOfAQuestionHasAVector) {
   const auto both = found({{0.6F, 0.8F}, {0.8F, 0.6F}});
   ASSERT_TRUE(both) << both.error().what;
   EXPECT_TRUE(both->by_meaning);
+  ASSERT_EQ(both->stretches.size(), 1U);
   EXPECT_NEAR(both->stretches[0].sentences[0].meaning, 1, 0.01);
   for (const auto& vectors :
        std::vector<std::vector<std::vector<float>>>{{{}, {0.6F, 0.8F}}, {{0.6F, 0.8F}, {}}}) {
