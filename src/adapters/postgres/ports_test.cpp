@@ -31,6 +31,13 @@ TEST(PostgresPorts, NeedAServer) {
   if (postgres::test_server() == nullptr) GTEST_SKIP() << postgres::no_server;
 }
 
+// Without a server no contract has a maker.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(KeysContract);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TracesContract);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SessionsContract);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FactsContract);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LimitsContract);
+
 INSTANTIATE_TEST_SUITE_P(
     Postgres, KeysContract,
     testing::ValuesIn(with_server(KeysMaker{
