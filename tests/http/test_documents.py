@@ -328,7 +328,7 @@ class Grants(WithDocuments):
             sent[name] = (len(whole), len(reply.ours["passages"]))
             self.assertIn(f"The request asks for {name}", reply.ours["plan"]["strategy"]["reasoning"])
         self.assertEqual(sent["STUFF"], (6, 6))
-        self.assertEqual(sent["HYBRID"][0], 1)
+        self.assertIn(sent["HYBRID"][0], (1, 2))  # passages may fill the rest with all of a second one
         self.assertGreater(sent["HYBRID"][1], 1)
         self.assertEqual((sent["RAG"][0], sent["RAG+GRAPH"][0]), (0, 0))
         refused = self.rag(question, index="six", plimsoll={"strategy": "PASTE"})
