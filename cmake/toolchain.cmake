@@ -13,10 +13,9 @@ string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  # Paths are taken relative to the tree, so that a second clone finds what the first one compiled. What a file includes
-  # is learned from the compiler; preprocessing everything twice would be a twentieth of the time.
+  # Paths are taken relative to the tree, so that a second clone finds what the first one compiled.
   set(CMAKE_CXX_COMPILER_LAUNCHER
-    ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=true CCACHE_DEPEND=true ${CCACHE})
+    ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=true ${CCACHE})
 endif()
 
 # Warnings apply to our own code only; what set-up brought is compiled as its authors left it.

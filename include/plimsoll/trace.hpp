@@ -145,6 +145,9 @@ constexpr bool was_answered(const Trace& trace) {
 
 // Returns one JSON object, schema 1, on one line. read_trace reads it back; damaged: anything else.
 std::string trace_json(const Trace& trace);
+// Without what may hold a memory that was forgotten while the request ran: the prompt, and a server's words
+// in warnings and error.
+std::string trace_json_without_words(const Trace& trace);
 Result<Trace> read_trace(std::string_view json);
 
 // Identifies a history of differences between plan and usage: upstream, model, chat template and

@@ -39,11 +39,10 @@ ShownPrompt shown_prompt(const Engine& engine, const Received& received, const P
   shown.bytes = counted->rendered.size();
   std::string& text = shown.text = std::move(counted->rendered);
   if (text.size() <= 2 * most_on_each_side) return shown;
-  std::size_t first = most_on_each_side, last = text.size() - most_on_each_side;
-  while (continues_character(text[first])) --first;
+  std::size_t last = text.size() - most_on_each_side;
   while (last < text.size() && continues_character(text[last])) ++last;
   shown.end = text.substr(last);
-  text.resize(first);
+  text.resize(base::prefix_of(text, most_on_each_side).size());
   return shown;
 }
 

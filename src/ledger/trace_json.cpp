@@ -211,6 +211,14 @@ std::string trace_json(const Trace& trace) {
   return out;
 }
 
+std::string trace_json_without_words(const Trace& trace) {
+  Trace rest = trace;
+  rest.prompt.clear();
+  rest.warnings.clear();  // a server's words may be the prompt's
+  if (!rest.error.empty()) rest.error = "not kept: a memory that the prompt held was forgotten meanwhile";
+  return trace_json(rest);
+}
+
 namespace {
 
 int status_of(Errc code) {

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/text/text.hpp"
+
 namespace plimsoll::retrieve {
 namespace {
 
 // docs/search.md has the measurements for these numbers.
 constexpr float contents_worth = 0.4F, garbled_worth = 0.4F;
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
@@ -44,7 +42,7 @@ bool is_links_alone(std::string_view text) {
       if (words == std::string_view::npos || end == std::string_view::npos) return false;
       ++links;
       at = end + 1;
-    } else if (is_blank(text[at]) || is_digit(text[at]) ||
+    } else if (is_blank(text[at]) || base::is_digit(text[at]) ||
                std::string_view("-*+.|,").find(text[at]) != std::string_view::npos) {
       ++at;
     } else {

@@ -7,6 +7,7 @@
 
 #include "adapters/postgres/schema.hpp"
 #include "base/sha256.hpp"
+#include "base/text/text.hpp"
 
 namespace plimsoll::postgres {
 namespace {
@@ -55,7 +56,7 @@ LockKey Database::lock_key(std::string_view of, std::string_view owner, std::str
   }
   const std::string hash = base::sha256_hex(all).substr(0, 16);
   std::uint64_t key = 0;
-  for (const char c : hash) key = key << 4 | static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10);
+  for (const char c : hash) key = key << 4 | static_cast<unsigned>(base::hex_digit(c));
   return static_cast<LockKey>(key);
 }
 

@@ -24,12 +24,7 @@ Result<bool> tells_of_forgotten(Connection& connection, const Trace& trace) {
 
 Result<std::string> json_without_forgotten(Connection& connection, const Trace& trace) {
   TRY(const bool tells, tells_of_forgotten(connection, trace));
-  if (!tells) return trace_json(trace);
-  Trace rest = trace;
-  rest.prompt.clear();
-  rest.warnings.clear();  // a server's words may be the prompt's
-  if (!rest.error.empty()) rest.error = "not kept: a memory that the prompt held was forgotten meanwhile";
-  return trace_json(rest);
+  return tells ? trace_json_without_words(trace) : trace_json(trace);
 }
 
 Result<void> insert_traces(Connection& connection, std::span<const Trace> traces) {

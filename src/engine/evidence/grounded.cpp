@@ -1,6 +1,7 @@
 #include "engine/evidence/grounded.hpp"
 
 #include "base/text/text.hpp"
+#include "engine/stages.hpp"
 
 namespace plimsoll::engine {
 
@@ -16,13 +17,9 @@ CheckResult check_answer_of(const Plan& plan, std::span<const render::Passage> p
   }
   AnswerCheck check;
   std::vector<GivenPassage> given;
-  std::size_t place = 0;
-  for (const PlannedPiece& piece : plan.pieces) {
-    if (piece.section != SectionKind::context || place == passages.size()) continue;
-    const render::Passage& passage = passages[place++];
-    if (piece.fate != Fate::kept) continue;
-    given.push_back({passage.text, passage.id});
-    check.numbers.push_back(place);
+  for (const std::size_t place : passages_in_plan(plan, passages.size())) {
+    given.push_back({passages[place].text, passages[place].id});
+    check.numbers.push_back(place + 1);
   }
   if (given.empty()) {
     result.warning = "the answer was not checked: there are no passages in the prompt";
