@@ -39,7 +39,8 @@ struct NativeAsk {
 
 struct Ask {
   RequestKind kind = RequestKind::chat;
-  std::string body;  // in the form of OpenAI's API, as it came where the client speaks it
+  std::string route{};  // by which the client asked, for the trace; empty: OpenAI's of its kind
+  std::string body;     // in the form of OpenAI's API, as it came where the client speaks it
   Caller caller{};
   std::optional<Tokens> window_wish{};  // what the client wants the model to be loaded with; plans keep below
   bool in_full = false;                 // the plan with all that it can tell, whatever the request wishes

@@ -89,7 +89,7 @@ Trace begun_trace(const Received& received) {
   Trace trace;
   trace.id = received.trace_id;
   trace.owner = received.owner();
-  trace.route = route_of(received.ask.kind);
+  trace.route = received.ask.route.empty() ? route_of(received.ask.kind) : received.ask.route;
   trace.at_ms = received.at_ms;
   return trace;
 }

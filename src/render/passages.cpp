@@ -15,9 +15,10 @@ constexpr std::string_view order_names[] = {"document", "best-first", "best-last
 struct Draft {
   SelectedPassage passage;
   const Stretch* stretch = nullptr;
-  std::uint64_t words = 0;       // of the query
-  std::uint32_t link = no_link;  // of its best sentence
-  std::uint32_t part = 0;        // of the question, that its best sentence answers
+  const StoredChunk* first = nullptr;  // where it begins
+  std::uint64_t words = 0;             // of the query
+  std::uint32_t link = no_link;        // of its best sentence
+  std::uint32_t part = 0;              // of the question, that its best sentence answers
 };
 
 std::string reason_of(const Draft& draft, const Evidence& evidence) {
@@ -39,10 +40,12 @@ std::string reason_of(const Draft& draft, const Evidence& evidence) {
   return out;
 }
 
-// Returns whether the lead is inside or after the passage.
-bool follows(const Stretch& stretch, const SelectedPassage& passage) {
-  const std::uint64_t end = stretch.chunks.back()->chunk.span.end;
-  return stretch.text_within({passage.span.start, end}).find(passage.lead) != std::string::npos;
+// Returns whether the lead of the passage's first chunk is in that chunk, inside or after the passage. The
+// same row further on is the header of another table.
+bool follows(const Draft& draft) {
+  const SelectedPassage& passage = draft.passage;
+  const std::string rest = draft.stretch->text_within({passage.span.start, draft.first->chunk.span.end});
+  return rest.find(passage.lead) != std::string::npos;
 }
 
 // Joins chosen neighbours into one passage, with the white space between them.
@@ -61,6 +64,7 @@ std::vector<Draft> joined(const Evidence& evidence, const Chosen& chosen) {
         const StoredChunk& chunk = *stretch.chunks[sentence.chunk];
         Draft draft;
         draft.stretch = &stretch;
+        draft.first = &chunk;
         draft.passage.document = stretch.document->id;
         draft.passage.key = stretch.document->key;
         draft.passage.span = sentence.span;
@@ -88,7 +92,7 @@ std::vector<Draft> joined(const Evidence& evidence, const Chosen& chosen) {
     draft.passage.text = draft.stretch->text_within(draft.passage.span);
     // If the passage contains its table's header row, it is not repeated; text before a definition is
     // not part of it.
-    if (follows(*draft.stretch, draft.passage)) draft.passage.lead.clear();
+    if (follows(draft)) draft.passage.lead.clear();
     draft.passage.reason = reason_of(draft, evidence);
   }
   return out;

@@ -115,6 +115,26 @@ TEST(Select, ALeadStandsBeforeWhatFollowsItAlone) {
   EXPECT_EQ(leads["retry.policy(5)"], "def make_app():");
 }
 
+TEST(Select, ATableKeepsItsHeaderWhenAnotherTableHasTheSame) {
+  const std::string header = "| Name | Depth |";
+  Evidence tables;
+  tables.stretches = {
+      stretch_of(1, "depths.md", {{"| Dover | 9 |", 0.9F}, {"The next table is of 1886.", 0}}),
+      stretch_of(1, "depths.md", {{header, 0}, {"| Deal | 4 |", 0}}, 100)};
+  change(tables.stretches[0], header, "");
+  Stretch& both = tables.stretches[0];
+  both.chunks.push_back(tables.stretches[1].chunks[0]);
+  for (ScoredSentence sentence : tables.stretches[1].sentences) {
+    sentence.chunk = 1;
+    both.sentences.push_back(sentence);
+  }
+  tables.stretches.pop_back();
+  const auto chosen = select_passages(tables, tokenizer(), {.budget = 20, .labels = false});
+  ASSERT_FALSE(chosen.passages.empty());
+  EXPECT_EQ(chosen.passages[0].text, "| Dover | 9 |");
+  EXPECT_EQ(chosen.passages[0].lead, header);
+}
+
 TEST(Select, TakesTheBestThatFitAndJoinsNeighbours) {
   const auto chosen = select_passages(harbour(), tokenizer(), {.budget = 51});
   EXPECT_EQ(

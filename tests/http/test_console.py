@@ -160,6 +160,16 @@ class Traces(WithGateway):
         self.assertGreater(fitted["pressure"], 0)
         self.assertGreaterEqual(failed["status"], 500)
 
+    def test_a_trace_names_the_route_of_its_client(self):
+        said = [{"role": "user", "content": "Ahoy"}]
+        asked = [("/v1/chat/completions", {"max_tokens": 9}), ("/v1/messages", {"max_tokens": 9}), ("/api/chat", {"stream": False, "options": {"num_predict": 9}})]
+        for route, more in asked:
+            reply = self.gateway.ask(route, {"model": "small", "messages": said, **more})
+            self.assertEqual(reply.status, 200, reply.body)
+            self.assertEqual(self.gateway.inspect(reply.headers["x-plimsoll-trace"])["route"], route)
+        reply = self.gateway.ask("/v1/responses", {"model": "small", "input": "Ahoy", "max_output_tokens": 16})
+        self.assertEqual(self.gateway.inspect(reply.headers["x-plimsoll-trace"])["route"], "/v1/responses")
+
     def test_the_list_says_the_same_as_the_stream(self):
         events = Events(self.gateway)
         self.addCleanup(events.close)

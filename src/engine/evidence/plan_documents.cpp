@@ -79,6 +79,10 @@ Limits limits_for(const Engine& engine, const Received& received, const Request&
   return limits;
 }
 
+std::int64_t microseconds_since(Deadline::Clock::time_point begin) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(Deadline::Clock::now() - begin).count();
+}
+
 // Chooses passages for a budget and plans with them.
 class DocumentPlanner {
  public:
@@ -101,7 +105,9 @@ class DocumentPlanner {
     plan_ = std::move(without);
     StrategyDecision strategy;
     for (int round = 0; round < most_selections && room.budget > 0; ++round) {
+      const auto begin = Deadline::Clock::now();
       TRY(Reading reading, read_documents(findings_, request_.chat, model_, room, rules_));
+      read_us_ += microseconds_since(begin);
       strategy = std::move(reading.strategy);
       takes_all_ = reading.is_all;
       left_out_ = std::move(reading.left_out);
@@ -134,6 +140,7 @@ class DocumentPlanner {
   // Returns whether all documents were chosen, near the question or not.
   bool takes_all() const { return takes_all_; }
   const std::vector<LeftOutDocument>& left_out() const { return left_out_; }
+  std::int64_t read_us() const { return read_us_; }  // spent on choosing passages
   // The result; to be called once.
   Planned take_planned() {
     Planned out;
@@ -171,6 +178,7 @@ class DocumentPlanner {
   std::vector<LeftOutDocument> left_out_;
   std::size_t escaped_ = 0;
   bool takes_all_ = false;
+  std::int64_t read_us_ = 0;
 };
 
 // Returns why an answer has no documents; empty if it has some.
@@ -205,10 +213,6 @@ void explain_documents(const Request& request, const Findings& findings, const C
         index);
 }
 
-std::int64_t microseconds_since(Deadline::Clock::time_point begin) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(Deadline::Clock::now() - begin).count();
-}
-
 }  // namespace
 
 std::vector<std::size_t> passages_in_plan(const Plan& plan, std::size_t passages) {
@@ -229,7 +233,6 @@ std::vector<std::size_t> passages_in_plan(const Planned& planned) {
 Result<PlanStep> plan_with_documents(const Engine& engine, const Received& received, const Request& request,
                                      const Attempt& attempt, chat::Additions with, const PlanOptions& options,
                                      const PlanModels& models, Deadline deadline) {
-  const auto begin = Deadline::Clock::now();
   PlanStep step;
   step.found = attempt.found;
   std::vector<std::string>& warnings = step.notes.warnings;
@@ -244,10 +247,12 @@ Result<PlanStep> plan_with_documents(const Engine& engine, const Received& recei
     warnings.emplace_back("no room for passages besides the question and the answer (B1)");
   if (!step.found) {
     if (limits.retrieval) log_retrieval(*limits.retrieval, limits.rules.order == PassageOrder::best_last);
+    const auto begin = Deadline::Clock::now();
     TRY(Findings found,
         find_in_documents(*engine.open_indexes, received.ask.caller.indexes, request.chat, request.rewritten,
                           without.window.tokens - without.input, limits.rules, deadline));
     step.found = std::make_shared<const Findings>(std::move(found));
+    step.notes.retrieve_us = microseconds_since(begin);
   }
   warnings.insert(warnings.end(), step.found->notes.begin(), step.found->notes.end());
   TRY(const PlanModel model,
@@ -266,7 +271,7 @@ Result<PlanStep> plan_with_documents(const Engine& engine, const Received& recei
   if (!documents.nothing_near.empty()) told.push_back(documents.nothing_near);
   if (documents.without_documents.empty() && documents.escaped > 0)
     told.push_back(fmt::format("{} special-token strings in passages were escaped", documents.escaped));
-  step.notes.retrieve_us = microseconds_since(begin);
+  step.notes.retrieve_us += planner.read_us();
   if (compression_is_due(engine, request.chat, attempt, step.planned.plan))
     step.again = Replan::Reason::history_too_long;
   return step;

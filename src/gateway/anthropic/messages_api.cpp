@@ -85,6 +85,7 @@ Awaitable<void> Api::messages(Call call) const {
   MessagesAnswer answer("msg_" + random_id(), asked->model);
   engine::Ask ask;
   ask.caller = call.request.caller;
+  ask.route = call.request.path;
   ask.body = std::move(asked->body);
   ask.has_anthropic_fields = asked->for_anthropic;
   if (asked->for_anthropic) ask.native = native_ask(call.request, std::move(asked->beyond_a_chat));

@@ -67,6 +67,7 @@ Awaitable<void> ChatRoutes::message(Call call) const {
   }
   engine::Ask ask;
   ask.caller = call.request.caller;
+  ask.route = call.request.path;
   ask.body = std::move(prepared.body);
   ask.documents.emplace();
   ask.recall = true;

@@ -143,6 +143,7 @@ Awaitable<Json> Evaluations::ask_once(Work& work, const std::string& question, H
   message.model = work.ask.asked.model;
   engine::Ask ask;
   ask.caller = work.ask.caller;
+  ask.route = "/evaluation/plugin/start-with-questions";
   ask.body = chat_body(message, work.ask.index, {});
   ask.documents.emplace();
   ask.documents->top_k = work.ask.top_k;

@@ -116,6 +116,7 @@ Awaitable<void> Api::ollama_ask(Call call, OllamaRoute route) const {
   }
   engine::Ask ask;
   ask.caller = call.request.caller;
+  ask.route = call.request.path;
   ask.kind = prepared->ask.kind;
   ask.body = std::move(prepared->ask.body);
   ask.window_wish = prepared->ask.num_ctx;

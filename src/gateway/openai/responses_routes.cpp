@@ -222,6 +222,7 @@ Awaitable<void> ResponsesRoutes::ask_as_chat(Call call, Prepared prepared) const
   ResponsesAnswer answer(std::move(prepared.opening), std::move(keep));
   engine::Ask ask;
   ask.caller = call.request.caller;
+  ask.route = call.request.path;
   ask.body = std::move(prepared.chat);
   call.request.body = {};
   std::string trace = new_trace_id();
