@@ -19,7 +19,7 @@ function(plimsoll_test TARGET)
   add_dependencies(unit_tests ${TARGET})
 endfunction()
 
-# plimsoll_unity(TARGET SOURCES...): compiles the sources of each folder together, up to ten of them at once, where
+# plimsoll_unity(TARGET SOURCES...): compiles the sources, or the tests, of each folder together, up to ten of them at once, where
 # PLIMSOLL_UNITY is on: the headers that they share are then read once, which takes about half of the time. Names in
 # unnamed namespaces must therefore be unique within a folder.
 function(plimsoll_unity TARGET)
@@ -33,6 +33,7 @@ function(plimsoll_unity TARGET)
   endif()
   foreach(FILE ${ARGN})
     get_filename_component(FOLDER ${FILE} DIRECTORY)
+    string(REPLACE ${PROJECT_SOURCE_DIR}/ "" FOLDER "${FOLDER}")  # of the contracts
     string(MAKE_C_IDENTIFIER "in_${FOLDER}" FOLDER)
     math(EXPR COUNT_${FOLDER} "0${COUNT_${FOLDER}} + 1")
     math(EXPR PART "${COUNT_${FOLDER}} / 10")
@@ -63,6 +64,7 @@ function(plimsoll_room NAME)
   if(PLIMSOLL_TESTS)
     if(ROOM_TESTS)
       add_executable(${NAME}_test ${ROOM_TESTS})
+      plimsoll_unity(${NAME}_test ${ROOM_TESTS})
     endif()
     foreach(FILE ${ROOM_SLOW_TESTS})
       get_filename_component(TARGET ${FILE} NAME_WE)

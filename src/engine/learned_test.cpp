@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr Tokens window = 8'192;
+constexpr Tokens whole_window = 8'192;
 constexpr std::int64_t minute_ms = 60'000;
 
 enum class Way : std::uint8_t { well, lying_usage, echo, lying_window, out_of_service, unreachable };
@@ -102,7 +102,7 @@ class Learned : public testing::Test {
 
 TEST_F(Learned, AGatewayThatKnowsNothingSendsTheLongest) {
   EXPECT_EQ(world_.ask("ann", longest), 200);
-  EXPECT_EQ(world_.ask("ann", window), 400);
+  EXPECT_EQ(world_.ask("ann", whole_window), 400);
 }
 
 TEST_F(Learned, AUsageThatNoRequestCanHaveTeachesNothing) {
@@ -129,7 +129,7 @@ TEST_F(Learned, OneOwnersDriftIsNobodyElsesAndRefusesNothing) {
 TEST_F(Learned, AMarginIsNoMoreThanAnEighthOfTheWindow) {
   PlanModel model = *world_.models.open({0, "gpt-4o"}, Deadline::after(std::chrono::seconds(5)));
   models::apply({{.embedded = false, .seen = true, .worst = 8'000}, std::nullopt}, model);
-  EXPECT_EQ(budget::margin_for(model.drift), window / 8);
+  EXPECT_EQ(budget::margin_for(model.drift), whole_window / 8);
 }
 
 TEST_F(Learned, WordsOfTheRequestTeachNoWindow) {
@@ -162,13 +162,13 @@ TEST_F(Learned, AWindowThatTheServerNamedWrongRefusesNothingForLongerThanAMinute
   world_.http.window = 300;
   world_.finder.refresh();
   EXPECT_EQ(world_.ask("ann", 2'000), 400);
-  world_.http.window = window;
+  world_.http.window = whole_window;
   const int asked = world_.server.asked;
   world_.now_ms += minute_ms / 2;
   EXPECT_EQ(world_.ask("bob", longest), 200);
   EXPECT_EQ(world_.ask("ann", longest), 200);
   EXPECT_EQ(world_.server.asked, asked + 2);
-  EXPECT_EQ(world_.ask("ann", window), 400) << "the window itself still holds";
+  EXPECT_EQ(world_.ask("ann", whole_window), 400) << "the window itself still holds";
 }
 
 // Random replies to random requests; then a server that is well must answer everybody within a minute, and

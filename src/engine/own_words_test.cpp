@@ -6,14 +6,15 @@
 namespace plimsoll::engine {
 namespace {
 
-const OwnWords own{"gpt-4o",
-                   {R"({"model":"gpt-4o","messages":[{"content":"the anchor is caught in the reef"}]})",
-                    R"({"model":"gpt-4o","added":"a line that only the plan has written"})"}};
+const OwnWords of_request{
+    "gpt-4o",
+    {R"({"model":"gpt-4o","messages":[{"content":"the anchor is caught in the reef"}]})",
+     R"({"model":"gpt-4o","added":"a line that only the plan has written"})"}};
 
 TEST(OwnWords, AreFoundInWhatCameAndInWhatWasSent) {
-  EXPECT_TRUE(repeats_request(own, "bad input: 'the anchor is caught in the reef'"));
-  EXPECT_TRUE(repeats_request(own, "bad input: 'a line that only the plan has written'"));
-  EXPECT_FALSE(repeats_request(own, "the temperature must be a number between 0 and 2"));
+  EXPECT_TRUE(repeats_request(of_request, "bad input: 'the anchor is caught in the reef'"));
+  EXPECT_TRUE(repeats_request(of_request, "bad input: 'a line that only the plan has written'"));
+  EXPECT_FALSE(repeats_request(of_request, "the temperature must be a number between 0 and 2"));
 }
 
 TEST(OwnWords, AreFoundWithoutJsonsEscapes) {
@@ -30,7 +31,7 @@ TEST(OwnWords, TheModelsNameIsNone) {
 TEST(OwnWords, PhrasesAreFoundInAnyCase) {
   const OwnWords loud{"m", {R"({"content":"The ANCHOR is Caught"})", ""}};
   EXPECT_TRUE(holds_words(loud, {"no such phrase", "anchor is caught"}));
-  EXPECT_FALSE(holds_words(own, {"maximum context length"}));
+  EXPECT_FALSE(holds_words(of_request, {"maximum context length"}));
 }
 
 TEST(OwnWords, PhrasesAreFoundWhateverTheServerMadeOfTheirBlanks) {
@@ -42,9 +43,9 @@ TEST(OwnWords, PhrasesAreFoundWhateverTheServerMadeOfTheirBlanks) {
 
 TEST(OwnWords, AreKeptForTheRecordOnlyWherePromptsAre) {
   const std::string said = "bad input: 'the anchor is caught in the reef'";
-  EXPECT_EQ(for_the_record(true, own, said), said);
-  EXPECT_EQ(for_the_record(false, own, said).find("anchor"), std::string::npos);
-  EXPECT_EQ(for_the_record(false, own, "no such model"), "no such model");
+  EXPECT_EQ(for_the_record(true, of_request, said), said);
+  EXPECT_EQ(for_the_record(false, of_request, said).find("anchor"), std::string::npos);
+  EXPECT_EQ(for_the_record(false, of_request, "no such model"), "no such model");
 }
 
 }  // namespace

@@ -27,54 +27,55 @@ TEST(OllamaWindowU2, IsAskedForInStepsAndNeverBeyondItsReach) {
 }
 
 using Failure = Breakers::Failure;
-const ModelLocation good{0, "good"}, bad{0, "bad"}, elsewhere{1, "bad"};
+const ModelLocation good_model{0, "good"}, bad_model{0, "bad"}, elsewhere{1, "bad"};
 
 TEST(Breakers, CloseAfterFiveFailuresInARowAndLetOneTryAgain) {
   Breakers breakers;
   Breakers::Clock::time_point now{};
-  for (int i = 0; i < 4; ++i) breakers.failed(bad, "ann", Failure::reply, now);
-  EXPECT_FALSE(breakers.closed_for(bad, "ann", now));
-  breakers.succeeded(bad, "ann");
-  for (int i = 0; i < 5; ++i) breakers.failed(bad, "ann", Failure::reply, now);
-  ASSERT_TRUE(breakers.closed_for(bad, "ann", now));
-  now += *breakers.closed_for(bad, "ann", now);
-  EXPECT_FALSE(breakers.closed_for(bad, "ann", now));  // one may try
-  EXPECT_TRUE(breakers.closed_for(bad, "ann", now));   // and only one
-  breakers.failed(bad, "ann", Failure::reply, now);
-  EXPECT_EQ(breakers.closed_for(bad, "ann", now), std::chrono::seconds(4));  // longer each time
-  for (int i = 0; i < 20; ++i) breakers.failed(bad, "ann", Failure::reply, now);
-  EXPECT_EQ(breakers.closed_for(bad, "ann", now), std::chrono::seconds(60));  // and no longer than a minute
-  breakers.succeeded(bad, "ann");
-  EXPECT_FALSE(breakers.closed_for(bad, "ann", now));
+  for (int i = 0; i < 4; ++i) breakers.failed(bad_model, "ann", Failure::reply, now);
+  EXPECT_FALSE(breakers.closed_for(bad_model, "ann", now));
+  breakers.succeeded(bad_model, "ann");
+  for (int i = 0; i < 5; ++i) breakers.failed(bad_model, "ann", Failure::reply, now);
+  ASSERT_TRUE(breakers.closed_for(bad_model, "ann", now));
+  now += *breakers.closed_for(bad_model, "ann", now);
+  EXPECT_FALSE(breakers.closed_for(bad_model, "ann", now));  // one may try
+  EXPECT_TRUE(breakers.closed_for(bad_model, "ann", now));   // and only one
+  breakers.failed(bad_model, "ann", Failure::reply, now);
+  EXPECT_EQ(breakers.closed_for(bad_model, "ann", now), std::chrono::seconds(4));  // longer each time
+  for (int i = 0; i < 20; ++i) breakers.failed(bad_model, "ann", Failure::reply, now);
+  EXPECT_EQ(breakers.closed_for(bad_model, "ann", now),
+            std::chrono::seconds(60));  // and no longer than a minute
+  breakers.succeeded(bad_model, "ann");
+  EXPECT_FALSE(breakers.closed_for(bad_model, "ann", now));
 }
 
 TEST(Breakers, OneFailingModelClosesNoOtherModelAndNobodyElsesRequests) {
   Breakers breakers;
   const Breakers::Clock::time_point now{};
-  for (int i = 0; i < 50; ++i) breakers.failed(bad, "ann", Failure::reply, now);
-  EXPECT_TRUE(breakers.is_closed(bad, "ann", now));
-  EXPECT_FALSE(breakers.is_closed(good, "ann", now));
-  EXPECT_FALSE(breakers.is_closed(bad, "bob", now));
+  for (int i = 0; i < 50; ++i) breakers.failed(bad_model, "ann", Failure::reply, now);
+  EXPECT_TRUE(breakers.is_closed(bad_model, "ann", now));
+  EXPECT_FALSE(breakers.is_closed(good_model, "ann", now));
+  EXPECT_FALSE(breakers.is_closed(bad_model, "bob", now));
 }
 
 TEST(Breakers, AServerThatCannotBeReachedIsClosedForEverybody) {
   Breakers breakers;
   const Breakers::Clock::time_point now{};
-  for (int i = 0; i < 5; ++i) breakers.failed(bad, "ann", Failure::connection, now);
-  EXPECT_TRUE(breakers.is_closed(good, "bob", now));
+  for (int i = 0; i < 5; ++i) breakers.failed(bad_model, "ann", Failure::connection, now);
+  EXPECT_TRUE(breakers.is_closed(good_model, "bob", now));
   EXPECT_FALSE(breakers.is_closed(elsewhere, "ann", now));
-  breakers.failed(good, "bob", Failure::reply, now);  // the server was reached
-  EXPECT_FALSE(breakers.is_closed(bad, "ann", now));
+  breakers.failed(good_model, "bob", Failure::reply, now);  // the server was reached
+  EXPECT_FALSE(breakers.is_closed(bad_model, "ann", now));
 }
 
 TEST(Breakers, RememberNoMoreThanTheyMay) {
   Breakers breakers;
   Breakers::Clock::time_point now{};
-  for (int i = 0; i < 5; ++i) breakers.failed(bad, "ann", Failure::reply, now);
+  for (int i = 0; i < 5; ++i) breakers.failed(bad_model, "ann", Failure::reply, now);
   now += std::chrono::seconds(1);
   for (std::size_t i = 0; i < Breakers::most_kept; ++i)
     breakers.failed({0, std::to_string(i)}, "bob", Failure::reply, now);
-  EXPECT_FALSE(breakers.is_closed(bad, "ann", now));
+  EXPECT_FALSE(breakers.is_closed(bad_model, "ann", now));
 }
 
 class NoServer final : public HttpClient {

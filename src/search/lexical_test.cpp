@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "search/bm25.hpp"
+#include "search/testing_hits.hpp"
 
 namespace plimsoll::search {
 namespace {
@@ -27,12 +28,6 @@ std::shared_ptr<const LivingPart> part_of(const std::vector<std::string>& texts,
   auto segment =
       std::make_shared<const Segment>(builder.finish(1, 1, first + static_cast<ChunkId>(texts.size())));
   return std::make_shared<const LivingPart>(std::move(segment), std::move(bits));
-}
-
-std::string shown(const std::vector<Hit>& hits) {
-  std::string all;
-  for (const Hit& hit : hits) all += fmt::format("{}/{}={:.9g} ", hit.chunk, hit.document, hit.score);
-  return all;
 }
 
 TEST(Lexical, FindsNothingInNothing) {

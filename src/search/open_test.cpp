@@ -16,16 +16,16 @@
 namespace plimsoll::search {
 namespace {
 
-constexpr std::uint32_t dimensions = 8;
+constexpr std::uint32_t few_dimensions = 8;
 
-std::vector<float> random_vector(std::mt19937& rng) {
+std::vector<float> any_vector(std::mt19937& rng) {
   std::normal_distribution<float> normal;
-  std::vector<float> vector(dimensions);
+  std::vector<float> vector(few_dimensions);
   for (float& value : vector) value = normal(rng);
   return vector;
 }
 
-std::string random_text(std::mt19937& rng, std::size_t words) {
+std::string text_with_names(std::mt19937& rng, std::size_t words) {
   std::string text;
   for (std::size_t i = 0; i < words; ++i) {
     const double u = static_cast<double>(rng() % 10'000) / 10'000;
@@ -42,19 +42,19 @@ DocumentWithVectors random_document(std::mt19937& rng, std::string key, std::siz
   for (std::size_t n = 1 + rng() % 4; n > 0; --n) {
     Chunk chunk;
     chunk.span.start = made.document.text.size();
-    made.document.text += random_text(rng, 3 + rng() % 30);
+    made.document.text += text_with_names(rng, 3 + rng() % 30);
     chunk.span.end = made.document.text.size();
     made.document.chunks.push_back(chunk);
     for (auto& by_chunk : made.vectors) {
       ChunkVectors vectors;
-      for (const float value : random_vector(rng)) vectors.whole.push_back(to_bf16(value / 3));
+      for (const float value : any_vector(rng)) vectors.whole.push_back(to_bf16(value / 3));
       by_chunk.push_back(std::move(vectors));
     }
   }
   return made;
 }
 
-std::string shown(const std::vector<Hit>& hits) {
+std::string rounded(const std::vector<Hit>& hits) {
   std::string all;
   for (const Hit& hit : hits) all += fmt::format("{}/{}={:.7g} ", hit.chunk, hit.document, hit.score);
   return all;
@@ -65,7 +65,7 @@ class OpenIndex : public testing::Test {
   void SetUp() override {
     log::start(log::Level::error, log::Format::text);
     IndexSettings settings;
-    settings.embedders = {{"a", dimensions, 0}, {"b", dimensions, 0}};
+    settings.embedders = {{"a", few_dimensions, 0}, {"b", few_dimensions, 0}};
     info_ = *store_.create_index("local", "books", settings);
     options_.folder = folder_;
     std::filesystem::remove_all(folder_);
@@ -97,17 +97,17 @@ class OpenIndex : public testing::Test {
     EXPECT_FLOAT_EQ(index.average_words(), (*fresh)->average_words());
     const auto living = *store_.living(info_.id);
     for (int round = 0; round < 8; ++round) {
-      const std::string query = random_text(rng_, 1 + rng_() % 5);
+      const std::string query = text_with_names(rng_, 1 + rng_() % 5);
       std::vector<DocumentId> only;
       for (DocumentId id = 0; id < 400; ++id)
         if (rng_() % 3 == 0) only.push_back(id);
       const std::vector<DocumentId>* filter = round % 2 == 0 ? &only : nullptr;
       const auto hits = index.lexical(query, 10, filter);
-      EXPECT_EQ(shown(hits), shown((*fresh)->lexical(query, 10, filter)));
-      const auto vector = random_vector(rng_);
+      EXPECT_EQ(rounded(hits), rounded((*fresh)->lexical(query, 10, filter)));
+      const auto vector = any_vector(rng_);
       const std::size_t embedder = rng_() % 2;
       const auto near = index.nearest(embedder, vector, 10, filter);
-      EXPECT_EQ(shown(near), shown((*fresh)->nearest(embedder, vector, 10, filter)));
+      EXPECT_EQ(rounded(near), rounded((*fresh)->nearest(embedder, vector, 10, filter)));
       for (const Hit& hit : hits) EXPECT_TRUE(std::binary_search(living.begin(), living.end(), hit.chunk));
       for (const Hit& hit : near) EXPECT_TRUE(std::binary_search(living.begin(), living.end(), hit.chunk));
       found_ += hits.size() + near.size();
@@ -117,7 +117,8 @@ class OpenIndex : public testing::Test {
     for (std::size_t i = 0; i < names.size(); ++i) {
       EXPECT_EQ(names[i].key, fresh_names[i].key);
       const NamedChunks mentions = index.named(NameUse::mention, names[i].key, 1'000);
-      EXPECT_EQ(shown(mentions.chunks), shown((*fresh)->named(NameUse::mention, names[i].key, 1'000).chunks));
+      EXPECT_EQ(rounded(mentions.chunks),
+                rounded((*fresh)->named(NameUse::mention, names[i].key, 1'000).chunks));
       EXPECT_EQ(mentions.chunks.size(), names[i].chunks);
       EXPECT_EQ(mentions.total, names[i].chunks);
     }
@@ -137,8 +138,8 @@ TEST_F(OpenIndex, IsEmptyOverAnEmptyStore) {
   const auto index = open();
   EXPECT_EQ(index->size(), 0U);
   EXPECT_TRUE(index->lexical("w1", 10).empty());
-  EXPECT_TRUE(index->nearest(0, std::vector<float>(dimensions, 1.0F), 10).empty());
-  EXPECT_TRUE(index->nearest(9, std::vector<float>(dimensions, 1.0F), 10).empty());
+  EXPECT_TRUE(index->nearest(0, std::vector<float>(few_dimensions, 1.0F), 10).empty());
+  EXPECT_TRUE(index->nearest(9, std::vector<float>(few_dimensions, 1.0F), 10).empty());
   EXPECT_FALSE(*index->refresh());
   EXPECT_TRUE(index->snapshot());
   expect_as_built_anew(*open());
@@ -343,8 +344,8 @@ TEST_F(OpenIndex, CanBeSearchedWhileItChanges) {
     readers.emplace_back([&, i] {
       std::mt19937 rng{i};
       while (!done) {
-        found += index->lexical(random_text(rng, 3), 10).size();
-        found += index->nearest(0, random_vector(rng), 10).size();
+        found += index->lexical(text_with_names(rng, 3), 10).size();
+        found += index->nearest(0, any_vector(rng), 10).size();
         EXPECT_FALSE(index->terms("w1").empty());
       }
     });

@@ -12,6 +12,7 @@
 
 #include "base/mapped_file.hpp"
 #include "base/temporary_folder.hpp"
+#include "search/testing_hits.hpp"
 #include "search/vectors_file.hpp"
 
 namespace plimsoll::search {
@@ -45,12 +46,6 @@ std::shared_ptr<Vectors> make_vectors(std::mt19937& rng, std::size_t count, Vect
     vectors->add(static_cast<ChunkId>(i * 2 + 1), static_cast<DocumentId>(i / 3), packed(random_vector(rng)));
   vectors->settle();
   return vectors;
-}
-
-std::string shown(const std::vector<Hit>& hits) {
-  std::string all;
-  for (const Hit& hit : hits) all += fmt::format("{}/{}={:.9g} ", hit.chunk, hit.document, hit.score);
-  return all;
 }
 
 double recall(const std::vector<Hit>& found, const std::vector<Hit>& exact) {

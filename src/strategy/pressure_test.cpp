@@ -10,8 +10,7 @@
 namespace plimsoll {
 namespace {
 
-using enum PressureLevel;
-constexpr Tokens most = std::numeric_limits<Tokens>::max();
+constexpr Tokens most_tokens = std::numeric_limits<Tokens>::max();
 
 ContextBudget at(Tokens used) {
   return {.context_length = 256'000, .used_tokens = used, .threshold_tokens = 128'000};
@@ -31,6 +30,7 @@ TEST(Pressure, IsUsedOverTheThreshold) {
 }
 
 TEST(Pressure, HasItsLevels) {
+  using enum PressureLevel;
   EXPECT_EQ(at(10'000).level(), stuff);
   EXPECT_EQ(at(64'000).level(), hybrid);
   EXPECT_EQ(at(100'000).level(), selective);
@@ -44,7 +44,7 @@ TEST(Pressure, HasItsLevels) {
       (ContextBudget{.context_length = 9'000'000'000'000'000'000, .used_tokens = 2'699'999'999'999'999'999}
            .level()),
       stuff);
-  EXPECT_EQ((ContextBudget{.context_length = 1, .used_tokens = most}.level()), selective);
+  EXPECT_EQ((ContextBudget{.context_length = 1, .used_tokens = most_tokens}.level()), selective);
 }
 
 TEST(Prefetch, FollowsThePressure) {
@@ -63,6 +63,7 @@ TEST(Prefetch, FollowsThePressure) {
 }
 
 TEST(Prefetch, IsSkippedAboveNinetyFivePercent) {
+  using enum PressureLevel;
   EXPECT_TRUE(prefetch(at(125'000)).skip);
   EXPECT_FALSE(prefetch(of_thousand(950)).skip);
   const Prefetch none = prefetch(of_thousand(951));
@@ -79,8 +80,8 @@ TEST(Prefetch, ScalesTheLimitItIsGiven) {
   EXPECT_EQ(prefetch(at(100'000), 10).limit, 4);
   EXPECT_EQ(prefetch(at(100'000), 0).limit, 1);
   EXPECT_EQ(prefetch(at(64'000), -7).limit, 1);
-  EXPECT_EQ(prefetch(at(10'000), most).limit, most);
-  EXPECT_EQ(prefetch(at(100'000), most).limit, most / 5 * 2 + most % 5 * 2 / 5);
+  EXPECT_EQ(prefetch(at(10'000), most_tokens).limit, most_tokens);
+  EXPECT_EQ(prefetch(at(100'000), most_tokens).limit, most_tokens / 5 * 2 + most_tokens % 5 * 2 / 5);
 }
 
 TEST(ShouldPrefetch, FollowsTheCases) {

@@ -4,22 +4,13 @@
 
 #include <gtest/gtest.h>
 
-#include "plimsoll/models.hpp"
 #include "plimsoll/tokenizers.hpp"
 #include "window/names.hpp"
 #include "window/providers.hpp"
+#include "window/testing_catalogue.hpp"
 
 namespace plimsoll {
 namespace {
-
-const ModelCatalogue& catalogue() {
-  static const ModelCatalogue made = [] {
-    auto built = ModelCatalogue::built_in();
-    if (!built) ADD_FAILURE() << built.error().what;
-    return built ? *std::move(built) : ModelCatalogue();
-  }();
-  return made;
-}
 
 std::string found(std::string_view name) {
   const auto match = catalogue().find(name);

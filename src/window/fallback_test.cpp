@@ -2,13 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "window/testing_catalogue.hpp"
+
 namespace plimsoll {
 namespace {
-
-const ModelCatalogue& catalogue() {
-  static const ModelCatalogue built_in = *ModelCatalogue::built_in();
-  return built_in;
-}
 
 // The model has 128,000 tokens; its messages as given, with the buffer of 35,000.
 FallbackDecision decide(Tokens messages, std::vector<std::string> allowed, std::string current = "gpt-4o",

@@ -6,7 +6,7 @@
 namespace plimsoll::anthropic {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 TEST(ChatFields, AreRemovedWhereverTheyMayBe) {
   const std::string plain = without_chat_fields(R"({"model":"m","cache_control":{"type":"ephemeral"},

@@ -141,20 +141,20 @@ TEST(AnthropicLink, SendsANativeRequestAsItIsAndReadsTheFactsOfItsReply) {
 TEST(AnthropicLink, PassesNativeEventsOnAndKnowsTheLastOne) {
   UpstreamRequest request = chat(true);
   request.native = NativeRequest{"{}", {}};
-  const std::string start =
+  const std::string opening =
       "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":9,"
       "\"output_tokens\":1}}}\n\n";
   const std::string delta =
       "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},"
       "\"usage\":{\"output_tokens\":4}}\n\n";
-  FakeStreams streams(streaming(), {start + first_event + delta + last_event});
+  FakeStreams streams(streaming(), {opening + first_event + delta + last_event});
   const auto link = make_anthropic(streams, {"http://host", {}});
   auto reply = wait_for(link->send(request, soon()));
   ASSERT_TRUE(reply) << reply.error().what;
   EXPECT_EQ(header(streams.asked, "anthropic-version"), "2023-06-01");
   const auto events = wait_for((*reply)->next(std::chrono::seconds(5), soon()));
   ASSERT_TRUE(events) << events.error().what;
-  EXPECT_EQ(events->bytes, start + first_event + delta + last_event);
+  EXPECT_EQ(events->bytes, opening + first_event + delta + last_event);
   ASSERT_EQ(events->each.size(), 4U);
   EXPECT_EQ(events->each[0].facts.usage.input, 9);
   EXPECT_FALSE(events->each[1].facts.usage.input);

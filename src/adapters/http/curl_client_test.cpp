@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <netdb.h>
 
-#include "adapters/http/loopback_server.hpp"
+#include "adapters/http/testing.hpp"
 
 // Stands before the system's own, so that a name server that does not answer can be had on any machine.
 extern "C" int getaddrinfo(const char* node, const char* service, const addrinfo* hints, addrinfo** result) {
@@ -23,25 +23,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Sanitizers and a busy machine are slow; what is tested is that nothing waits for ever.
-constexpr auto slack = 2s;
-
 Result<HttpReply> get(CurlClient& client, const std::string& url, Deadline::Clock::duration patience = 10s) {
   HttpRequest request;
   request.url = url;
   return client.send(request, Deadline::after(patience));
-}
-
-void expect_error(const Result<HttpReply>& reply, Errc code, std::string_view words) {
-  ASSERT_FALSE(reply) << reply->status << " " << reply->body;
-  EXPECT_EQ(name_of(reply.error().code), name_of(code)) << reply.error().what;
-  EXPECT_NE(reply.error().what.find(words), std::string::npos) << reply.error().what;
-}
-
-// Never answers a request that it has read.
-void stall(Connection& connection) {
-  connection.read();
-  connection.wait_for_close();
 }
 
 TEST(CurlClient, SendsMethodHeadersAndBodyAndGivesTheReply) {

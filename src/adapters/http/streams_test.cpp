@@ -10,7 +10,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "adapters/http/awaiting.hpp"
-#include "adapters/http/loopback_server.hpp"
+#include "adapters/http/testing.hpp"
 
 namespace plimsoll::adapters {
 namespace {
@@ -18,9 +18,6 @@ namespace {
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 using Opened = Result<std::unique_ptr<HttpStream>>;
-
-// Sanitizers and a busy machine are slow; what is tested is that nothing waits for ever.
-constexpr auto slack = 2s;
 
 class Streams : public testing::Test {
  protected:
@@ -67,18 +64,6 @@ class Streams : public testing::Test {
   asio::io_context io_{1};
   std::unique_ptr<HttpStreams> streams_ = make_streams(io_.get_executor(), {});
 };
-
-template <typename T>
-void expect_error(const Result<T>& result, Errc code, std::string_view words) {
-  ASSERT_FALSE(result) << "no error, but one with: " << words;
-  EXPECT_EQ(name_of(result.error().code), name_of(code)) << result.error().what;
-  EXPECT_NE(result.error().what.find(words), std::string::npos) << result.error().what;
-}
-
-void stall(Connection& connection) {
-  connection.read();
-  connection.wait_for_close();
-}
 
 std::string twenty_megabytes() {
   std::string out;

@@ -64,7 +64,7 @@ class FakeStore : public TraceStore {
   bool shut_ = false;
 };
 
-Trace trace_of(const std::string& id) {
+Trace bare_trace(const std::string& id) {
   Trace trace;
   trace.id = id;
   return trace;
@@ -76,9 +76,9 @@ TEST(TraceWriter, WritesInBatchesWithoutBeingAsked) {
   FakeStore store;
   ledger::DriftBook book;
   TraceWriter writer(store, book, {.limits = {.most = 77}, .patience = 1h, .batch = 10});
-  writer.add(trace_of("first"));
+  writer.add(bare_trace("first"));
   store.wait_until_asked(1);  // after a rest the first is written at once
-  for (int i = 0; i < 10; ++i) writer.add(trace_of(std::to_string(i)));
+  for (int i = 0; i < 10; ++i) writer.add(bare_trace(std::to_string(i)));
   store.wait_until_asked(2);  // an hour before its time: the batch is full
   writer.flush();
   EXPECT_EQ(store.batches.at(1), 10U);
@@ -87,7 +87,7 @@ TEST(TraceWriter, WritesInBatchesWithoutBeingAsked) {
 }
 
 Trace used_trace(const std::string& owner, std::vector<SectionTokens> used) {
-  Trace trace = trace_of("x");
+  Trace trace = bare_trace("x");
   trace.owner = owner;
   trace.model = "m";
   trace.at_ms = std::int64_t{3} * 24 * 3600 * 1000 + 5;
@@ -128,7 +128,7 @@ TEST(TraceWriter, WritesASingleTraceAfterAWhile) {
   FakeStore store;
   ledger::DriftBook book;
   TraceWriter writer(store, book, {.patience = 5ms});
-  writer.add(trace_of("a"));
+  writer.add(bare_trace("a"));
   store.wait_until_asked(1);
   writer.flush();
   EXPECT_EQ(store.kept, std::set<std::string>{"a"});
@@ -147,7 +147,7 @@ TEST(TraceWriter, FlushWritesAllThatWasAddedAndLearned) {
   FakeStore store;
   ledger::DriftBook book;
   TraceWriter writer(store, book, {.patience = 1h});
-  writer.add(trace_of("a"));
+  writer.add(bare_trace("a"));
   book.learn(llama, 7, 5);
   writer.flush();
   EXPECT_TRUE(store.kept.contains("a"));
@@ -162,7 +162,7 @@ TEST(TraceWriter, WritesWhatWaitsBeforeItEnds) {
   ledger::DriftBook book;
   {
     TraceWriter writer(store, book, {.patience = 1h});
-    for (int i = 0; i < 100; ++i) writer.add(trace_of(std::to_string(i)));
+    for (int i = 0; i < 100; ++i) writer.add(bare_trace(std::to_string(i)));
   }
   EXPECT_EQ(store.kept.size(), 100U);
 }
@@ -176,14 +176,14 @@ TEST(TraceWriter, DropsWhatThereIsNoRoomForAndSaysSoOnce) {
     TraceWriter writer(store, book,
                        {.patience = 1ms, .batch = 1, .most_waiting = 5, .most_waiting_bytes = 20'000});
     store.shut(true);
-    writer.add(trace_of("first"));
+    writer.add(bare_trace("first"));
     store.wait_until_asked(1);  // taken out of the queue, and stuck
-    for (int i = 0; i < 8; ++i) writer.add(trace_of(std::to_string(i)));
+    for (int i = 0; i < 8; ++i) writer.add(bare_trace(std::to_string(i)));
     EXPECT_EQ(writer.dropped(), 3U);
     store.shut(false);
     writer.flush();
     EXPECT_EQ(store.kept.size(), 6U);
-    Trace long_one = trace_of("long");
+    Trace long_one = bare_trace("long");
     long_one.prompt.assign(30'000, 'x');
     writer.add(std::move(long_one));
     writer.flush();
@@ -202,7 +202,7 @@ TEST(TraceWriter, LosesTracesButNoDriftToABrokenStore) {
   store.broken = true;
   {
     TraceWriter writer(store, book);
-    writer.add(trace_of("a"));
+    writer.add(bare_trace("a"));
     book.learn(llama, 7, 5);
     writer.flush();
     EXPECT_EQ(writer.dropped(), 1U);
@@ -223,7 +223,7 @@ TEST(TraceWriter, TakesFromManyThreads) {
     for (int t = 0; t < 4; ++t)
       threads.emplace_back([&, t] {
         for (int i = 0; i < 500; ++i) {
-          writer.add(trace_of(std::to_string(t * 1'000 + i)));
+          writer.add(bare_trace(std::to_string(t * 1'000 + i)));
           if (i % 100 == 0) writer.flush();
         }
       });

@@ -1,18 +1,10 @@
 #include <gtest/gtest.h>
 
 #include "ingest/read/read.hpp"
-#include "ingest/testing.hpp"
+#include "ingest/read/testing_read.hpp"
 
 namespace plimsoll::ingest {
 namespace {
-
-ReadDocument read(std::string_view bytes, std::string_view name) {
-  auto read = read_document(bytes, name, {});
-  EXPECT_TRUE(read.has_value()) << (read ? "" : read.error().what);
-  if (!read) return {};
-  EXPECT_EQ(read_fault(*read, bytes), "") << name;
-  return *std::move(read);
-}
 
 TEST(Code, PythonByClassAndFunction) {
   EXPECT_EQ(outline(read("\"\"\"Doc.\"\"\"\nimport os\n\n# On A.\n@deco\nclass A(Base):\n    x = 1\n\n    "

@@ -4,25 +4,10 @@
 
 #include "base/testing_time.hpp"
 #include "ingest/read/read.hpp"
-#include "ingest/testing.hpp"
+#include "ingest/read/testing_read.hpp"
 
 namespace plimsoll::ingest {
 namespace {
-
-ReadDocument read(std::string_view bytes, std::string_view name) {
-  auto read = read_document(bytes, name, {});
-  EXPECT_TRUE(read.has_value()) << (read ? "" : read.error().what);
-  if (!read) return {};
-  EXPECT_EQ(read_fault(*read, bytes), "") << name;
-  return *std::move(read);
-}
-
-std::string repeated(std::string_view piece, std::size_t times) {
-  std::string all;
-  all.reserve(piece.size() * times);
-  for (std::size_t i = 0; i < times; ++i) all += piece;
-  return all;
-}
 
 TEST(Markdown, HeadingsMakeSectionsAndBlocksKeepTheirMarks) {
   const ReadDocument page = read(

@@ -2,30 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include "ingest/testing.hpp"
+#include "ingest/read/testing_read.hpp"
 
 namespace plimsoll::ingest {
 namespace {
-
-ReadDocument read(std::string_view bytes, std::string_view name) {
-  auto read = read_document(bytes, name, {});
-  EXPECT_TRUE(read.has_value()) << (read ? "" : read.error().what);
-  if (!read) return {};
-  EXPECT_EQ(read_fault(*read, bytes), "") << name;
-  return *std::move(read);
-}
 
 Error error_of(std::string_view bytes, std::string_view name, const ReadOptions& options = {}) {
   const auto read = read_document(bytes, name, options);
   EXPECT_FALSE(read.has_value()) << name;
   return read ? Error{} : read.error();
-}
-
-std::string repeated(std::string_view piece, std::size_t times) {
-  std::string all;
-  all.reserve(piece.size() * times);
-  for (std::size_t i = 0; i < times; ++i) all += piece;
-  return all;
 }
 
 TEST(Read, FindsTheKindByContentAndThenByName) {
