@@ -149,7 +149,8 @@ def neighbours(step):
 
 
 def live(step):
-    """The ports and three gateways over a real PostgreSQL; and a gateway before a real Ollama, built where there is none yet."""
+    """The ports and three gateways over a real PostgreSQL; a gateway before a real Ollama, built where there is none yet; and one
+    that sends spans to a real collector."""
     step.run(["cmake", "--build", BUILD, "--target", "postgres_test"])
     _, told = step.run([sys.executable, "tools/postgres.py", BUILD / "postgres_test"], check=False)
     step.passed += int((re.findall(r"^\[  PASSED  \] (\d+) tests?", told, re.M) or [0])[0])
@@ -277,7 +278,7 @@ STEPS = {
     "soak": ("100,000 mixed requests", soak),
     "kills": ("the gateway killed 100 times", kills),
     "neighbours": ("a quiet key beside a noisy one", neighbours),
-    "live": ("gateways over a real PostgreSQL and before a real Ollama", live),
+    "live": ("gateways over a real PostgreSQL, before a real Ollama and with a real collector", live),
     "fuzz": ("fuzzers", fuzz),
     "aarch64": ("unit tests on aarch64", aarch64),
 }

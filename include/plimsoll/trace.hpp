@@ -1,5 +1,5 @@
-// A trace: a plan and its result. And the port to the store of traces and of what is learned from
-// them.
+// A trace: a plan and its result. And the ports to the store of traces and of what is learned from
+// them, and to what collects spans.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,9 @@
 
 namespace plimsoll {
 
+struct Plan;                            // plan.hpp
+enum class RequestKind : std::uint8_t;  // chat.hpp
+
 // Reported numbers are bounded when they are read, and sums are capped, so no number from outside can cause
 // an overflow.
 inline constexpr Tokens most_reported = 100'000'000;        // by one reply: above every window
@@ -24,6 +27,18 @@ constexpr Tokens add_used(Tokens a, Tokens b) {
   const auto bounded = [](Tokens tokens) { return tokens < 0 ? 0 : tokens > most_used ? most_used : tokens; };
   return bounded(bounded(a) + bounded(b));
 }
+
+// The place of a request in a trace that spans several programs (W3C Trace Context).
+struct TraceContext {
+  std::string trace_id{};  // 32 hex digits in lower case; empty: the request belongs to no such trace
+  std::string span_id{};   // 16 hex digits: of the program that sent the request
+  std::uint8_t flags = 0;  // bit 0: the sender records the trace
+  std::string state{};     // tracestate: what vendors say of it, passed on
+
+  bool is_known() const { return !trace_id.empty(); }
+  bool is_sampled() const { return (flags & 1) != 0; }
+  bool operator==(const TraceContext&) const = default;
+};
 
 // Token usage as reported by an upstream.
 struct Usage {
@@ -67,6 +82,10 @@ struct TraceAttempt {
   std::string outcome;  // "answered", "overflow: the window is 4,096", "connection refused"
   Tokens window = 0;    // of the plan
   std::int64_t took_us = 0;
+  // Not stored, but part of its span: when it began after the request came, and the kind of server.
+  std::int64_t began_us = 0;
+  std::string provider{};
+  std::string span_id{};  // empty: no spans are sent
 };
 
 struct TracePassage {
@@ -131,6 +150,9 @@ struct Trace {
   std::int64_t left_out_total = 0;
   std::vector<std::string> warnings;
   std::string prompt;  // the body as sent, only if prompts are stored
+  // The request's own span, and the one that it is part of; empty: neither does the client trace, nor we.
+  TraceContext context;
+  std::string parent_span;  // not stored
   // Ids of our own facts in the prompt; not stored. If a fact is deleted before its trace is stored, the
   // trace must not contain the prompt.
   std::vector<std::string> facts;
@@ -234,6 +256,27 @@ class TraceStore {
   // number of removed histories.
   virtual Result<std::int64_t> forget_drift(std::string_view model) = 0;
   virtual Result<std::vector<ForgetOrder>> forget_orders(std::int64_t after) = 0;
+};
+
+// The port to what collects spans of requests.
+// Thread-safe. No call waits for the collector.
+class SpanSink {
+ public:
+  SpanSink() = default;
+  SpanSink(const SpanSink&) = delete;
+  SpanSink& operator=(const SpanSink&) = delete;
+  virtual ~SpanSink() = default;
+
+  // Returns a new span: in the client's trace and as its flags say, or in a new trace if the client told
+  // none.
+  virtual TraceContext begin(const TraceContext& of_client) = 0;
+  // Takes a request that has ended: a span for it, and one for each attempt that has an id. Words of clients
+  // and servers (prompts, passages, errors, warnings) go along only if `with_words` is set.
+  virtual void add(const Trace& trace, const Plan& plan, RequestKind kind, bool with_words) = 0;
+
+  // Requests whose spans the collector took, or which were lost.
+  virtual std::uint64_t sent() const = 0;
+  virtual std::uint64_t dropped() const = 0;
 };
 
 }  // namespace plimsoll

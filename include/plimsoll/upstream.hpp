@@ -40,6 +40,7 @@ struct UpstreamRequest {
   // Sent as it is, instead of the body. The reply is then native too.
   std::optional<NativeRequest> native{};
   std::size_t longest_answer = std::size_t{64} << 20;  // bytes; of a stream: of one event
+  TraceContext context{};  // of the span that the server belongs to; unknown: it is told none
 };
 
 // How a server took a request.

@@ -102,6 +102,7 @@ TEST(Settings, EverySettingIsTakenFromFileAndFlagInBothSpellings) {
     if (const auto* whole = std::get_if<base::Whole>(&setting.binding);
         whole != nullptr && setting.environment.empty())
       value = whole->least < 64 ? "64" : "2048";
+    if (std::holds_alternative<base::Url>(setting.binding)) value = "https://host/a/path";
     if (std::holds_alternative<base::OptionalWhole>(setting.binding) && setting.environment.empty())
       value = "2048";
     const bool quoted = !std::holds_alternative<base::Whole>(setting.binding) &&

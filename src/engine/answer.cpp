@@ -314,7 +314,9 @@ std::string_view name_of(Replan::Reason why) {
 
 Awaitable<Result<void>> answer(Engine& engine, WorkerContext& worker, Ask ask, AnswerSink& client,
                                Deadline deadline, std::string& trace_id) {
-  const Received received(std::move(ask), trace_id);
+  std::optional<TraceContext> own_span;
+  if (engine.spans != nullptr) own_span = engine.spans->begin(ask.caller.context);
+  const Received received(std::move(ask), trace_id, std::move(own_span));
   Answering answering(engine, worker, received, deadline);
   Result<void> outcome = co_await answering.answer(client);
   answering.close(outcome);

@@ -86,6 +86,7 @@ struct Engine {
   models::Breakers& breakers;
   EngineRules rules;
   TraceFeed* feed = nullptr;                          // null: nobody can watch requests
+  SpanSink* spans = nullptr;                          // null: no collector is told of requests
   conversation::Summaries* summaries = nullptr;       // null: history is not compressed
   SessionStore* sessions = nullptr;                   // knows when turns were said; null: nobody does
   conversation::TurnVectors* turn_vectors = nullptr;  // null: older turns are found by words alone

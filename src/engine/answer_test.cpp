@@ -40,6 +40,75 @@ TEST_F(AnswerTest, PassesBothWaysUntouchedWhatNeedsNoChange) {
   EXPECT_EQ(client_.text, completion());
 }
 
+// Collects what it is given; its spans are numbered.
+class FakeCollector final : public SpanSink {
+ public:
+  TraceContext begin(const TraceContext& of_client) override {
+    TraceContext own = of_client;
+    if (!own.is_known()) own.trace_id = "ours";
+    own.span_id = "span";
+    own.flags = sampled ? 1 : 0;
+    return own;
+  }
+  void add(const Trace& trace, const Plan& plan, RequestKind kind, bool with_words) override {
+    traces.push_back(trace);
+    sections = plan.sections.size();
+    is_chat = kind == RequestKind::chat;
+    has_words = with_words;
+  }
+  std::uint64_t sent() const override { return 0; }
+  std::uint64_t dropped() const override { return 0; }
+
+  bool sampled = true, is_chat = false, has_words = false;
+  std::vector<Trace> traces;
+  std::size_t sections = 0;
+};
+
+TEST_F(AnswerTest, TellsTheServerTheTraceOfTheClient) {
+  first_.script = {{200, completion()}};
+  Ask ask = ask_with(chat_body());
+  ask.caller.context = {"trace", "client", 1, "a=1"};
+  TestClient client;
+  ASSERT_TRUE(test_.ask(std::move(ask), client));
+  EXPECT_EQ(first_.last.context, (TraceContext{"trace", "client", 1, "a=1"}));
+}
+
+TEST_F(AnswerTest, GivesTheCollectorASpanForEachAttempt) {
+  FakeCollector collector;
+  test_.engine.spans = &collector;
+  first_.script = {{503, "{}"}, {200, completion(12)}};
+  Ask ask = ask_with(chat_body());
+  ask.caller.context = {"trace", "client", 1, "a=1"};
+  TestClient client;
+  ASSERT_TRUE(test_.ask(std::move(ask), client));
+  ASSERT_EQ(collector.traces.size(), 1U);
+  const Trace& trace = collector.traces[0];
+  EXPECT_EQ(trace.context.trace_id, "trace");
+  EXPECT_EQ(trace.context.span_id, "span");
+  EXPECT_EQ(trace.parent_span, "client");
+  ASSERT_EQ(trace.attempts.size(), 2U);
+  EXPECT_EQ(trace.attempts[1].span_id, first_.last.context.span_id) << "so the server's spans are below it";
+  EXPECT_NE(trace.attempts[0].span_id, trace.attempts[1].span_id);
+  EXPECT_GE(trace.attempts[1].began_us, trace.attempts[0].began_us);
+  EXPECT_EQ(trace.attempts[1].provider, "vllm");
+  EXPECT_EQ(trace.usage.input, 12);
+  EXPECT_GT(collector.sections, 0U);
+  EXPECT_TRUE(collector.is_chat);
+  EXPECT_FALSE(collector.has_words);
+  EXPECT_TRUE(trace.prompt.empty());
+}
+
+TEST_F(AnswerTest, GivesTheCollectorOnlyWhatIsSampled) {
+  FakeCollector collector;
+  collector.sampled = false;
+  test_.engine.spans = &collector;
+  first_.script = {{200, completion()}};
+  TestClient client;
+  ASSERT_TRUE(test_.ask(ask_with(chat_body()), client));
+  EXPECT_TRUE(collector.traces.empty());
+  EXPECT_EQ(first_.last.context.trace_id, "ours") << "the trace goes on without us";
+}
+
 TEST_F(AnswerTest, PassesAStreamOnAsItCame) {
   const std::string events =
       "data: {\"choices\":[{\"delta\":{\"content\":\"Ten.\"}}]}\n\n"

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/log.hpp"
+#include "base/trace_context.hpp"
 #include "base/try.hpp"
 #include "engine/client_gone.hpp"
 #include "engine/stages.hpp"
@@ -80,9 +81,15 @@ std::optional<milliseconds> pause_after(const Result<std::unique_ptr<UpstreamRep
   return std::max(*info.retry_after, first_pause);
 }
 
+std::string_view provider_of(const Engine& engine, std::size_t member) {
+  const models::Upstreams& upstreams = engine.models.upstreams();
+  return upstreams.is_embedded(member) ? "plimsoll" : name_of(upstreams.kind_of(member));
+}
+
 TraceAttempt attempt_of(const Sendable& one, const Result<std::unique_ptr<UpstreamReply>>& reply,
                         std::int64_t begin) {
   TraceAttempt attempt;
+  attempt.began_us = begin;
   attempt.upstream = one.planned.upstream;
   attempt.model = one.planned.model;
   attempt.window = one.planned.figures.window;
@@ -132,9 +139,14 @@ Awaitable<Sent> dispatch(Engine& engine, WorkerContext& worker, const Sendable& 
     }
     const std::int64_t begin = one.received.microseconds();
     UpstreamRequest request = request_for(engine, one);
+    request.context = one.received.context;
+    if (one.received.sends_spans) request.context.span_id = base::new_span_id();
+    std::string span = one.received.sends_spans ? request.context.span_id : std::string();
     sent.reply =
         co_await link.send(std::move(request), sooner(deadline, Deadline::after(engine.rules.first_byte)));
     sent.attempts.push_back(attempt_of(one, sent.reply, begin));
+    sent.attempts.back().span_id = std::move(span);
+    sent.attempts.back().provider = provider_of(engine, planned.location.member);
     sent.left = co_await client_is_gone();
     if (sent.left) {  // not the server's fault
       sent.reply = nobody_waits();

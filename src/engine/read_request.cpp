@@ -11,8 +11,12 @@
 
 namespace plimsoll::engine {
 
-Received::Received(Ask asked, std::string id)
-    : ask(std::move(asked)), trace_id(std::move(id)), at_ms(ask.at_ms > 0 ? ask.at_ms : base::utc_ms()) {}
+Received::Received(Ask asked, std::string id, std::optional<TraceContext> own_span)
+    : ask(std::move(asked)),
+      trace_id(std::move(id)),
+      at_ms(ask.at_ms > 0 ? ask.at_ms : base::utc_ms()),
+      context(own_span ? *own_span : ask.caller.context),
+      sends_spans(own_span && own_span->is_sampled()) {}
 
 Awaitable<bool> client_is_gone() {
   const auto state = co_await boost::asio::this_coro::cancellation_state;

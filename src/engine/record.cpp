@@ -91,6 +91,8 @@ Trace begun_trace(const Received& received) {
   trace.owner = received.owner();
   trace.route = received.ask.route.empty() ? route_of(received.ask.kind) : received.ask.route;
   trace.at_ms = received.at_ms;
+  trace.context = received.context;
+  if (received.sends_spans) trace.parent_span = received.ask.caller.context.span_id;
   return trace;
 }
 
@@ -154,11 +156,11 @@ void close_request(Engine& engine, Ended ended, const Result<void>& outcome) {
   if (!ended.spent.is_turned_away) charge(engine, trace, ended.spent.reserved.get());
   ended.spent.reserved.reset();  // once it is charged
   if (engine.feed != nullptr) engine.feed->add_finished(trace, planned.plan);
-  if (engine.traces == nullptr || !engine.traces->keeps_traces() ||
-      (is_plain(trace) && !engine.traces->takes_plain()))
-    return;
+  const bool is_kept = engine.traces != nullptr && engine.traces->keeps_traces() &&
+                       (!is_plain(trace) || engine.traces->takes_plain());
+  const bool is_sent = engine.spans != nullptr && ended.received.sends_spans;
+  if (!is_kept && !is_sent) return;
   const bool with_texts = engine.rules.keep_prompts;
-  if (!planned.plan.sections.empty()) trace.plan = plan_json_line(planned.plan);
   trace.warnings.insert(trace.warnings.begin(), planned.plan.warnings.begin(), planned.plan.warnings.end());
   for (const std::size_t place : passages_in_plan(planned))
     trace.passages.push_back(traced(planned.documents.passages[place], with_texts));
@@ -166,6 +168,9 @@ void close_request(Engine& engine, Ended ended, const Result<void>& outcome) {
     trace.prompt = planned.outgoing(ended.received);
     trace.facts = own_facts(ended.recalled);
   }
+  if (is_sent) engine.spans->add(trace, planned.plan, ended.received.ask.kind, with_texts);
+  if (!is_kept) return;
+  if (!planned.plan.sections.empty()) trace.plan = plan_json_line(planned.plan);
   engine.traces->add(std::move(trace));
 }
 

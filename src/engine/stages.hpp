@@ -20,7 +20,9 @@ namespace plimsoll::engine {
 
 // The request as it came. Everything else about it may view its body.
 struct Received {
-  Received(Ask asked, std::string id);
+  // `own_span`: in the trace of the client, or in a new one; none: no spans are sent, and the client's
+  // context is passed on.
+  Received(Ask asked, std::string id, std::optional<TraceContext> own_span = {});
   Received(const Received&) = delete;
   Received& operator=(const Received&) = delete;
 
@@ -28,6 +30,8 @@ struct Received {
   const Ask ask;
   const std::string trace_id;
   const std::int64_t at_ms;  // UTC
+  const TraceContext context;
+  const bool sends_spans;
 
   const std::string& owner() const { return ask.caller.owner; }
   bool is_chat() const { return ask.kind == RequestKind::chat; }

@@ -122,6 +122,7 @@ Awaitable<void> Api::handle(ServerThread& thread, ClientRequest& request, Client
     request.caller = std::move(pass->caller);
     watched.tell_limits(*context_.gate, request.caller.owner);
   }
+  request.caller.context = std::move(request.context);
   const auto metric = match.route != nullptr ? match.route->metric : std::nullopt;
   bool is_counted = false;
   const auto count = [&](int status) {

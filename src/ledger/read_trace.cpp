@@ -146,6 +146,7 @@ std::string read_warning(const Json& json, std::string& fault) {
 void read_request(Fields& fields, Trace& out) {
   fields.take("id", out.id);
   fields.take("at_ms", out.at_ms);
+  fields.take("trace_id", out.context.trace_id);
   fields.take("owner", out.owner);
   fields.take("session", out.session);
   fields.take("route", out.route);

@@ -173,6 +173,7 @@ std::string trace_json(const Trace& trace) {
   json.add("schema", ledger::trace_schema);
   json.add("id", trace.id);
   json.add("at_ms", trace.at_ms);
+  if (trace.context.is_known()) json.add("trace_id", trace.context.trace_id);
   json.add("owner", trace.owner);
   json.add("session", trace.session);
   json.add("route", trace.route);

@@ -37,8 +37,9 @@ std::optional<Tokens> maybe_number(std::mt19937& rng) {
 Trace random_trace(std::mt19937& rng) {
   Trace trace;
   trace.id = "t" + random_text(rng);
-  for (std::string* text : {&trace.owner, &trace.session, &trace.route, &trace.asked_model, &trace.model,
-                            &trace.upstream, &trace.index, &trace.error, &trace.finish_reason, &trace.prompt})
+  for (std::string* text :
+       {&trace.owner, &trace.session, &trace.route, &trace.asked_model, &trace.model, &trace.upstream,
+        &trace.index, &trace.error, &trace.finish_reason, &trace.prompt, &trace.context.trace_id})
     *text = random_text(rng);
   for (std::int64_t* number :
        {&trace.at_ms, &trace.window, &trace.input, &trace.thinking, &trace.answer, &trace.margin, &trace.cut,

@@ -171,6 +171,7 @@ Result<std::unique_ptr<ServedGateway>> ServedGateway::open(const config::Setting
                                                            ServedGateway* before) {
   TRY(ModelCatalogue catalogue, known_models(settings));
   TRY(auto origins, gateway::read_origins(settings.cors_origins));
+  TRY(auto for_collector, ledger::read_otlp_headers(settings.otlp_headers));
   TRY(auto documents, Documents::open(settings, /*create=*/true));
   TRY(auto memory, ServedMemory::open(settings, *documents));
   TRY(auto traces, open_traces(settings, /*create=*/true));
@@ -179,9 +180,10 @@ Result<std::unique_ptr<ServedGateway>> ServedGateway::open(const config::Setting
   const bool same_store = before != nullptr && is_same_store(before->settings_, settings);
   TRY(auto doorkeeper, Doorkeeper::open(settings, same_store ? &before->doorkeeper_->gate() : nullptr));
   TRY(auto sessions, open_sessions(settings, /*create=*/true));
-  auto gateway = std::unique_ptr<ServedGateway>(new ServedGateway(
-      settings, std::move(catalogue), std::move(documents), std::move(memory), std::move(traces),
-      std::move(doorkeeper), std::move(sessions), std::move(origins), std::move(members)));
+  auto gateway = std::unique_ptr<ServedGateway>(
+      new ServedGateway(settings, std::move(catalogue), std::move(documents), std::move(memory),
+                        std::move(traces), std::move(doorkeeper), std::move(sessions), std::move(origins),
+                        std::move(members), std::move(for_collector)));
   gateway->drift_.load(std::move(drift), base::utc_ms());
   if (!orders.empty()) gateway->obeyed_ = orders.back().number;
   gateway->documents_->watch_embeddings(
@@ -230,7 +232,8 @@ ServedGateway::ServedGateway(const config::Settings& settings, ModelCatalogue ca
                              std::unique_ptr<Documents> documents, std::unique_ptr<ServedMemory> memory,
                              std::unique_ptr<TraceStore> traces, std::unique_ptr<Doorkeeper> doorkeeper,
                              std::unique_ptr<SessionStore> sessions, std::vector<std::string> origins,
-                             std::vector<models::ConfiguredUpstream> members)
+                             std::vector<models::ConfiguredUpstream> members,
+                             std::vector<HttpHeader> for_collector)
     : settings_(settings),
       catalogue_(std::move(catalogue)),
       documents_(std::move(documents)),
@@ -247,6 +250,7 @@ ServedGateway::ServedGateway(const config::Settings& settings, ModelCatalogue ca
                     [this](const IndexInfo& info) { return load_index(*documents_, info); }),
       collections_(collection_tools(settings, *documents_, open_indexes_)),
       writer_(*traces_, drift_, {.limits = limits_of(settings)}),
+      spans_(settings, std::move(for_collector)),
       engine_{models_, &open_indexes_, drift_, &writer_, breakers_, rules_of(settings), &feed_},
       summaries_(*sessions, {settings.summary_count, settings.summary_days * 24 * 3600 * 1000}),
       turn_vectors_(*sessions, memory_embedder(settings, *documents_),
@@ -257,6 +261,7 @@ ServedGateway::ServedGateway(const config::Settings& settings, ModelCatalogue ca
                                                               *chat_.context().sessions, thread_maker())
                       : nullptr),
       api_(context()) {
+  engine_.spans = spans_.sender();
   engine_.summaries = &summaries_;
   engine_.sessions = chat_.context().sessions;
   engine_.turn_vectors = &turn_vectors_;

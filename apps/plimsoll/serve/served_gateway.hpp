@@ -12,6 +12,7 @@
 #include "serve/serve_chat.hpp"
 #include "serve/serve_keys.hpp"
 #include "serve/serve_memory.hpp"
+#include "serve/serve_spans.hpp"
 #include "serve/serve_upstreams.hpp"
 
 namespace plimsoll {
@@ -49,7 +50,7 @@ class ServedGateway {
                 std::unique_ptr<Documents> documents, std::unique_ptr<ServedMemory> memory,
                 std::unique_ptr<TraceStore> traces, std::unique_ptr<Doorkeeper> doorkeeper,
                 std::unique_ptr<SessionStore> sessions, std::vector<std::string> origins,
-                std::vector<models::ConfiguredUpstream> members);
+                std::vector<models::ConfiguredUpstream> members, std::vector<HttpHeader> for_collector);
   gateway::ApiContext context();
 
   const config::Settings& settings_;
@@ -69,6 +70,7 @@ class ServedGateway {
   library::Collections collections_;
   engine::TraceWriter writer_;
   engine::TraceFeed feed_;
+  ServedSpans spans_;
   models::Breakers breakers_;
   engine::Engine engine_;
   conversation::Summaries summaries_;

@@ -7,6 +7,7 @@
 #include "adapters/anthropic/from_anthropic.hpp"
 #include "adapters/anthropic/to_anthropic.hpp"
 #include "base/chat_reply.hpp"
+#include "base/trace_context.hpp"
 #include "base/translated_reply.hpp"
 #include "base/try.hpp"
 
@@ -62,6 +63,7 @@ class Link final : public UpstreamLink {
                                                          Deadline deadline) override {
     if (request.kind != RequestKind::chat) co_return no_such_route(request.kind);
     if (request.native) {
+      base::add_trace_headers(request.native->headers, request.context);
       CO_TRY(std::unique_ptr<HttpStream> reply,
              co_await ask(*std::move(request.native), request.stream, deadline));
       co_return base::native_reply(std::move(reply), request.longest_answer, native_form());
@@ -69,6 +71,7 @@ class Link final : public UpstreamLink {
     CO_TRY(Translated translated, to_anthropic(request));
     NativeRequest ours;
     ours.body = std::move(translated.body);
+    base::add_trace_headers(ours.headers, request.context);
     CO_TRY(std::unique_ptr<HttpStream> reply, co_await ask(std::move(ours), request.stream, deadline));
     const bool is_good = reply->head().status < 400;
     if (is_good && reply->head().header("content-type").starts_with("text/event-stream")) {

@@ -4,6 +4,7 @@
 #include "adapters/ollama/to_ollama.hpp"
 #include "base/chat_reply.hpp"
 #include "base/text/text.hpp"
+#include "base/trace_context.hpp"
 #include "base/translated_reply.hpp"
 #include "base/try.hpp"
 
@@ -45,7 +46,7 @@ class Link final : public UpstreamLink {
     if (request.kind != RequestKind::chat) co_return co_await pass(std::move(request), deadline);
     CO_TRY(Translated translated, to_ollama(request));
     CO_TRY(std::unique_ptr<HttpStream> reply,
-           co_await ask("/api/chat", std::move(translated.body), deadline));
+           co_await ask("/api/chat", std::move(translated.body), request.context, deadline));
     const bool is_good = reply->head().status < 400;
     if (is_good && request.stream) {
       ReplyHead head = head_of(reply->head(), "text/event-stream", translated.left_out);
@@ -68,7 +69,7 @@ class Link final : public UpstreamLink {
   Awaitable<Result<std::string>> rendered(UpstreamRequest request, Deadline deadline) override {
     CO_TRY(Translated translated, to_ollama(request, Purpose::render));
     CO_TRY(std::unique_ptr<HttpStream> reply,
-           co_await ask("/api/chat", std::move(translated.body), deadline));
+           co_await ask("/api/chat", std::move(translated.body), request.context, deadline));
     CO_TRY(const std::string body,
            co_await base::read_whole(*reply, longest_line, "Ollama's reply", deadline));
     if (const int status = reply->head().status; status >= 400 && !rendered_in(body))
@@ -81,12 +82,14 @@ class Link final : public UpstreamLink {
   // Routes of OpenAI's API, which an Ollama has too.
   Awaitable<Result<std::unique_ptr<UpstreamReply>>> pass(UpstreamRequest request, Deadline deadline) {
     CO_TRY(std::unique_ptr<HttpStream> reply,
-           co_await ask(route_of(request.kind), std::move(request.body), deadline));
+           co_await ask(route_of(request.kind), std::move(request.body), request.context, deadline));
     co_return base::chat_reply(std::move(reply), request.longest_answer);
   }
 
-  Awaitable<Opened> ask(std::string_view route, std::string body, Deadline deadline) {
+  Awaitable<Opened> ask(std::string_view route, std::string body, const TraceContext& context,
+                        Deadline deadline) {
     HttpRequest request{"POST", root_ + std::string(route), headers_, std::move(body)};
+    base::add_trace_headers(request.headers, context);
     auto reply = co_await streams_.open(std::move(request), deadline);
     co_return reply;
   }

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "base/chat_reply.hpp"
+#include "base/trace_context.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::openai {
@@ -27,6 +28,7 @@ class Upstream final : public UpstreamLink {
                                                          Deadline deadline) override {
     HttpRequest sent{"POST", root_ + std::string(route_of(request.kind)), headers_, std::move(request.body)};
     if (!sent.body.empty()) sent.headers.push_back({"Content-Type", "application/json"});
+    base::add_trace_headers(sent.headers, request.context);
     sent.headers.push_back({"Accept", request.stream ? "text/event-stream" : "application/json"});
     CO_TRY(std::unique_ptr<HttpStream> reply, co_await streams_.open(std::move(sent), deadline));
     co_return base::chat_reply(std::move(reply), request.longest_answer);

@@ -37,6 +37,10 @@ Awaitable<void> Api::metrics(Call call) const {
     add(out, "traces_passed_over_total", "Traces of untouched requests skipped above 500 per second.",
         engine.traces->passed_over());
   }
+  if (engine.spans != nullptr) {
+    add(out, "otlp_requests_sent_total", "Requests whose spans the collector took.", engine.spans->sent());
+    add(out, "otlp_requests_dropped_total", "Requests whose spans were lost.", engine.spans->dropped());
+  }
   if (context_.gate != nullptr) {
     const Gate::Counters& gate = context_.gate->counters();
     add(out, "unknown_key_requests_total", "Requests without a known key.", gate.unknown);

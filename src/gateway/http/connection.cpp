@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "base/text/text.hpp"
+#include "base/trace_context.hpp"
 #include "gateway/error_json.hpp"
 #include "gateway/http/content_coding.hpp"
 #include "gateway/http/request_head.hpp"
@@ -65,6 +66,14 @@ std::string key_in(const http::request<http::string_body>& message) {
   return {};
 }
 
+// Returns the values of all headers of this name.
+std::string joined(const http::request<http::string_body>& message, std::string_view name) {
+  std::string values;
+  for (auto [at, end] = message.equal_range(name); at != end; ++at)
+    values.append(values.empty() ? "" : ",").append(at->value());
+  return values;
+}
+
 // Returns the request without its body.
 ClientRequest head_of(const http::request<http::string_body>& message, bool from_here) {
   ClientRequest request;
@@ -83,8 +92,8 @@ ClientRequest head_of(const http::request<http::string_body>& message, bool from
   request.host = message[http::field::host];
   request.mcp_version = message["MCP-Protocol-Version"];
   request.anthropic_version = message["anthropic-version"];
-  for (auto [at, end] = message.equal_range("anthropic-beta"); at != end; ++at)
-    request.anthropic_beta.append(request.anthropic_beta.empty() ? "" : ",").append(at->value());
+  request.anthropic_beta = joined(message, "anthropic-beta");
+  request.context = base::read_trace_context(joined(message, "traceparent"), joined(message, "tracestate"));
   request.key = base::Secret(key_in(message));
   request.is_preflight = message.count(http::field::access_control_request_method) > 0;
   request.preflight_headers = message[http::field::access_control_request_headers];

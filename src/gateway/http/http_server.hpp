@@ -39,6 +39,7 @@ struct ClientRequest {
   std::string mcp_version;        // MCP-Protocol-Version
   std::string anthropic_version;  // anthropic-version: a client of Anthropic's API
   std::string anthropic_beta;     // anthropic-beta, all of them
+  TraceContext context;           // by traceparent and tracestate
   base::Secret key;               // from Authorization, X-API-Key or api-key, in this order
   // A preflight request, and the headers that the browser would send.
   bool is_preflight = false;
