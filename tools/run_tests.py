@@ -71,6 +71,12 @@ def lint(which):
     return run
 
 
+def deploy(step):
+    """The manifests for Kubernetes, against its schemas and against the program's sources."""
+    status, _ = step.run([sys.executable, "tools/lint_deploy.py"], check=False)
+    step.verdict(status == 0)
+
+
 def unittests(step, folders, env=None, at_once=FILES_AT_ONCE):
     """The test_*.py of each folder, `at_once` files at a time, with build/plimsoll first on the PATH."""
     known = {"PATH": f"{BUILD}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT / "tools"), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -265,6 +271,7 @@ def aarch64(step):
 STEPS = {
     "format": ("layout of the code", lint("format")),
     "layers": ("who includes whom", lint("layers")),
+    "deploy": ("manifests for Kubernetes", deploy),
     "unit": ("unit tests", release),
     "python": ("set-up, command line and docs", python_tests),
     "web": ("the web console, in a browser", web),
@@ -282,7 +289,7 @@ STEPS = {
     "fuzz": ("fuzzers", fuzz),
     "aarch64": ("unit tests on aarch64", aarch64),
 }
-QUICK = ["format", "layers", "unit", "python", "web", "asan"]
+QUICK = ["format", "layers", "deploy", "unit", "python", "web", "asan"]
 SETS = {"quick": QUICK, "full": [*QUICK, "tidy", "crash", "damage", "tsan", "http-asan", "http-tsan", "soak", "kills", "neighbours", "fuzz", "aarch64"]}
 
 
