@@ -385,8 +385,22 @@ def check_network(manifests, _):
             yield f"NetworkPolicy {one['metadata']['name']}: names cannot be resolved"
 
 
+def check_connections(manifests, _):
+    """A PostgreSQL of the release has connections for the most gateways that there can be, with one more during an update."""
+    for name, pod in pods(manifests):
+        for container in pod["spec"]["containers"]:
+            given = re.search(r"max_connections=(\d+)", " ".join(container.get("args", [])))
+            if "POSTGRES_DB" not in {variable["name"] for variable in container.get("env", [])}:
+                continue
+            most = max([one["spec"].get("maxReplicas", one["spec"].get("replicas", 1)) for one in manifests
+                        if one["kind"] in ("HorizontalPodAutoscaler", "Deployment")], default=0)
+            needed = (most + 1) * settings_of(manifests).get("store_connections", 16) if most else 0
+            if int(given[1] if given else 100) <= needed:
+                yield f"{name}: has {given[1] if given else 100} connections, and {most + 1} gateways may open {needed}"
+
+
 RULES = [check_probes, check_settings, check_user, check_hardening, check_resources, check_ending, check_ports, check_selectors,
-         check_volumes, check_secrets, check_images, check_network]
+         check_volumes, check_secrets, check_images, check_network, check_connections]
 
 
 def problems_of(manifests, program):
@@ -407,7 +421,7 @@ HEADERS = {
 # Change before you apply it: `image`, and `upstreams` with the ports in the NetworkPolicy. The Secret plimsoll-store is yours:
 #   kubectl create secret generic plimsoll-store --from-literal=url='postgres://USER:PASSWORD@HOST/DATABASE?sslmode=verify-full'
 # Pods wait until there is an API key:
-#   kubectl exec deploy/plimsoll -c wait-for-key -- plimsoll keys add NAME
+#   kubectl exec deployment/plimsoll -c wait-for-key -- plimsoll keys add NAME
 """),
     "postgresql.yaml": ("postgresql", "templates/postgresql", """\
 # One PostgreSQL without replicas and without backups, where there is no other. It uses the ServiceAccount of gateway.yaml.

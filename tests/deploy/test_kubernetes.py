@@ -1,10 +1,20 @@
 """The chart and the manifests for Kubernetes: what values make of them, what is refused, and that each rule can fail."""
 
 import copy
+import os
 import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
 import sys
+import tempfile
+import time
 import tomllib
 import unittest
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -12,6 +22,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import lint_deploy  # noqa: E402
 
+PROGRAM = shutil.which("plimsoll")
 UPSTREAM = ("--set", "upstreams[0].name=gpu,upstreams[0].url=http://gpu:8000/v1")
 
 
@@ -237,6 +248,8 @@ FAULTS = [
     ("check_images", lambda made: gateway(made).update(image="plimsoll:latest"), "no version"),
     ("check_network", lambda made: one(made, "NetworkPolicy", "plimsoll")["spec"]["egress"].pop(1), "cannot be reached"),
     ("check_network", lambda made: one(made, "NetworkPolicy", "plimsoll")["spec"]["egress"].pop(0), "cannot be resolved"),
+    ("check_connections", lambda made: one(made, "HorizontalPodAutoscaler")["spec"].update(maxReplicas=30), "31 gateways may open 496"),
+    ("check_connections", lambda made: one(made, "StatefulSet")["spec"]["template"]["spec"]["containers"][0].pop("args"), "has 100 connections"),
 ]
 
 
@@ -272,6 +285,125 @@ class Faults(unittest.TestCase):
         self.assertNotIn("/metrics", self.program.routes)
         self.assertIn("limits_without_store", self.program.settings)
         self.assertGreaterEqual(self.program.drain_seconds, 30)
+
+
+@unittest.skipUnless(lint_deploy.is_set_up(), "needs `tools/setup deploy`")
+class Manual(unittest.TestCase):
+    """The commands and the values of docs/kubernetes.md."""
+
+    PAGE = (ROOT / "docs" / "kubernetes.md").read_text()
+
+    def check(self, *arguments):
+        text = lint_deploy.render(*arguments)
+        self.assertEqual(lint_deploy.conform({"page": text})[0], [])
+        self.assertEqual(lint_deploy.problems_of(lint_deploy.documents(text), lint_deploy.read_program()), [])
+        return lint_deploy.documents(text)
+
+    def test_its_commands_install_what_they_say(self):
+        commands = re.findall(r"^helm install plimsoll deploy/helm/plimsoll ((?:.*\\\n)*.*)", self.PAGE, re.M)
+        self.assertEqual(len(commands), 3)
+        modes = []
+        for command in commands:
+            made = self.check(*[word for word in shlex.split(command.replace("\\\n", " ")) if word not in ("-n", "llm")])
+            modes.append("StatefulSet" if any(each["kind"] == "StatefulSet" for each in made) else "store_file" in settings(made))
+        self.assertEqual(modes, [False, "StatefulSet", True])
+
+    def test_its_values_are_values(self):
+        (block,) = re.findall(r"^```yaml\n(.*?)^```", self.PAGE, re.M | re.S)
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write(block)
+            file.flush()
+            made = self.check("--values", file.name)
+        self.assertEqual(settings(made)["llm_allowed_fallback_models"], ["gpt-5-mini"])
+        self.assertIn("OPENAI_API_KEY", environment(gateway(made)))
+
+    def test_its_figures_are_those_of_the_pods(self):
+        deployment = one(rendered(), "Deployment")["spec"]["template"]["spec"]
+        container = deployment["containers"][0]
+        self.assertEqual(container["startupProbe"]["periodSeconds"] * container["startupProbe"]["failureThreshold"], 120)
+        self.assertEqual(container["livenessProbe"]["periodSeconds"] * container["livenessProbe"]["failureThreshold"], 60)
+        self.assertIn(f"kills it after {deployment['terminationGracePeriodSeconds']} s", self.PAGE)
+        self.assertIn(f"`preStop` waits {container['lifecycle']['preStop']['exec']['command'][1]} s", self.PAGE)
+        self.assertIn(f"{len(lint_deploy.variants())} renderings".replace("6", "Six"), self.PAGE)
+        self.assertIn(f"{len(lint_deploy.RULES)} rules".replace("13", "Thirteen"), self.PAGE)
+        for version in (path.stem for path in lint_deploy.SCHEMAS.glob("*.*.json")):
+            self.assertIn(version, self.PAGE)
+
+    def test_a_postgresql_of_the_release_has_connections_for_more_gateways(self):
+        def most(*arguments):
+            return one(rendered("store.mode=bundled", *arguments), "StatefulSet")["spec"]["template"]["spec"]["containers"][0]["args"][1]
+        self.assertEqual(most(), "max_connections=196")
+        self.assertEqual(most("autoscaling.enabled=false", "replicas=3", "settings.store_connections=8"), "max_connections=52")
+
+
+@unittest.skipUnless(lint_deploy.is_set_up() and PROGRAM, "needs `tools/setup deploy`, and build/plimsoll on the PATH")
+class WithTheProgram(unittest.TestCase):
+    """What runs in the pods, run here with the settings of a rendering."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.toml = self.folder / "plimsoll.toml"
+        self.environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "PLIMSOLL_CONFIG": str(self.toml),
+                            "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")), "XDG_DATA_HOME": str(self.folder)}
+
+    def use(self, manifests):
+        """Writes the settings of a rendering, with paths and an address of this test."""
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        text = one(manifests, "ConfigMap")["data"]["plimsoll.toml"]
+        self.toml.write_text(text.replace("/data/", f"{self.folder}/").replace("0.0.0.0:8000", f"127.0.0.1:{self.port}"))
+
+    def plimsoll(self, *arguments):
+        return subprocess.run(["plimsoll", *arguments], env=self.environment, capture_output=True, text=True, check=False, timeout=60)
+
+    def test_the_settings_of_every_rendering_are_accepted(self):
+        for name, path in lint_deploy.variants().items():
+            with self.subTest(name):
+                self.use(lint_deploy.documents(lint_deploy.render("--values", path)))
+                done = self.plimsoll("config", "upstreams", "worker_threads", "--json")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("plimsoll.toml", done.stdout)
+
+    def test_pods_wait_until_there_is_a_key(self):
+        made = lint_deploy.documents(lint_deploy.render("--values", lint_deploy.variants()["file"]))
+        self.use(made)
+        waits = one(made, "Deployment")["spec"]["template"]["spec"]["initContainers"][0]
+        with subprocess.Popen([*waits["command"], *waits["args"]], env=self.environment, stdout=subprocess.PIPE, text=True) as process:
+            self.assertIn("There is no API key yet", process.stdout.readline())
+            self.assertIsNone(process.poll())
+            self.assertEqual(self.plimsoll("keys", "add", "ann").returncode, 0)
+            self.assertEqual(process.wait(30), 0)
+
+    def test_probes_are_answered_without_a_key_and_the_gateway_ends_in_time(self):
+        made = lint_deploy.documents(lint_deploy.render("--values", lint_deploy.variants()["file"]))
+        self.use(made)
+        self.assertEqual(self.plimsoll("keys", "add", "ann").returncode, 0)
+        container = gateway(made)
+        with subprocess.Popen(container["command"], env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            try:
+                start = container["startupProbe"]
+                end = time.monotonic() + start["periodSeconds"] * start["failureThreshold"]
+                while self.status(start["httpGet"]["path"]) != 200 and time.monotonic() < end:
+                    time.sleep(0.1)
+                for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+                    self.assertEqual(self.status(container[probe]["httpGet"]["path"]), 200, probe)
+                self.assertEqual(self.status("/v1/models"), 401)
+                process.send_signal(signal.SIGTERM)
+                self.assertEqual(process.wait(lint_deploy.read_program().drain_seconds), 0)
+            finally:
+                process.kill()
+
+    def status(self, path):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as reply:
+                return reply.status
+        except urllib.error.HTTPError as error:
+            error.close()
+            return error.code
+        except OSError:
+            return 0
 
 
 if __name__ == "__main__":
