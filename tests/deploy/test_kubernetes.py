@@ -137,6 +137,24 @@ class Rendering(unittest.TestCase):
         for each in rendered("store.mode=bundled", release="a" * 53):
             self.assertLessEqual(len(each["metadata"]["name"]), 63)
 
+    def test_the_notes_name_what_there_is(self):
+        """Helm shows them only where it reaches a cluster; so they are rendered as a value of a copy."""
+        with tempfile.TemporaryDirectory() as folder:
+            chart = Path(folder) / "plimsoll"
+            shutil.copytree(lint_deploy.CHART, chart)
+            (chart / "templates" / "NOTES.txt").rename(chart / "notes")
+            (chart / "templates" / "notes.yaml").write_text('notes: {{ tpl (.Files.Get "notes") . | quote }}\n')
+            for arguments, part in (((), "not be kept there yet"), (("open=true",), "It is open"), (("store.mode=bundled",), "without backups"),
+                                    (("store.mode=file", "replicas=1", "autoscaling.enabled=false"), "beyond one pod")):
+                made = rendered(*arguments, chart=chart)
+                (notes,) = [each["notes"] for each in made if "notes" in each]
+                self.assertIn(part, " ".join(notes.split()))
+                rest = [each for each in made if "notes" not in each]
+                for container in re.findall(r"-c ([\w-]+) --", notes):
+                    self.assertIn(container, [each["name"] for each in lint_deploy.containers(one(rest, "Deployment")["spec"]["template"])])
+                self.assertEqual("-c wait-for-key --" in notes, "open=true" not in arguments)
+                self.assertIn(f"svc/{one(rest, 'Service', 'plimsoll')['metadata']['name']} 8000:80", notes)
+
     def test_plain_manifests_have_no_mark_of_helm_and_no_secret(self):
         for name in lint_deploy.HEADERS:
             made = lint_deploy.documents((lint_deploy.PLAIN / name).read_text())
