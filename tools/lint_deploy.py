@@ -410,7 +410,7 @@ def problems_of(manifests, program):
 # --- what is derived -------------------------------------------------------------------------------
 
 # Settings that the chart sets from other values, or that are secret.
-OWN_SETTINGS = {"listen", "open_to_all", "upstreams", "store", "store_file", "tls_certificate_file", "tls_key_file",
+OWN_SETTINGS = {"listen", "open_to_all", "upstreams", "llm_inference_url", "ollama_llm_base_url", "store", "store_file", "tls_certificate_file", "tls_key_file",
                 "llm_access_secret", "alert_webhook"}
 SCHEMA = CHART / "values.schema.json"
 

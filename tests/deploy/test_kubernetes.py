@@ -91,6 +91,7 @@ class Rendering(unittest.TestCase):
         self.assertEqual(told["GPU_A_API_KEY"]["valueFrom"]["secretKeyRef"], {"name": "model-server", "key": "key"})
         self.assertEqual(told["OPENAI_API_KEY"]["valueFrom"]["secretKeyRef"]["name"], "openai")
         self.assertEqual(told["PLIMSOLL_ALERT_WEBHOOK"]["valueFrom"]["secretKeyRef"], {"name": "plimsoll-webhook", "key": "url"})
+        self.assertEqual(told["FACTS_API_KEY"]["valueFrom"]["secretKeyRef"], {"name": "facts", "key": "key"})
         self.assertEqual({"/etc/plimsoll-tls/tls.crt", "/etc/plimsoll-tls/tls.key"},
                          {settings(made)["tls_certificate_file"], settings(made)["tls_key_file"]})
 
@@ -188,6 +189,11 @@ class Refused(unittest.TestCase):
         self.refused("url", "upstreams[0].url=gpu:8000")
         self.refused("url", "upstreams[0].url=http://ann:secret@gpu:8000")
         self.refused("name", "upstreams[0].name=GPU 1")
+
+    def test_variables_that_the_program_or_the_chart_would_not_take(self):
+        for name in ("PLIMSOLL_MIN_TOPK", "PLIMSOLL_STORE", "PGPASSWORD", "lower"):
+            self.refused("secretEnv", f"secretEnv[0].name={name},secretEnv[0].secret=a,secretEnv[0].key=b")
+        self.refused("llm_inference_url", "settings.llm_inference_url=http://gpu:8000")
 
     def test_no_model_server(self):
         with self.assertRaises(lint_deploy.LintError) as caught:

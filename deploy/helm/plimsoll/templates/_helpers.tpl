@@ -91,8 +91,8 @@ env:
         key: key
   {{- end }}
   {{- end }}
-  {{- range .Values.secretSettings }}
-  - name: PLIMSOLL_{{ upper .setting }}
+  {{- range .Values.secretEnv }}
+  - name: {{ .name }}
     valueFrom:
       secretKeyRef:
         name: {{ .secret }}
