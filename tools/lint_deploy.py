@@ -139,6 +139,7 @@ class Program:
 
     routes: frozenset  # that need no key
     settings: frozenset
+    secrets: frozenset  # those of them that are never shown
     drain_seconds: int  # from SIGTERM to the end of the process
     user: int
     group: int
@@ -159,7 +160,9 @@ def read_program():
     if len(routes) < 2 or len(settings) < 50:
         raise LintError(f"read {len(routes)} public routes and {len(settings)} settings; the patterns here do not fit the files")
     user, group = only(r"^USER (\d+):(\d+)$", "deploy/Dockerfile")
-    return Program(frozenset(routes), frozenset(settings), int(only(r"with_drain\{(\d+)\}", "apps/plimsoll/commands/serve_command.cpp")),
+    secrets = re.findall(r"^\| `(\w+)` \|.* Never shown\. \|$", (ROOT / "docs/settings.md").read_text(), re.M)
+    return Program(frozenset(routes), frozenset(settings), frozenset(secrets),
+                   int(only(r"with_drain\{(\d+)\}", "apps/plimsoll/commands/serve_command.cpp")),
                    int(user), int(group), only(r"^project\(plimsoll VERSION ([\d.]+)", "CMakeLists.txt"))
 
 
@@ -377,10 +380,9 @@ def check_network(manifests, _):
                                                      selected(one["spec"]["podSelector"]["matchLabels"], manifests) for container in containers(pod)):
             continue
         open_ports = {(port.get("protocol"), port["port"]) for rule in one["spec"]["egress"] for port in rule["ports"]}
-        for upstream in settings.get("upstreams", []):
-            scheme, port = re.search(r"(https?)://[^/:]+(?::(\d+))?", upstream).groups()
+        for url, scheme, port in re.findall(r'((https?)://[^/:"]+(?::(\d+))?)', json.dumps(settings)):
             if ("TCP", int(port or {"http": 80, "https": 443}[scheme])) not in open_ports:
-                yield f"NetworkPolicy {one['metadata']['name']}: {upstream} cannot be reached"
+                yield f"NetworkPolicy {one['metadata']['name']}: {url} cannot be reached"
         if not {("UDP", 53), ("TCP", 53)} <= open_ports:
             yield f"NetworkPolicy {one['metadata']['name']}: names cannot be resolved"
 
@@ -409,9 +411,9 @@ def problems_of(manifests, program):
 
 # --- what is derived -------------------------------------------------------------------------------
 
-# Settings that the chart sets from other values, or that are secret.
+# Settings that the chart sets from other values.
 OWN_SETTINGS = {"listen", "open_to_all", "upstreams", "llm_inference_url", "ollama_llm_base_url", "store", "store_file", "tls_certificate_file", "tls_key_file",
-                "llm_access_secret", "alert_webhook"}
+                "llm_access_secret"}
 SCHEMA = CHART / "values.schema.json"
 
 HEADERS = {
@@ -441,22 +443,24 @@ def plain_manifest(name):
     return header + MADE + "".join(f"---\n{text}\n" for text in chosen)
 
 
-def schema_with(settings):
-    """values.schema.json, with the settings that the chart takes."""
+def schema_with(program):
+    """values.schema.json, with the settings that the chart takes as values and from Secrets."""
     schema = json.loads(SCHEMA.read_text())
-    schema["properties"]["settings"]["propertyNames"]["enum"] = sorted(settings - OWN_SETTINGS)
+    schema["properties"]["settings"]["propertyNames"]["enum"] = sorted(program.settings - OWN_SETTINGS - program.secrets)
+    names = schema["properties"]["secretEnv"]["items"]["properties"]["name"]["anyOf"]
+    names[0]["enum"] = sorted(f"PLIMSOLL_{name.upper()}" for name in program.secrets - OWN_SETTINGS)
     return json.dumps(schema, indent=2) + "\n"
 
 
 def write(program):
     PLAIN.mkdir(exist_ok=True)
-    SCHEMA.write_text(schema_with(program.settings))
+    SCHEMA.write_text(schema_with(program))
     for name in HEADERS:
         (PLAIN / name).write_text(plain_manifest(name))
 
 
 def check_derived(program):
-    if SCHEMA.read_text() != schema_with(program.settings):
+    if SCHEMA.read_text() != schema_with(program):
         yield f"{SCHEMA.relative_to(ROOT)} does not allow the settings of docs/settings.md; `python3 tools/lint_deploy.py --write` mends it"
     for name in HEADERS:
         path = PLAIN / name

@@ -91,6 +91,7 @@ class Rendering(unittest.TestCase):
         self.assertEqual(told["GPU_A_API_KEY"]["valueFrom"]["secretKeyRef"], {"name": "model-server", "key": "key"})
         self.assertEqual(told["OPENAI_API_KEY"]["valueFrom"]["secretKeyRef"]["name"], "openai")
         self.assertEqual(told["PLIMSOLL_ALERT_WEBHOOK"]["valueFrom"]["secretKeyRef"], {"name": "plimsoll-webhook", "key": "url"})
+        self.assertEqual(told["PLIMSOLL_OTLP_HEADERS"]["valueFrom"]["secretKeyRef"]["name"], "collector")
         self.assertEqual(told["FACTS_API_KEY"]["valueFrom"]["secretKeyRef"], {"name": "facts", "key": "key"})
         self.assertEqual({"/etc/plimsoll-tls/tls.crt", "/etc/plimsoll-tls/tls.key"},
                          {settings(made)["tls_certificate_file"], settings(made)["tls_key_file"]})
@@ -176,6 +177,7 @@ class Refused(unittest.TestCase):
         self.refused("min_topk", "settings.min_topk=3")
         self.refused("listen", "settings.listen=0.0.0.0:80")
         self.refused("store", "settings.store=postgres://u:p@h/d")
+        self.refused("otlp_headers", "settings.otlp_headers=key=value")
 
     def test_values_of_the_wrong_kind(self):
         self.refused("store.mode", "store.mode=weaviate")
@@ -308,6 +310,8 @@ class Faults(unittest.TestCase):
         self.assertTrue({"/health", "/ready"} <= self.program.routes)
         self.assertNotIn("/metrics", self.program.routes)
         self.assertIn("limits_without_store", self.program.settings)
+        self.assertLessEqual({"store", "alert_webhook", "otlp_headers"}, self.program.secrets)
+        self.assertLess(self.program.secrets, self.program.settings)
         self.assertGreaterEqual(self.program.drain_seconds, 30)
 
 
