@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "base/log.hpp"
-#include "base/trace_context.hpp"
+#include "base/text/trace_context.hpp"
 #include "base/try.hpp"
 #include "engine/client_gone.hpp"
 #include "engine/stages.hpp"

@@ -4,7 +4,7 @@
 #include "adapters/ollama/to_ollama.hpp"
 #include "base/chat_reply.hpp"
 #include "base/text/text.hpp"
-#include "base/trace_context.hpp"
+#include "base/text/trace_context.hpp"
 #include "base/translated_reply.hpp"
 #include "base/try.hpp"
 

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/chat_reply.hpp"
-#include "base/trace_context.hpp"
+#include "base/text/trace_context.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::openai {

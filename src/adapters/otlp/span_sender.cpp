@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
-#include "base/trace_context.hpp"
+#include "base/text/trace_context.hpp"
 
 namespace plimsoll::otlp {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/log.hpp"
 #include "base/text/text.hpp"
-#include "base/trace_context.hpp"
+#include "base/text/trace_context.hpp"
 #include "gateway/error_json.hpp"
 #include "gateway/http/content_coding.hpp"
 #include "gateway/http/request_head.hpp"

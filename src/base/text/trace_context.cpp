@@ -1,4 +1,4 @@
-#include "base/trace_context.hpp"
+#include "base/text/trace_context.hpp"
 
 #include <algorithm>
 #include <charconv>
