@@ -57,12 +57,12 @@ class Group:
     libraries_for: str = ""  # a processor, as `uname -m` says it, that libraries are built for too
 
 
-# Only what Debian lets stand beside the same package of this machine: libsimdjson-dev would drive ours out, and what
-# it adds to libsimdjson14 is in tools/aarch64.cmake.
+# Only what Debian lets stand beside the same package of this machine: libsimdjson-dev and libpq-dev would drive ours
+# out, and what they add to libsimdjson14 and libpq5 is in tools/aarch64.cmake.
 CROSS_LIBRARIES = ("libfmt-dev", "libspdlog-dev", "libutf8proc-dev", "libpcre2-dev", "libtomlplusplus-dev",
                    "libgtest-dev", "librapidcheck-dev", "libcurl4-openssl-dev", "libstemmer-dev",
                    "libcmark-gfm-dev", "libcmark-gfm-extensions-dev", "libgumbo-dev", "libtree-sitter-dev", "libzip-dev",
-                   "libexpat1-dev", "libpq-dev", "libsqlite3-dev", "libssl-dev", "zlib1g-dev", "libsimdjson14")
+                   "libexpat1-dev", "libsqlite3-dev", "libssl-dev", "zlib1g-dev", "libpq5", "libsimdjson14")
 
 COMPILED_KINDS = ("source", "library", "runtime")
 READ_KINDS = ("tokenizer", "weights", "documents")
@@ -217,12 +217,15 @@ def apt_missing(packages):
     answer = subprocess.run(
         ["dpkg-query", "-W", "-f", "${db:Status-Status} ${Package} ${Architecture}\n", *packages],
         capture_output=True, text=True, check=False).stdout
+    own = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
     there = set()
     for line in answer.splitlines():
         status, _, rest = line.partition(" ")
         if status == "installed":
             package, architecture = rest.split(" ")
-            there |= {package, f"{package}:{architecture}"}
+            there.add(f"{package}:{architecture}")
+            if architecture in ("all", own):
+                there.add(package)
     return [package for package in packages if package not in there]
 
 

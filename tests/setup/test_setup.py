@@ -40,6 +40,28 @@ def write_tgz(path, files):
             archive.addfile(member, io.BytesIO(data))
 
 
+class Packages(unittest.TestCase):
+    def missing(self, *names):
+        """With libpq-dev of another processor, and libc6 of both."""
+        def run(command, **_):
+            said = "amd64\n" if command[0] == "dpkg" else (
+                "installed libpq-dev arm64\ninstalled libc6 amd64\ninstalled libc6 arm64\ninstalled perl-doc all\nconfig-files gcc amd64\n")
+            return subprocess.CompletedProcess(command, 0, said, "")
+
+        with mock.patch.object(setup.subprocess, "run", run), mock.patch.object(setup.shutil, "which", return_value="dpkg-query"):
+            return setup.apt_missing(list(names))
+
+    def test_a_package_of_another_processor_is_not_ours(self):
+        self.assertEqual(self.missing("libpq-dev", "libpq-dev:arm64", "libc6", "libc6:arm64", "perl-doc", "gcc"), ["libpq-dev", "gcc"])
+
+    def test_what_comes_for_another_processor_drives_nothing_out(self):
+        said = subprocess.run(["apt-cache", "show", *setup.CROSS_LIBRARIES], capture_output=True, text=True, check=False).stdout
+        stands_beside = {re.search("^Package: (.+)$", about, re.M)[1] for about in said.split("\n\n") if "\nMulti-Arch: same\n" in about}
+        if not stands_beside:
+            self.skipTest("apt knows no packages here")
+        self.assertEqual(set(setup.CROSS_LIBRARIES) - stands_beside, set())
+
+
 class Fetching(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
