@@ -72,8 +72,12 @@ void SpanSender::run() {
     lock.unlock();
     for (std::size_t begin = 0; begin < all.size(); begin += options_.batch) {
       const std::size_t end = std::min(all.size(), begin + options_.batch);
-      send(
-          {all.begin() + static_cast<std::ptrdiff_t>(begin), all.begin() + static_cast<std::ptrdiff_t>(end)});
+      if (send({all.begin() + static_cast<std::ptrdiff_t>(begin),
+                all.begin() + static_cast<std::ptrdiff_t>(end)}) ||
+          !is_stopping())
+        continue;
+      dropped_ += all.size() - end;  // nobody waits for each of the rest
+      break;
     }
     complain();
     lock.lock();
@@ -81,25 +85,28 @@ void SpanSender::run() {
   }
 }
 
-void SpanSender::send(const std::vector<std::string>& batch) {
+bool SpanSender::is_stopping() {
+  const std::lock_guard lock(mutex_);
+  return stopping_;
+}
+
+bool SpanSender::send(const std::vector<std::string>& batch) {
   HttpRequest request{"POST", options_.url, options_.headers, spans_request(source_, batch)};
   request.headers.push_back({"Content-Type", "application/json"});
   std::chrono::milliseconds pause = options_.first_pause;
   for (int tries = 1;; ++tries) {
-    std::unique_lock lock(mutex_);
-    const bool last = stopping_;
-    lock.unlock();
+    const bool last = is_stopping();
     const auto reply = http_.send(request, Deadline::after(last ? options_.last_timeout : options_.timeout));
     if (reply && reply->status >= 200 && reply->status < 300) {
       sent_ += batch.size();
-      return;
+      return true;
     }
     last_problem_ = reply ? fmt::format("status {}", reply->status) : reply.error().what;
     if (last || tries >= options_.most_tries || !is_passing(reply)) {
       dropped_ += batch.size();
-      return;
+      return false;
     }
-    lock.lock();
+    std::unique_lock lock(mutex_);
     news_.wait_for(lock, pause, [&] { return stopping_; });
     pause *= 2;
   }

@@ -25,9 +25,9 @@ struct SpanSenderOptions {
   std::size_t batch = 256;                    // sent at once when this many wait
   std::size_t most_waiting = 4'096;           // above either limit, spans are dropped and counted
   std::size_t most_waiting_bytes = std::size_t{16} << 20;
-  std::chrono::milliseconds timeout{10'000};      // for the collector's answer
-  std::chrono::milliseconds first_pause{500};     // before a batch is sent again; doubles each time
-  int most_tries = 4;                             // for one batch, if the collector is busy or away
+  std::chrono::milliseconds timeout{5'000};    // for the collector's answer, so that the process ends in time
+  std::chrono::milliseconds first_pause{500};  // before a batch is sent again; doubles each time
+  int most_tries = 4;                          // for one batch, if the collector is busy or away
   std::chrono::milliseconds last_timeout{2'000};  // at the end
 };
 
@@ -47,8 +47,9 @@ class SpanSender final : public SpanSink {
 
  private:
   void run();
-  // Returns when it is sent, or lost.
-  void send(const std::vector<std::string>& batch);
+  bool is_stopping();
+  // Returns whether it was sent; false: it is lost.
+  bool send(const std::vector<std::string>& batch);
   void complain();
 
   HttpClient& http_;

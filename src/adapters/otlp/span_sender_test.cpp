@@ -121,6 +121,28 @@ TEST(SpanSender, HoldsNoMoreThanItsLimit) {
   collector.shut(false);
 }
 
+TEST(SpanSender, TriesNoMoreThanOnceAtTheEnd) {
+  FakeCollector collector;
+  collector.script = {0};
+  std::thread opener;
+  {
+    SpanSenderOptions options = quick_options();
+    options.patience = 1h;
+    options.batch = 2;
+    SpanSender sender(collector, {}, options);
+    collector.shut(true);
+    for (int i = 0; i < 2; ++i) sender.add(empty_trace, {}, RequestKind::chat, false);
+    collector.wait_for(1);
+    for (int i = 0; i < 9; ++i) sender.add(empty_trace, {}, RequestKind::chat, false);
+    opener = std::thread([&] {
+      std::this_thread::sleep_for(50ms);
+      collector.shut(false);
+    });
+  }
+  opener.join();
+  EXPECT_LE(collector.requests.size(), 3U);
+}
+
 TEST(SpanSender, BeginsASpanInTheTraceOfTheClient) {
   FakeCollector collector;
   SpanSenderOptions options = quick_options();
