@@ -1,8 +1,6 @@
-#include <fmt/ranges.h>
-
 #include "adapters/sqlite/rows.hpp"
 #include "base/clock.hpp"
-#include "base/text/text.hpp"
+#include "base/documents/stored_document.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {
@@ -60,15 +58,7 @@ tl::unexpected<Error> no_such_index(Connection& connection, std::string_view own
     if (!*more) break;
     names.emplace_back(others->text(0));
   }
-  if (names.empty()) {
-    return fail(Errc::not_found,
-                "no index is called '{}', and there is none yet: `plimsoll index add {} PATH...` makes it",
-                name, name);
-  }
-  const std::vector<std::string_view> known(names.begin(), names.end());
-  const auto near = base::nearest(name, known);
-  return fail(Errc::not_found, "no index is called '{}'{}; there are: {}", name,
-              near ? fmt::format(" (did you mean '{}'?)", *near) : "", fmt::join(names, ", "));
+  return base::no_such_index(name, names);
 }
 
 }  // namespace
@@ -121,7 +111,7 @@ Result<IndexStamp> stamp_named(Connection& connection, std::string_view owner, s
 Result<IndexInfo> index_numbered(Connection& connection, IndexId id) {
   TRY(auto row, connection.prepare(std::string(index_columns) + "WHERE id = ?"));
   TRY(const bool found, row.bind(id).step());
-  if (!found) return fail(Errc::not_found, "the index is gone: somebody removed it meanwhile");
+  if (!found) return base::index_is_gone();
   return index_of_row(connection, row);
 }
 
@@ -142,8 +132,7 @@ Result<std::vector<IndexInfo>> all_indexes(Connection& connection, std::string_v
 Result<void> delete_index(Connection& connection, IndexId id) {
   TRY(auto remove, connection.prepare("DELETE FROM indexes WHERE id = ?"));
   TRY_VOID(remove.bind(id).run());
-  if (connection.changes() == 0)
-    return fail(Errc::not_found, "the index is gone: somebody removed it meanwhile");
+  if (connection.changes() == 0) return base::index_is_gone();
   return {};
 }
 
@@ -171,7 +160,7 @@ Result<Revision> bump(Connection& connection, IndexId id) {
       connection.prepare("UPDATE indexes SET revision = revision + 1, updated_ms = ? WHERE id = ? "
                          "RETURNING revision"));
   TRY(const bool found, update.bind(base::utc_ms()).bind(id).step());
-  if (!found) return fail(Errc::not_found, "the index is gone: somebody removed it meanwhile");
+  if (!found) return base::index_is_gone();
   return update.integer(0);
 }
 

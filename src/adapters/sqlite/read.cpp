@@ -1,9 +1,8 @@
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
-#include "adapters/sqlite/packing.hpp"
 #include "adapters/sqlite/rows.hpp"
+#include "base/documents/packing.hpp"
+#include "base/documents/stored_document.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {
@@ -21,14 +20,6 @@ constexpr std::string_view passes_filter =
     "CASE type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' WHEN 'null' THEN 'null' "
     "WHEN 'object' THEN value WHEN 'array' THEN value ELSE json_quote(value) END = ?)";
 
-Result<Metadata> metadata_of(std::string_view text) {
-  const auto object = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!object.is_object()) return fail(Errc::damaged, "a document's metadata in the store is no JSON object");
-  Metadata out;
-  for (const auto& [key, value] : object.items()) out[key] = value.dump();
-  return out;
-}
-
 FileSource file_of_row(const Statement& row, int column) {
   FileSource file{.path = std::nullopt, .root = std::string(row.text(column + 1))};
   if (!row.is_null(column)) file.path = row.text(column);
@@ -36,7 +27,7 @@ FileSource file_of_row(const Statement& row, int column) {
 }
 
 Result<DocumentHead> head_of_row(const Statement& row) {
-  TRY(auto metadata, metadata_of(row.text(9)));
+  TRY(auto metadata, base::metadata_of(row.text(9)));
   return DocumentHead{.id = row.integer(0),
                       .key = std::string(row.text(1)),
                       .file = file_of_row(row, 12),
@@ -50,18 +41,6 @@ Result<DocumentHead> head_of_row(const Statement& row) {
                       .metadata = std::move(metadata),
                       .first_chunk = row.integer(10),
                       .added_ms = row.integer(11)};
-}
-
-// Filter values as the store writes them.
-Result<Metadata> canonical(const Filter& filter) {
-  Metadata out;
-  for (const auto& [key, value] : filter) {
-    const auto parsed = nlohmann::json::parse(value, nullptr, /*allow_exceptions=*/false);
-    if (parsed.is_discarded())
-      return fail(Errc::bad_input, "the filter's value for '{}' is no JSON: {}", key, value);
-    out[key] = parsed.dump();
-  }
-  return out;
 }
 
 std::string with_conditions(std::string_view start, const Filter& filter, std::string_view end) {
@@ -89,7 +68,7 @@ Result<StoredChunk> chunk_of_row(const Statement& row) {
   out.chunk.section = static_cast<std::uint32_t>(row.integer(4));
   out.chunk.page = static_cast<std::uint32_t>(row.integer(5));
   out.chunk.lead = row.text(6);
-  TRY(out.chunk.sentences, unpack_sentences(row.blob(9), out.chunk.span));
+  TRY(out.chunk.sentences, base::unpack_sentences(row.blob(9), out.chunk.span));
   return out;
 }
 
@@ -109,7 +88,7 @@ Result<std::vector<StoredSource>> select_sources(Connection& connection, IndexId
 
 Result<std::vector<DocumentHead>> select_heads(Connection& connection, IndexId index, const Filter& filter,
                                                DocumentId after, std::size_t limit) {
-  TRY(const auto wanted, canonical(filter));
+  TRY(const auto wanted, base::canonical(filter));
   const std::string sql = with_conditions(std::string(head_columns) + "WHERE index_id = ? AND id > ?", filter,
                                           " ORDER BY id LIMIT ?");
   TRY(auto row, connection.prepare(sql));
@@ -126,7 +105,7 @@ Result<std::vector<DocumentHead>> select_heads(Connection& connection, IndexId i
 }
 
 Result<std::vector<DocumentId>> select_matching(Connection& connection, IndexId index, const Filter& filter) {
-  TRY(const auto wanted, canonical(filter));
+  TRY(const auto wanted, base::canonical(filter));
   TRY(auto row, connection.prepare(
                     with_conditions("SELECT id FROM documents WHERE index_id = ?", filter, " ORDER BY id")));
   row.bind(index);
@@ -163,8 +142,8 @@ Result<std::vector<DocumentHead>> select_heads(Connection& connection, std::span
 Result<std::vector<Origin>> select_origins(Connection& connection, DocumentId id) {
   TRY(auto row, connection.prepare("SELECT origins FROM documents WHERE id = ?"));
   TRY(const bool found, row.bind(id).step());
-  if (!found) return fail(Errc::not_found, "the document is gone: somebody removed it meanwhile");
-  return unpack_origins(row.blob(0));
+  if (!found) return base::document_is_gone();
+  return base::unpack_origins(row.blob(0));
 }
 
 Result<std::vector<std::uint64_t>> select_lines(Connection& connection, DocumentId id,
@@ -173,27 +152,13 @@ Result<std::vector<std::uint64_t>> select_lines(Connection& connection, Document
       connection.prepare("SELECT c.start, c.text FROM documents AS d JOIN chunks AS c ON c.id BETWEEN "
                          "d.first_chunk AND d.first_chunk + d.chunks - 1 WHERE d.id = ? ORDER BY c.id"));
   row.bind(id);
-  std::vector<std::uint64_t> out;
-  std::uint64_t line = 1;
-  while (out.size() < bytes.size()) {
+  base::LineCounter counter(bytes);
+  while (!counter.is_done()) {
     TRY(const bool more, row.step());
     if (!more) break;
-    const std::string_view text = row.text(1);
-    const auto start = static_cast<std::uint64_t>(row.integer(0));
-    std::uint64_t at = 0;
-    const auto count_to = [&](std::uint64_t end) {
-      const std::string_view part = text.substr(at, end - at);
-      line += static_cast<std::uint64_t>(std::count(part.begin(), part.end(), '\n'));
-      at = end;
-    };
-    while (out.size() < bytes.size() && bytes[out.size()] < start + text.size()) {
-      count_to(bytes[out.size()] - start);
-      out.push_back(line);
-    }
-    count_to(text.size());
+    counter.read(static_cast<std::uint64_t>(row.integer(0)), row.text(1));
   }
-  out.resize(bytes.size(), line);
-  return out;
+  return std::move(counter).lines();
 }
 
 Result<DocumentWithVectors> select_document(Connection& connection, DocumentId id) {
@@ -202,7 +167,7 @@ Result<DocumentWithVectors> select_document(Connection& connection, DocumentId i
           "SELECT key, media_type, source_hash, source_bytes, addressable, metadata, sections, origins, "
           "first_chunk, chunks, index_id, file_path, file_root FROM documents WHERE id = ?"));
   TRY(const bool found, row.bind(id).step());
-  if (!found) return fail(Errc::not_found, "the document is gone: somebody removed it meanwhile");
+  if (!found) return base::document_is_gone();
   DocumentWithVectors out;
   Document& document = out.document;
   document.key = row.text(0);
@@ -210,9 +175,9 @@ Result<DocumentWithVectors> select_document(Connection& connection, DocumentId i
   document.source_hash = row.text(2);
   document.source_bytes = static_cast<std::uint64_t>(row.integer(3));
   document.addressable = row.integer(4) != 0;
-  TRY(document.metadata, metadata_of(row.text(5)));
-  TRY(document.sections, unpack_sections(row.blob(6)));
-  TRY(document.origins, unpack_origins(row.blob(7)));
+  TRY(document.metadata, base::metadata_of(row.text(5)));
+  TRY(document.sections, base::unpack_sections(row.blob(6)));
+  TRY(document.origins, base::unpack_origins(row.blob(7)));
   document.file = file_of_row(row, 11);
   const ChunkId first = row.integer(8);
   const std::int64_t count = row.integer(9);
@@ -226,7 +191,7 @@ Result<DocumentWithVectors> select_document(Connection& connection, DocumentId i
     TRY(auto stored, chunk_of_row(chunk));
     for (std::size_t e = 0; e < out.vectors.size(); ++e) {
       TRY(auto vectors,
-          unpack_vectors(chunk.blob(10), index.settings.embedders, e, stored.chunk.sentences.size()));
+          base::unpack_vectors(chunk.blob(10), index.settings.embedders, e, stored.chunk.sentences.size()));
       out.vectors[e].push_back(std::move(vectors));
     }
     document.text += stored.text;
@@ -241,7 +206,7 @@ Result<std::optional<StoredChunk>> select_chunk(Connection& connection,
   if (!found) return std::nullopt;
   TRY(auto chunk, chunk_of_row(row));
   for (std::size_t e = 0; e < embedders.size(); ++e) {
-    TRY(auto vectors, unpack_vectors(row.blob(10), embedders, e, chunk.chunk.sentences.size()));
+    TRY(auto vectors, base::unpack_vectors(row.blob(10), embedders, e, chunk.chunk.sentences.size()));
     chunk.vectors.push_back(std::move(vectors));
   }
   return chunk;
@@ -262,8 +227,8 @@ Result<void> walk_chunks(Connection& connection, const IndexInfo& index, ChunkId
     if (!more) return {};
     TRY(const auto chunk, chunk_of_row(row));
     for (std::size_t e = 0; e < whole.size(); ++e) {
-      TRY(auto vectors, unpack_vectors(row.blob(10), index.settings.embedders, e,
-                                       chunk.chunk.sentences.size(), /*whole_only=*/true));
+      TRY(auto vectors, base::unpack_vectors(row.blob(10), index.settings.embedders, e,
+                                             chunk.chunk.sentences.size(), /*whole_only=*/true));
       whole[e] = std::move(vectors.whole);
     }
     TRY_VOID(visit(chunk, whole));

@@ -3,6 +3,7 @@
 #include "adapters/sqlite/database.hpp"
 #include "adapters/sqlite/rows.hpp"
 #include "adapters/sqlite/shared_database.hpp"
+#include "base/documents/stored_document.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {
@@ -137,7 +138,7 @@ class SqliteStore final : public Store {
     return database_->viewed([&](Connection& connection) -> Result<std::optional<std::vector<Removed>>> {
       TRY(auto known, connection.prepare("SELECT removals_since, revision FROM indexes WHERE id = ?"));
       TRY(const bool found, known.bind(index).step());
-      if (!found) return fail(Errc::not_found, "the index is gone: somebody removed it meanwhile");
+      if (!found) return base::index_is_gone();
       if (revision < known.integer(0) || revision > known.integer(1)) return std::nullopt;
       TRY(auto row, connection.prepare(
                         "SELECT first_chunk, last_chunk FROM removals WHERE index_id = ? AND revision > ?"));

@@ -1,9 +1,7 @@
-#include <nlohmann/json.hpp>
-
-#include "adapters/sqlite/packing.hpp"
 #include "adapters/sqlite/rows.hpp"
 #include "base/clock.hpp"
-#include "base/json/json_text.hpp"
+#include "base/documents/packing.hpp"
+#include "base/documents/stored_document.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::sqlite {
@@ -12,58 +10,14 @@ namespace {
 // Indexes that are further behind than this are built anew.
 constexpr std::int64_t removals_kept = 100'000;
 
-Result<std::string> metadata_json(const Metadata& metadata) {
-  nlohmann::json object = nlohmann::json::object();
-  for (const auto& [key, value] : metadata) {
-    auto parsed = nlohmann::json::parse(value, nullptr, /*allow_exceptions=*/false);
-    if (parsed.is_discarded()) return fail(Errc::bad_input, "metadata '{}' is no JSON value: {}", key, value);
-    object[key] = std::move(parsed);
-  }
-  return base::json_text(object);
-}
-
-Result<void> check(const IndexInfo& index, const DocumentWithVectors& put) {
-  const auto& embedders = index.settings.embedders;
-  if (put.vectors.size() != embedders.size()) {
-    return fail(Errc::bad_input, "'{}' has vectors of {} embedders, the index '{}' has {}", put.document.key,
-                put.vectors.size(), index.name, embedders.size());
-  }
-  std::uint64_t at = 0;
-  for (std::size_t c = 0; c < put.document.chunks.size(); ++c) {
-    const Chunk& chunk = put.document.chunks[c];
-    if (chunk.span.start != at || chunk.span.end < at)
-      return fail(Errc::bad_input, "the chunks of '{}' leave a gap at byte {}", put.document.key, at);
-    at = chunk.span.end;
-    for (std::size_t e = 0; e < embedders.size(); ++e) {
-      const bool right =
-          put.vectors[e].size() == put.document.chunks.size() &&
-          put.vectors[e][c].whole.size() == embedders[e].dimensions &&
-          put.vectors[e][c].scales.size() == chunk.sentences.size() &&
-          put.vectors[e][c].sentences.size() == chunk.sentences.size() * embedders[e].dimensions;
-      if (!right)
-        return fail(Errc::bad_input, "the vectors of '{}' are not of {} dimensions", put.document.key,
-                    embedders[e].dimensions);
-    }
-  }
-  if (at != put.document.text.size())
-    return fail(Errc::bad_input, "the chunks of '{}' end at byte {} of {}", put.document.key, at,
-                put.document.text.size());
-  if (put.document.sections.empty()) return fail(Errc::bad_input, "'{}' has no section", put.document.key);
-  return {};
-}
-
 // The file of a document that is about to be put: that of the document it replaces, where it has none itself.
 Result<FileSource> file_for(Connection& connection, const IndexInfo& index, const Document& document) {
   TRY(auto row,
       connection.prepare("SELECT file_path, file_root FROM documents WHERE index_id = ? AND key = ?"));
   TRY(const bool found, row.bind(index.id).bind(document.key).step());
   if (!found || row.is_null(0)) return document.file;
-  const std::string path(row.text(0));
-  if (document.file.path == "") return FileSource{.path = path, .root = std::string(row.text(1))};
-  if (document.file.path != path)
-    return fail(Errc::bad_input, "index '{}' has a document '{}' of another file, {}", index.name,
-                document.key, path.empty() ? "an upload" : path);
-  return document.file;
+  return base::file_after({.path = std::string(row.text(0)), .root = std::string(row.text(1))}, document,
+                          index.name);
 }
 
 Result<void> insert_chunks(Connection& connection, const IndexInfo& index, DocumentId id,
@@ -78,8 +32,8 @@ Result<void> insert_chunks(Connection& connection, const IndexInfo& index, Docum
   for (std::size_t c = 0; c < document.chunks.size(); ++c) {
     const Chunk& chunk = document.chunks[c];
     for (std::size_t e = 0; e < vectors.size(); ++e) vectors[e] = &put.vectors[e][c];
-    const Bytes sentences = pack_sentences(chunk);
-    const Bytes packed = pack_vectors(vectors);
+    const base::Bytes sentences = base::pack_sentences(chunk);
+    const base::Bytes packed = base::pack_vectors(vectors);
     const std::string path = heading_path(document.sections, chunk.section);
     insert.again();
     insert.bind(id).bind(index.owner).bind(static_cast<std::int64_t>(chunk.span.start)).bind(chunk.tokens);
@@ -101,14 +55,12 @@ Result<void> insert_chunks(Connection& connection, const IndexInfo& index, Docum
 Result<DocumentId> insert_document(Connection& connection, const IndexInfo& index, Revision revision,
                                    const DocumentWithVectors& put) {
   const Document& document = put.document;
-  TRY_VOID(check(index, put));
+  TRY_VOID(base::check_document(index, put));
   TRY(const FileSource file, file_for(connection, index, document));
   TRY_VOID(delete_document(connection, index, revision, document.key));
-  std::int64_t tokens = 0;
-  for (const Chunk& chunk : document.chunks) tokens += chunk.tokens;
-  TRY(const std::string metadata, metadata_json(document.metadata));
-  const Bytes sections = pack_sections(document.sections);
-  const Bytes origins = pack_origins(document.origins);
+  TRY(const std::string metadata, base::metadata_json(document.metadata));
+  const base::Bytes sections = base::pack_sections(document.sections);
+  const base::Bytes origins = base::pack_origins(document.origins);
 
   TRY(auto insert, connection.prepare(
                        "INSERT INTO documents (index_id, owner, key, media_type, source_hash, source_bytes, "
@@ -122,7 +74,7 @@ Result<DocumentId> insert_document(Connection& connection, const IndexInfo& inde
       .bind(document.source_hash);
   insert.bind(static_cast<std::int64_t>(document.source_bytes))
       .bind(static_cast<std::int64_t>(document.text.size()))
-      .bind(tokens);
+      .bind(std::int64_t{base::tokens_of(document)});
   insert.bind(static_cast<std::int64_t>(document.chunks.size()))
       .bind(std::int64_t{document.addressable})
       .bind(metadata)

@@ -1,11 +1,11 @@
-#include "adapters/sqlite/packing.hpp"
+#include "base/documents/packing.hpp"
 
 #include <bit>
 #include <cstring>
 
 #include "base/try.hpp"
 
-namespace plimsoll::sqlite {
+namespace plimsoll::base {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "vectors are kept as they lie in memory");
@@ -200,4 +200,51 @@ Result<ChunkVectors> unpack_vectors(std::span<const std::byte> bytes, std::span<
   return out;
 }
 
-}  // namespace plimsoll::sqlite
+Bytes pack_whole(std::span<const ChunkVectors* const> vectors) {
+  Bytes out;
+  for (const ChunkVectors* each : vectors) append_raw(out, each->whole);
+  return out;
+}
+
+Bytes pack_sentence_vectors(std::span<const ChunkVectors* const> vectors) {
+  Bytes out;
+  for (const ChunkVectors* each : vectors) {
+    append_raw(out, each->scales);
+    append_raw(out, each->sentences);
+  }
+  return out;
+}
+
+Result<std::vector<std::vector<std::uint16_t>>> unpack_whole(std::span<const std::byte> bytes,
+                                                             std::span<const EmbedderInfo> embedders) {
+  if (bytes.size() != packed_vectors_size(embedders, 0)) return damaged("vectors");
+  std::vector<std::vector<std::uint16_t>> out;
+  for (const EmbedderInfo& embedder : embedders) {
+    out.push_back(copied<std::uint16_t>(bytes.first(embedder.dimensions * 2)));
+    bytes = bytes.subspan(embedder.dimensions * 2);
+  }
+  return out;
+}
+
+Result<std::vector<ChunkVectors>> unpack_both(std::span<const std::byte> whole,
+                                              std::span<const std::byte> sentence_vectors,
+                                              std::span<const EmbedderInfo> embedders,
+                                              std::size_t sentences) {
+  TRY(auto wholes, unpack_whole(whole, embedders));
+  const std::size_t expected = packed_vectors_size(embedders, sentences) - packed_vectors_size(embedders, 0);
+  if (sentence_vectors.size() != expected) return damaged("vectors");
+  std::vector<ChunkVectors> out;
+  for (std::size_t e = 0; e < embedders.size(); ++e) {
+    ChunkVectors one;
+    one.whole = std::move(wholes[e]);
+    one.scales = copied<float>(sentence_vectors.first(sentences * 4));
+    sentence_vectors = sentence_vectors.subspan(sentences * 4);
+    const std::size_t size = sentences * embedders[e].dimensions;
+    one.sentences = copied<std::int8_t>(sentence_vectors.first(size));
+    sentence_vectors = sentence_vectors.subspan(size);
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+}  // namespace plimsoll::base

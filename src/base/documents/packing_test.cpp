@@ -1,10 +1,10 @@
-#include "adapters/sqlite/packing.hpp"
+#include "base/documents/packing.hpp"
 
 #include <random>
 
 #include <gtest/gtest.h>
 
-namespace plimsoll::sqlite {
+namespace plimsoll::base {
 namespace {
 
 TEST(Packing, SentencesComeBackAndTakeFewBytes) {
@@ -68,5 +68,28 @@ TEST(Packing, VectorsOfSeveralEmbeddersStandSideBySide) {
   EXPECT_FALSE(unpack_vectors(bytes, embedders, 2, 2));
 }
 
+TEST(Packing, VectorsInTwoPartsComeBackAndWrongSizesAreRefused) {
+  const std::vector<EmbedderInfo> embedders{{.name = "a", .dimensions = 3, .max_tokens = 0},
+                                            {.name = "b", .dimensions = 2, .max_tokens = 0}};
+  const ChunkVectors a{.whole = {1, 2, 3}, .scales = {0.5F, 0.25F}, .sentences = {1, 2, 3, 4, 5, 6}};
+  const ChunkVectors b{.whole = {7, 8}, .scales = {1, 2}, .sentences = {-1, -2, -3, -4}};
+  const ChunkVectors* both[] = {&a, &b};
+  const Bytes whole = pack_whole(both);
+  const Bytes rest = pack_sentence_vectors(both);
+  EXPECT_EQ(whole.size() + rest.size(), packed_vectors_size(embedders, 2));
+  const auto wholes = unpack_whole(whole, embedders);
+  ASSERT_TRUE(wholes);
+  EXPECT_EQ(wholes->at(1), b.whole);
+  const auto back = unpack_both(whole, rest, embedders, 2);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->at(0).whole, a.whole);
+  EXPECT_EQ(back->at(0).sentences, a.sentences);
+  EXPECT_EQ(back->at(1).scales, b.scales);
+  EXPECT_EQ(back->at(1).sentences, b.sentences);
+  EXPECT_FALSE(unpack_both(whole, rest, embedders, 3));
+  EXPECT_FALSE(unpack_both(rest, whole, embedders, 2));
+  EXPECT_FALSE(unpack_whole(rest, embedders));
+}
+
 }  // namespace
-}  // namespace plimsoll::sqlite
+}  // namespace plimsoll::base

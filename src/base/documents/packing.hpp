@@ -1,5 +1,5 @@
-// The parts of a document that are kept as bytes. Whole numbers as LEB128, floats and vectors as they lie in
-// memory on a little-endian machine. Unpacking checks everything: damaged, never a wrong read.
+// The parts of a document that every store keeps as bytes. Whole numbers as LEB128, floats and vectors as
+// they lie in memory on a little-endian machine. Unpacking checks everything: damaged, never a wrong read.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 #include "plimsoll/result.hpp"
 #include "plimsoll/store.hpp"
 
-namespace plimsoll::sqlite {
+namespace plimsoll::base {
 
 using Bytes = std::vector<std::byte>;
 
@@ -32,4 +32,15 @@ std::size_t packed_vectors_size(std::span<const EmbedderInfo> embedders, std::si
 Result<ChunkVectors> unpack_vectors(std::span<const std::byte> bytes, std::span<const EmbedderInfo> embedders,
                                     std::size_t embedder, std::size_t sentences, bool whole_only = false);
 
-}  // namespace plimsoll::sqlite
+// The same in two parts, for stores that read the vectors of whole chunks alone: those, and those of
+// sentences.
+Bytes pack_whole(std::span<const ChunkVectors* const> vectors);
+Bytes pack_sentence_vectors(std::span<const ChunkVectors* const> vectors);
+// Both are by embedder.
+Result<std::vector<std::vector<std::uint16_t>>> unpack_whole(std::span<const std::byte> bytes,
+                                                             std::span<const EmbedderInfo> embedders);
+Result<std::vector<ChunkVectors>> unpack_both(std::span<const std::byte> whole,
+                                              std::span<const std::byte> sentence_vectors,
+                                              std::span<const EmbedderInfo> embedders, std::size_t sentences);
+
+}  // namespace plimsoll::base
