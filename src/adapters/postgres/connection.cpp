@@ -175,6 +175,10 @@ tl::unexpected<Error> Connection::refused(const PGresult* result) {
   const std::string why = safe_text(address_, primary != nullptr ? primary : PQresultErrorMessage(result));
   had_conflict_ = state == "40001" || state == "40P01";
   if (state.empty() || is_away(state) || PQstatus(handle_) != CONNECTION_OK) return lost(why);
+  if (state == "55P03")
+    return fail(Errc::unreachable,
+                "the store at {} is busy: others change the same for too long; try again later",
+                address_.shown);
   if (state == "22021" || state == "22P05")
     return fail(Errc::bad_input, "a name is not text: it has a zero byte or is not UTF-8");
   return fail(Errc::io_failed, "the store at {} refused: {} (SQLSTATE {})", address_.shown, why, state);

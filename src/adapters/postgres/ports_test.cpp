@@ -1,6 +1,7 @@
 // Every port over PostgreSQL against its contract.
 #include <gtest/gtest.h>
 
+#include "adapters/postgres/documents.hpp"
 #include "adapters/postgres/facts.hpp"
 #include "adapters/postgres/keys.hpp"
 #include "adapters/postgres/limits.hpp"
@@ -11,6 +12,7 @@
 #include "contract/keys/keys_contract.hpp"
 #include "contract/limits/limits_contract.hpp"
 #include "contract/sessions/sessions_contract.hpp"
+#include "contract/store/store_contract.hpp"
 #include "contract/traces/traces_contract.hpp"
 
 namespace plimsoll {
@@ -37,6 +39,7 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TracesContract);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SessionsContract);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(FactsContract);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LimitsContract);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(StoreContract);
 
 INSTANTIATE_TEST_SUITE_P(
     Postgres, KeysContract,
@@ -67,6 +70,12 @@ INSTANTIATE_TEST_SUITE_P(
     Postgres, LimitsContract,
     testing::ValuesIn(with_server(LimitsMaker{
         "Postgres", [](const Folder& folder) { return postgres::open_limits(test_options(folder)); }})),
+    name_in);
+
+INSTANTIATE_TEST_SUITE_P(
+    Postgres, StoreContract,
+    testing::ValuesIn(with_server(StoreMaker{
+        "Postgres", [](const Folder& folder) { return postgres::open_documents(test_options(folder)); }})),
     name_in);
 
 }  // namespace plimsoll

@@ -400,6 +400,94 @@ CREATE TABLE fact_feedback (
 );
 CREATE INDEX feedback_by_fact ON fact_feedback (fact_id, id);
 )sql",
+    R"sql(
+-- Names these tables and no others: search data derived from them is kept under it.
+CREATE TABLE store_identity (id text COLLATE "C" NOT NULL);
+INSERT INTO store_identity SELECT gen_random_uuid()::text;
+
+-- Documents. Who changes an index locks its row until it commits. Its row has the totals, so that finding an index
+-- reads nothing else, and the next id of a chunk: ids of an index rise in the order in which they are committed, and
+-- those of a document are consecutive. The owner is in this row alone, and all reading begins with it.
+CREATE TABLE indexes (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  owner text COLLATE "C" NOT NULL,
+  name bytea NOT NULL,
+  tokenizer bytea NOT NULL,
+  chunk_tokens bigint NOT NULL,
+  revision bigint NOT NULL DEFAULT 0,
+  removals_since bigint NOT NULL DEFAULT 0,
+  next_chunk bigint NOT NULL DEFAULT 1,
+  documents bigint NOT NULL DEFAULT 0,
+  chunks bigint NOT NULL DEFAULT 0,
+  text_bytes bigint NOT NULL DEFAULT 0,
+  tokens bigint NOT NULL DEFAULT 0,
+  created_ms bigint NOT NULL,
+  updated_ms bigint NOT NULL
+) WITH (fillfactor = 50);
+CREATE UNIQUE INDEX indexes_by_name ON indexes (owner, sha256(name));
+CREATE TABLE embedders (
+  index_id bigint NOT NULL REFERENCES indexes (id) ON DELETE CASCADE,
+  place bigint NOT NULL,
+  name bytea NOT NULL,
+  dimensions bigint NOT NULL,
+  max_tokens bigint NOT NULL,
+  PRIMARY KEY (index_id, place)
+);
+-- `filters` has a hash of each entry of the metadata.
+CREATE TABLE documents (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  index_id bigint NOT NULL,
+  key bytea NOT NULL,
+  media_type bytea NOT NULL,
+  source_hash bytea NOT NULL,
+  source_bytes bigint NOT NULL,
+  text_bytes bigint NOT NULL,
+  tokens bigint NOT NULL,
+  first_chunk bigint NOT NULL,
+  chunks bigint NOT NULL,
+  addressable boolean NOT NULL,
+  metadata bytea NOT NULL,
+  filters bytea[] NOT NULL,
+  added_ms bigint NOT NULL,
+  sections bytea NOT NULL,
+  origins bytea NOT NULL,
+  file_path bytea,
+  file_root bytea NOT NULL
+);
+CREATE UNIQUE INDEX documents_by_key ON documents (index_id, sha256(key));
+CREATE INDEX documents_by_index ON documents (index_id, id);
+CREATE INDEX documents_by_chunk ON documents (index_id, first_chunk);
+CREATE INDEX documents_by_filter ON documents USING gin (filters);
+-- Vectors of whole chunks are apart from those of sentences: an index is built from the former alone. Neither becomes
+-- smaller by compression.
+CREATE TABLE chunks (
+  index_id bigint NOT NULL,
+  id bigint NOT NULL,
+  document_id bigint NOT NULL,
+  start bigint NOT NULL,
+  tokens bigint NOT NULL,
+  section bigint NOT NULL,
+  page bigint NOT NULL,
+  lead bytea NOT NULL,
+  path bytea NOT NULL,
+  text bytea NOT NULL,
+  sentences bytea NOT NULL,
+  whole bytea NOT NULL,
+  sentence_vectors bytea NOT NULL,
+  PRIMARY KEY (index_id, id)
+);
+ALTER TABLE chunks ALTER COLUMN whole SET STORAGE EXTERNAL, ALTER COLUMN sentence_vectors SET STORAGE EXTERNAL;
+CREATE TABLE removals (
+  index_id bigint NOT NULL REFERENCES indexes (id) ON DELETE CASCADE,
+  revision bigint NOT NULL,
+  first_chunk bigint NOT NULL,
+  last_chunk bigint NOT NULL,
+  PRIMARY KEY (index_id, first_chunk)
+);
+CREATE INDEX removals_by_revision ON removals (index_id, revision);
+-- Indexes that were removed and whose documents and chunks are still to be deleted, some at a time.
+CREATE TABLE dropped_indexes (id bigint PRIMARY KEY);
+)sql",
 };
 static_assert(std::size(migrations) == schema_version);
 
