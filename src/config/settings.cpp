@@ -44,6 +44,7 @@ Result<Settings> resolve_settings(const base::SettingSources& sources) {
   settings.assets_dir = base::cache_folder(sources.environment) / "assets";
   if (!sources.shipped.empty()) settings.assets_dir = sources.shipped / "assets";
   settings.models_dir = base::cache_folder(sources.environment) / "models";
+  settings.index_cache_dir = base::cache_folder(sources.environment) / "indexes";
   settings.tokenizer_dir = base::cache_folder(sources.environment) / "tokenizers";
   TRY_VOID(base::apply(settings, all_settings(), sources));
   TRY_VOID(budget::check(settings, settings));

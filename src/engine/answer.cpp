@@ -94,7 +94,9 @@ class Answering {
 
   Awaitable<Result<void>> read_and_route() {
     const auto work = [this] { return read_on_this_thread(); };
-    co_return co_await here_or_elsewhere(is_small_, work);
+    // MODEL+INDEX may be looked up in the store.
+    const bool may_wait = engine_.reserve_waits && received_.ask.body.find('+') != std::string::npos;
+    co_return co_await here_or_elsewhere(is_small_ && !may_wait, work);
   }
   Result<void> read_on_this_thread() {
     TRY(chat::ChatRequest chat, read_request(received_));

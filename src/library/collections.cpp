@@ -31,6 +31,11 @@ bool holds(const Metadata& metadata, const Metadata& wanted) {
   });
 }
 
+// Whether an index could not be created because another process was faster.
+bool was_made_meanwhile(Store& store, const IndexInfo& intended, const Error& error) {
+  return error.code == Errc::bad_input && store.find_stamp(intended.owner, intended.name).has_value();
+}
+
 tl::unexpected<Error> stopped() {
   return fail(Errc::timed_out, "stopped before it was stored; send it again");
 }
@@ -62,12 +67,19 @@ Result<IndexInfo> Collections::find_or_intended(std::string_view owner, std::str
   return intended;
 }
 
-std::shared_ptr<std::mutex> Collections::turn_of(std::string_view owner, std::string_view name) {
-  const std::lock_guard lock(mutex_);
-  std::erase_if(turns_, [](const auto& one) { return one.second.expired(); });
-  std::weak_ptr<std::mutex>& place = turns_[{std::string(owner), std::string(name)}];
-  std::shared_ptr<std::mutex> turn = place.lock();
-  if (!turn) place = turn = std::make_shared<std::mutex>();
+Result<Collections::Turn> Collections::turn_of(std::string_view owner, std::string_view name) {
+  Turn turn;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(turns_, [](const auto& one) { return one.second.expired(); });
+    std::weak_ptr<std::mutex>& place = turns_[{std::string(owner), std::string(name)}];
+    turn.mutex = place.lock();
+    if (!turn.mutex) place = turn.mutex = std::make_shared<std::mutex>();
+  }
+  turn.lock = std::unique_lock(*turn.mutex);
+  if (tools_.take_turn) {
+    TRY(turn.shared, tools_.take_turn(owner, name));
+  }
   return turn;
 }
 
@@ -92,13 +104,14 @@ Result<std::vector<DocumentWithVectors>> Collections::prepared(const IndexInfo& 
                                  [&](const auto&) { return !deadline.passed(); });
 }
 
-// If nothing is stored, the new index is removed.
+// If nothing is stored, the new index is removed, unless another process has stored something in it.
 Result<void> Collections::put_into_new(const IndexInfo& intended,
                                        std::span<const DocumentWithVectors> documents) {
   TRY(const IndexInfo made, store().create_index(intended.owner, intended.name, intended.settings));
   auto put = store().put(made.id, documents);
   if (put) return {};
-  (void)store().remove_index(made.id);
+  const auto now = store().find_stamp(intended.owner, intended.name);
+  if (now && now->id == made.id && now->revision == made.revision) (void)store().remove_index(made.id);
   return tl::unexpected(put.error());
 }
 
@@ -119,12 +132,15 @@ Result<void> Collections::add(std::string_view owner, std::string_view name,
     }
     TRY(auto ready, prepared(seen, fresh, {}, deadline));
 
-    const auto turn = turn_of(owner, name);
-    const std::lock_guard lock(*turn);
+    TRY(const Turn turn, turn_of(owner, name));
     TRY(const IndexInfo now, find_or_intended(owner, name));
     // If the index was replaced, its known documents must go into the new one too.
     if (!same(now.settings, seen.settings) || (seen.id != 0 && now.id != seen.id)) continue;
-    if (now.id == 0) return put_into_new(now, ready);
+    if (now.id == 0) {
+      auto put = put_into_new(now, ready);
+      if (put || !was_made_meanwhile(store(), now, put.error())) return put;
+      continue;
+    }
     if (now.id != seen.id || now.revision != seen.revision) {
       std::vector<DocumentWithVectors> still;
       for (DocumentWithVectors& one : ready) {
@@ -165,8 +181,7 @@ Result<UpdateOutcome> Collections::update(std::string_view owner, std::string_vi
     if (changed.at(given[i].id) == i) wanted.push_back(&given[i]);
   TRY(auto ready, prepared(info, wanted, old, deadline));
 
-  const auto turn = turn_of(owner, name);
-  const std::lock_guard lock(*turn);
+  TRY(const Turn turn, turn_of(owner, name));
   TRY(const IndexInfo now, find(owner, name));
   if (now.id != info.id)
     return fail(Errc::not_found, "the index '{}' was recreated meanwhile; try again", name);
@@ -225,12 +240,13 @@ Result<FileOutcome> Collections::put_file(std::string_view owner, std::string_vi
         }));
     if (!progress(FileStage::storing, 0)) return stopped();
 
-    const auto turn = turn_of(owner, name);
-    const std::lock_guard lock(*turn);
+    TRY(const Turn turn, turn_of(owner, name));
     TRY(const IndexInfo now, find_or_intended(owner, name));
     if (!same(now.settings, seen.settings)) continue;
     if (now.id == 0) {
-      TRY_VOID(put_into_new(now, ready));
+      auto put = put_into_new(now, ready);
+      if (!put && was_made_meanwhile(store(), now, put.error())) continue;
+      if (!put) return tl::unexpected(put.error());
     } else {
       TRY_VOID(store().put(now.id, ready));
     }
@@ -241,16 +257,14 @@ Result<FileOutcome> Collections::put_file(std::string_view owner, std::string_vi
 
 Result<std::vector<std::string>> Collections::remove(std::string_view owner, std::string_view name,
                                                      std::span<const std::string> ids) {
-  const auto turn = turn_of(owner, name);
-  const std::lock_guard lock(*turn);
+  TRY(const Turn turn, turn_of(owner, name));
   TRY(const IndexInfo info, find(owner, name));
   if (ids.empty()) return std::vector<std::string>();
   return store().remove(info.id, ids);
 }
 
 Result<void> Collections::remove_index(std::string_view owner, std::string_view name) {
-  const auto turn = turn_of(owner, name);
-  const std::lock_guard lock(*turn);
+  TRY(const Turn turn, turn_of(owner, name));
   TRY(const IndexInfo info, find(owner, name));
   TRY_VOID(store().remove_index(info.id));
   open_indexes().forget(owner, name);
@@ -260,8 +274,7 @@ Result<void> Collections::remove_index(std::string_view owner, std::string_view 
 
 Result<void> Collections::undisturbed(std::string_view owner, std::string_view name,
                                       const std::function<Result<void>(const IndexInfo* info)>& work) {
-  const auto turn = turn_of(owner, name);
-  const std::lock_guard lock(*turn);
+  TRY(const Turn turn, turn_of(owner, name));
   const auto info = find(owner, name);
   if (!info && info.error().code != Errc::not_found) return tl::unexpected(info.error());
   const IndexId before = info ? info->id : 0;

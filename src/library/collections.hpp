@@ -50,6 +50,10 @@ struct CollectionTools {
   std::function<Result<std::vector<Embedder*>>(const IndexInfo& info)> embedders_of;
   std::function<void(const IndexInfo& gone)> removed;  // its search data may be deleted
   std::uint64_t max_document_bytes = std::uint64_t{64} << 20;
+  // Waits for the turn of an index among all processes; it ends when it is destroyed. Empty: turns of this
+  // process are enough.
+  std::function<Result<std::shared_ptr<const void>>(std::string_view owner, std::string_view name)>
+      take_turn = {};
 };
 
 // Indices into the given documents.
@@ -85,7 +89,7 @@ class Collections {
                                           std::span<const std::string> ids);
   Result<void> remove_index(std::string_view owner, std::string_view name);
 
-  // Runs the work while this process changes nothing in the collection. `info` is null if it does not exist.
+  // Runs the work while no gateway changes anything in the collection. `info` is null if it does not exist.
   Result<void> undisturbed(std::string_view owner, std::string_view name,
                            const std::function<Result<void>(const IndexInfo* info)>& work);
 
@@ -96,8 +100,13 @@ class Collections {
                                                     std::span<const DocumentWithVectors> known,
                                                     Deadline deadline) const;
   Result<void> put_into_new(const IndexInfo& intended, std::span<const DocumentWithVectors> documents);
-  // Returns the mutex for changes of one collection.
-  std::shared_ptr<std::mutex> turn_of(std::string_view owner, std::string_view name);
+  // Nobody else changes the collection until it is destroyed.
+  struct Turn {
+    std::shared_ptr<std::mutex> mutex;
+    std::unique_lock<std::mutex> lock;   // among the requests of this process
+    std::shared_ptr<const void> shared;  // among processes
+  };
+  Result<Turn> turn_of(std::string_view owner, std::string_view name);
 
   CollectionTools tools_;
   std::mutex mutex_;  // guards the map

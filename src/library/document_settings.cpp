@@ -11,9 +11,12 @@ std::span<const base::Setting> document_settings() {
       base::Setting{"store", "", base::SecretText{&DocumentSettings::store},
                     "PostgreSQL server that several gateways share, such as "
                     "postgres://USER:PASSWORD@HOST/DATABASE, instead of "
-                    "store_file; it holds no documents yet (docs/scale.md). Never shown."},
+                    "store_file (docs/scale.md). Never shown."},
       base::Setting{"store_connections", "", base::Whole{&DocumentSettings::store_connections, 1, 1'000},
                     "Most connections of one gateway to the server in store."},
+      base::Setting{
+          "index_cache_dir", "", base::Path{&DocumentSettings::index_cache_dir},
+          "Folder for the search data of indexes on the server in store; rebuilt if it is missing."},
       base::Setting{
           "embedders", "", base::Names{&DocumentSettings::embedders},
           "Embedders of a new index: all-minilm-l6-v2, ollama:MODEL, openai:MODEL; empty: keyword search "

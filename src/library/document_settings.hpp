@@ -17,6 +17,7 @@ struct DocumentSettings {
   std::filesystem::path store_file;                        // <data folder>/store.db
   base::Secret store;                                      // URL of a PostgreSQL server; empty: store_file
   std::int64_t store_connections = 16;                     // to that server, at most
+  std::filesystem::path index_cache_dir;                   // <cache folder>/indexes
   std::vector<std::string> embedders{"all-minilm-l6-v2"};  // of a new index; empty: keyword search only
   std::int64_t embed_threads = 0;                          // 0: all cores
   Tokens chunk_tokens = 200;                               // of a new index

@@ -6,8 +6,10 @@ namespace plimsoll::library {
 
 Result<std::shared_ptr<const LoadedIndex>> OpenIndexes::take(std::string_view owner, std::string_view name) {
   const auto stamp = store_.find_stamp(owner, name);
-  if (!stamp && stamp.error().code == Errc::not_found)
+  if (!stamp && stamp.error().code == Errc::not_found) {
+    forget(owner, name);  // another process may have removed it
     return fail(Errc::not_found, "No such index: '{}' exists.", name);
+  }
   if (!stamp) return tl::unexpected(stamp.error());
   const std::lock_guard lock(mutex_);
   std::shared_ptr<LoadedIndex>& place = open_[{std::string(owner), std::string(name)}];

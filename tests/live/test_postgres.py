@@ -95,7 +95,7 @@ class OverPostgres(unittest.TestCase):
 
     @classmethod
     def start(cls):
-        gateway = Gateway(cls.upstream, environment={"PLIMSOLL_STORE": cls.server.url}, **cls.SETTINGS)
+        gateway = Gateway(cls.upstream, environment={"PLIMSOLL_STORE": cls.server.url, "PLIMSOLL_INDEX_CACHE_DIR": "search-data"}, **cls.SETTINGS)
         cls.addClassCleanup(cls.end, gateway)
         return gateway
 
@@ -157,18 +157,6 @@ class Shared(OverPostgres):
         third.run("keys", "revoke", f"key{self.keys - 1}")
         for gateway in self.gateways:
             wait_for(lambda: self.chat(gateway, secret).status == 401, "the key to be refused")
-
-    def test_documents_are_refused_and_not_kept_in_a_file(self):
-        secret = self.key()
-        reply = self.gateways[0].ask("/index", {"index_name": "hold", "documents": [{"text": "x"}]}, headers=bearer(secret))
-        self.assertEqual(reply.status, 400, reply.body)
-        self.assertIn("cannot be kept on PostgreSQL yet", reply.body.decode())
-        (self.gateways[0].folder / "x.txt").write_text("The hold is full.")
-        done = subprocess.run([PROGRAM, "index", "add", "hold", "x.txt"], cwd=self.gateways[0].folder,
-                              env=self.gateways[0].environment, capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("cannot be kept on PostgreSQL yet", done.stderr)
-        self.assertFalse((self.gateways[0].folder / "store.db").exists())
 
     def test_the_password_is_nowhere(self):
         said = self.gateways[0].greeting + "".join(gateway.logged() for gateway in self.gateways)

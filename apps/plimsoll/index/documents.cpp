@@ -9,13 +9,16 @@
 
 namespace plimsoll {
 
-Documents::Documents(const config::Settings& settings, std::unique_ptr<Store> store)
+Documents::Documents(const config::Settings& settings, std::unique_ptr<Store> store,
+                     std::filesystem::path folder)
     : settings_(settings),
       tokenizers_(settings.assets_dir, settings.tokenizer_dir),
       store_(std::move(store)),
+      folder_(std::move(folder)),
       http_("plimsoll/" PLIMSOLL_VERSION, trusted_certificates(), {.body_limit_bytes = 64'000'000}) {}
 
 Result<std::unique_ptr<search::SnapshotIndex>> Documents::derived(const IndexInfo& info) {
+  remove_stale_folders(settings_, folder_);
   search::OpenOptions options;
   options.folder = folder_of(info);
   return search::open_index(*store_, info, options);
@@ -23,7 +26,8 @@ Result<std::unique_ptr<search::SnapshotIndex>> Documents::derived(const IndexInf
 
 Result<std::unique_ptr<Documents>> Documents::open(const config::Settings& settings, bool create) {
   TRY(auto store, open_documents(settings, create));
-  return std::unique_ptr<Documents>(new Documents(settings, std::move(store)));
+  TRY(auto folder, index_folder(settings));
+  return std::unique_ptr<Documents>(new Documents(settings, std::move(store), std::move(folder)));
 }
 
 Result<Embedder*> Documents::embedder(const std::string& name) {
@@ -123,9 +127,7 @@ Result<std::vector<std::string>> Documents::verify(const IndexInfo& info) {
 }
 
 std::filesystem::path Documents::folder_of(const IndexInfo& info) const {
-  std::filesystem::path folder = settings_.store_file;
-  folder += ".indexes";
-  return folder / std::to_string(info.id);
+  return folder_ / std::to_string(info.id);
 }
 
 }  // namespace plimsoll

@@ -60,7 +60,7 @@ class Documents {
   std::filesystem::path folder_of(const IndexInfo& info) const;
 
  private:
-  Documents(const config::Settings& settings, std::unique_ptr<Store> store);
+  Documents(const config::Settings& settings, std::unique_ptr<Store> store, std::filesystem::path folder);
   Result<std::unique_ptr<search::SnapshotIndex>> derived(const IndexInfo& info);
   Result<std::unique_ptr<Embedder>> remote_embedder(const std::string& name);
   Embedder* keep(const std::string& name, std::unique_ptr<Embedder> made, bool remote);
@@ -68,6 +68,7 @@ class Documents {
   const config::Settings& settings_;
   TokenizerLibrary tokenizers_;
   std::unique_ptr<Store> store_;
+  std::filesystem::path folder_;  // of all search data
   retrieve::ChunkCache chunks_{*store_};
   adapters::CurlClient http_;
   EmbeddingWatch watch_;

@@ -163,9 +163,11 @@ Result<void> load_index(Store& store, const fs::path& folder, std::string_view o
   if (!opened) return tl::unexpected<Error>(opened.error());
   TRY(const IndexInfo saved, only_index(**opened, file));
   TRY_VOID(check_snapshot(**opened, saved));
+  // Another gateway may be loading an index of the same name for another owner.
+  const std::string loading = fmt::format("{} {}", owner, name);
   for (const IndexInfo& half : store.indexes(loading_owner).value_or(std::vector<IndexInfo>()))
-    if (half.name == name) TRY_VOID(store.remove_index(half.id));
-  TRY(const IndexInfo made, store.create_index(loading_owner, name, saved.settings));
+    if (half.name == loading) TRY_VOID(store.remove_index(half.id));
+  TRY(const IndexInfo made, store.create_index(loading_owner, loading, saved.settings));
   auto loaded = copy_documents(**opened, saved.id, store, made.id);
   if (loaded) loaded = store.rename_index(made.id, owner, name);
   if (!loaded) (void)store.remove_index(made.id);

@@ -1,7 +1,12 @@
 #include "index/stores.hpp"
 
+#include <charconv>
+#include <map>
+
 #include "adapters/postgres/address.hpp"
+#include "adapters/postgres/documents.hpp"
 #include "adapters/postgres/facts.hpp"
+#include "adapters/postgres/index_turns.hpp"
 #include "adapters/postgres/keys.hpp"
 #include "adapters/postgres/limits.hpp"
 #include "adapters/postgres/presence.hpp"
@@ -13,7 +18,6 @@
 #include "adapters/sqlite/store.hpp"
 #include "adapters/sqlite/traces.hpp"
 #include "base/try.hpp"
-#include "index/no_documents.hpp"
 #include "serve/serve_lock.hpp"
 
 namespace plimsoll {
@@ -85,8 +89,43 @@ Result<std::unique_ptr<FactStore>> open_facts(const config::Settings& settings, 
 }
 
 Result<std::unique_ptr<Store>> open_documents(const config::Settings& settings, bool create) {
-  if (is_shared(settings)) return no_documents();
+  if (is_shared(settings)) return postgres::open_documents(server_of(settings));
   return sqlite::open_store(settings.store_file, {.create = create});
+}
+
+Result<std::filesystem::path> index_folder(const config::Settings& settings) {
+  if (is_shared(settings)) {
+    TRY(const std::string identity, postgres::store_identity(server_of(settings)));
+    return settings.index_cache_dir / identity;
+  }
+  std::filesystem::path folder = settings.store_file;
+  folder += ".indexes";
+  return folder;
+}
+
+void remove_stale_folders(const config::Settings& settings, const std::filesystem::path& index_folder) {
+  if (!is_shared(settings)) return;  // who removes an index from a file removes its search data too
+  // The folders first: an index that is created meanwhile is not among them.
+  std::error_code ignored;
+  std::map<IndexId, std::filesystem::path> folders;
+  for (const auto& entry : std::filesystem::directory_iterator(index_folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    IndexId id = 0;
+    const auto read = std::from_chars(name.data(), name.data() + name.size(), id);
+    if (read.ec == std::errc() && read.ptr == name.data() + name.size()) folders[id] = entry.path();
+  }
+  if (folders.empty()) return;
+  const auto living = postgres::index_ids(server_of(settings));
+  if (!living) return;
+  for (const IndexId id : *living) folders.erase(id);
+  for (const auto& [id, folder] : folders) std::filesystem::remove_all(folder, ignored);
+}
+
+std::function<Result<std::shared_ptr<const void>>(std::string_view, std::string_view)> index_turns(
+    const config::Settings& settings) {
+  if (!is_shared(settings)) return {};
+  return [turns = postgres::IndexTurns::make(server_of(settings))](
+             std::string_view owner, std::string_view name) { return turns->take(owner, name); };
 }
 
 Result<std::shared_ptr<LimitStore>> open_limits(const config::Settings& settings) {

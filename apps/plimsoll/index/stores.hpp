@@ -2,8 +2,11 @@
 // `store_file`.
 #pragma once
 
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "config/settings.hpp"
 #include "plimsoll/keys.hpp"
@@ -33,6 +36,14 @@ Result<std::unique_ptr<TraceStore>> open_traces(const config::Settings& settings
 Result<std::unique_ptr<SessionStore>> open_sessions(const config::Settings& settings, bool create);
 Result<std::unique_ptr<FactStore>> open_facts(const config::Settings& settings, bool create);
 Result<std::unique_ptr<Store>> open_documents(const config::Settings& settings, bool create);
+// Returns the folder of the search data of its indexes, which may not exist yet: beside the file, or for a
+// server in the cache of this machine.
+Result<std::filesystem::path> index_folder(const config::Settings& settings);
+// Deletes those of its subfolders whose index another gateway removed.
+void remove_stale_folders(const config::Settings& settings, const std::filesystem::path& index_folder);
+// Turns of gateways that share a server, for library::CollectionTools; empty if the store is a file.
+std::function<Result<std::shared_ptr<const void>>(std::string_view owner, std::string_view name)> index_turns(
+    const config::Settings& settings);
 // Null: the limits are in memory.
 Result<std::shared_ptr<LimitStore>> open_limits(const config::Settings& settings);
 

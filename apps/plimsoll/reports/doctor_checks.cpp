@@ -94,6 +94,10 @@ Diagnosis embedder_by(Documents& documents, const std::string& name) {
   return {what, Health::good, fmt::format("vectors of {} numbers", (*embedder)->info().dimensions), ""};
 }
 
+std::string number_of_indexes(std::size_t count) {
+  return count == 1 ? "1 index" : fmt::format("{} indexes", count);
+}
+
 Diagnosis index_by(Documents& documents, const IndexInfo& info) {
   Diagnosis out{"index " + info.name, Health::good, "", ""};
   const auto faults = documents.verify(info);
@@ -179,9 +183,16 @@ Diagnoses check_files(const config::Settings& settings) {
 
 Diagnoses check_store(const config::Settings& settings) {
   if (is_shared(settings)) {
-    const auto keys = open_keys(settings, /*create=*/false);
-    if (!keys) return {{"store", Health::bad, keys.error().what, "check the setting store, and the server"}};
-    return {{"store", Health::good, shown_store(settings) + ", without documents", ""}};
+    const auto documents = Documents::open(settings, /*create=*/false);
+    const auto indexes = documents ? (*documents)->store().indexes(local_owner)
+                                   : Result<std::vector<IndexInfo>>(tl::unexpected(documents.error()));
+    if (!indexes)
+      return {{"store", Health::bad, indexes.error().what, "check the setting store, and the server"}};
+    Diagnoses out{{"store", Health::good,
+                   fmt::format("{}, {}", shown_store(settings), number_of_indexes(indexes->size())), ""}};
+    out.push_back(folder_of("index cache", settings.index_cache_dir, /*is_written=*/true));
+    for (const IndexInfo& info : *indexes) out.push_back(index_by(**documents, info));
+    return out;
   }
   if (std::error_code error; !fs::exists(settings.store_file, error))
     return {{"store", Health::good,
@@ -197,7 +208,7 @@ Diagnoses check_store(const config::Settings& settings) {
   Diagnoses out{{"store", Health::good,
                  fmt::format("{}, {}, {}", settings.store_file.string(),
                              megabytes(fs::file_size(settings.store_file, unknown)),
-                             indexes->size() == 1 ? "1 index" : fmt::format("{} indexes", indexes->size())),
+                             number_of_indexes(indexes->size())),
                  ""}};
   out.push_back(usage_by(settings));
   for (const IndexInfo& info : *indexes) out.push_back(index_by(**documents, info));

@@ -4,6 +4,7 @@
 #include "base/try.hpp"
 #include "index/index_settings.hpp"
 #include "index/index_snapshot.hpp"
+#include "index/stores.hpp"
 
 namespace plimsoll {
 namespace {
@@ -29,7 +30,8 @@ library::CollectionTools collection_tools(const config::Settings& settings, Docu
             std::error_code ignored;
             std::filesystem::remove_all(documents.folder_of(gone), ignored);
           },
-          static_cast<std::uint64_t>(settings.max_document_bytes)};
+          static_cast<std::uint64_t>(settings.max_document_bytes),
+          index_turns(settings)};
 }
 
 gateway::KaitoContext kaito_context(const config::Settings& settings, Documents& documents,

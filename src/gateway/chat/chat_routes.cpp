@@ -70,7 +70,9 @@ void ChatRoutes::add_routes(Router& router) const {
 
 Result<std::string> ChatRoutes::collection_named(const engine::Caller& caller,
                                                  const std::string& collection) const {
-  if (context_.collections->open_indexes().has(caller.indexes, collection)) return collection;
+  const auto stamp = context_.collections->store().find_stamp(caller.indexes, collection);
+  if (stamp) return collection;
+  if (stamp.error().code != Errc::not_found) return tl::unexpected(stamp.error());
   if (collection.find_first_not_of("0123456789") == std::string::npos) {
     TRY(const auto all, context_.collections->store().indexes(caller.indexes));
     for (const IndexInfo& info : all)
