@@ -157,10 +157,11 @@ def neighbours(step):
 def live(step):
     """The ports and three gateways over a real PostgreSQL; a gateway before a real Ollama, built where there is none yet; and one
     that sends spans to a real collector."""
-    step.run(["cmake", "--build", BUILD, "--target", "postgres_test"])
-    _, told = step.run([sys.executable, "tools/postgres.py", BUILD / "postgres_test"], check=False)
-    step.passed += int((re.findall(r"^\[  PASSED  \] (\d+) tests?", told, re.M) or [0])[0])
-    step.failed += int((re.findall(r"^\[  FAILED  \] (\d+) tests?", told, re.M) or [0 if "[  PASSED  ]" in told else 1])[0])
+    for name in ("postgres_test", "stores_test"):
+        step.run(["cmake", "--build", BUILD, "--target", name])
+        _, told = step.run([sys.executable, "tools/postgres.py", BUILD / name], check=False)
+        step.passed += int((re.findall(r"^\[  PASSED  \] (\d+) tests?", told, re.M) or [0])[0])
+        step.failed += int((re.findall(r"^\[  FAILED  \] (\d+) tests?", told, re.M) or [0 if "[  PASSED  ]" in told else 1])[0])
     _, told = step.run([sys.executable, "tools/build_ollama.py"])
     weights = CACHE / "assets" / "smollm2" / "SmolLM2-135M-Instruct.Q4_1.gguf"
     unittests(step, [ROOT / "tests" / "live"], {"OLLAMA_BIN": told.strip().splitlines()[-1], "SMOLLM2_GGUF": str(weights)})

@@ -24,6 +24,7 @@
 #include "commands/plan_command.hpp"
 #include "commands/search_command.hpp"
 #include "commands/serve_command.hpp"
+#include "commands/store_command.hpp"
 #include "commands/strategy_command.hpp"
 #include "commands/tokenizers_command.hpp"
 #include "commands/usage_command.hpp"
@@ -157,6 +158,7 @@ int main(int argc, char** argv) {
   plimsoll::add_serve_command(app, globals, exit_code);
   plimsoll::add_wrap_command(app, globals, exit_code);
   plimsoll::add_keys_command(app, globals, exit_code);
+  plimsoll::add_store_command(app, globals, exit_code);
   plimsoll::add_usage_command(app, globals, exit_code);
   plimsoll::add_memory_command(app, globals, exit_code);
   plimsoll::add_mcp_command(app, globals, exit_code);

@@ -259,6 +259,52 @@ class Cost(WithDocuments):
         self.assertLess(middle["search"]["server"], middle["search"]["file"] * 2 + 5)
 
 
+class Copied(WithDocuments):
+    """A store in a file becomes one on a server."""
+
+    def test_a_gateway_serves_what_was_copied(self):
+        file = Gateway(self.upstream, **self.SETTINGS)
+        self.addCleanup(file.close)
+        secret = file.run("keys", "add", "ann", "--private-indexes").strip()
+        wait_for(lambda: self.knows(file, secret), "the key to be known")
+        texts = [told(number) for number in range(300)]
+        self.added(file, secret, "moved", *texts)
+        self.added(file, secret, "other", BRIDGE)
+        made = self.respond(file, secret)
+        self.assertTrue(made.json["store"], made.body)
+        memory = file.ask("/v1/memories", {"text": "Ann sails on Friday"}, headers=bearer(secret))
+        self.assertIn(memory.status, (200, 201), memory.body)
+        time.sleep(1)  # usage and traces are written a moment later
+
+        copy = ["store", "copy", file.folder / "store.db", self.server.url, "--json"]
+        with Clients(2, lambda number: (number % 300, self.found(file, secret, "moved", f"number{number % 300}"))) as readers:
+            stopped = subprocess.Popen([PROGRAM, *map(str, copy)], cwd=file.folder, env=file.environment,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(0.15)
+            stopped.send_signal(signal.SIGINT)
+            self.assertIn(stopped.wait(60), (0, 130, -signal.SIGINT))
+            report = json.loads(file.run(*copy))
+        self.assertGreater(len(readers.results), 5)
+        for number, found in readers.results:
+            self.assertEqual(found, [told(number)])
+        rows = {one["table"]: one["rows"] for one in report["tables"]}
+        self.assertEqual((rows["indexes"], rows["documents"], rows["keys"], rows["facts"]), (2, 301, 1, 1))
+        for gateway in self.gateways:
+            wait_for(lambda: self.knows(gateway, secret), "the key to be known")
+            self.assertEqual(self.found(gateway, secret, "moved", "number123"), [told(123)])
+            self.assertEqual(self.found(gateway, secret, "other", "bridge"), [BRIDGE])
+            self.assertEqual(gateway.ask(f"/v1/responses/{made.json['id']}", headers=bearer(secret)).json, made.json)
+            self.assertEqual([one["text"] for one in gateway.ask("/v1/memories", headers=bearer(secret)).json["data"]],
+                             ["Ann sails on Friday"])
+        self.added(self.gateways[0], secret, "moved", HARBOUR)
+        self.assertEqual(self.found(self.gateways[1], secret, "moved", "harbour of Enkhuizen")[:1], [HARBOUR])
+        again = subprocess.run([PROGRAM, *map(str, copy)], cwd=file.folder, env=file.environment, capture_output=True, text=True,
+                               check=False)
+        self.assertEqual(again.returncode, 2, again.stdout)
+        self.assertIn("copy into an empty store", again.stderr)
+        self.assertNotIn(self.server.password, again.stdout + again.stderr)
+
+
 class Killed(WithDocuments):
     """Gateways are killed while they change documents."""
 

@@ -11,11 +11,13 @@
 #include "adapters/postgres/limits.hpp"
 #include "adapters/postgres/presence.hpp"
 #include "adapters/postgres/sessions.hpp"
+#include "adapters/postgres/tables.hpp"
 #include "adapters/postgres/traces.hpp"
 #include "adapters/sqlite/facts.hpp"
 #include "adapters/sqlite/keys.hpp"
 #include "adapters/sqlite/sessions.hpp"
 #include "adapters/sqlite/store.hpp"
+#include "adapters/sqlite/tables.hpp"
 #include "adapters/sqlite/traces.hpp"
 #include "base/try.hpp"
 #include "serve/serve_lock.hpp"
@@ -91,6 +93,11 @@ Result<std::unique_ptr<FactStore>> open_facts(const config::Settings& settings, 
 Result<std::unique_ptr<Store>> open_documents(const config::Settings& settings, bool create) {
   if (is_shared(settings)) return postgres::open_documents(server_of(settings));
   return sqlite::open_store(settings.store_file, {.create = create});
+}
+
+Result<std::unique_ptr<base::TableRows>> open_tables(const config::Settings& settings, bool create) {
+  if (is_shared(settings)) return postgres::open_tables(server_of(settings));
+  return sqlite::open_tables(settings.store_file, {.create = create});
 }
 
 Result<std::filesystem::path> index_folder(const config::Settings& settings) {

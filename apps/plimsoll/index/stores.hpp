@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/copy/copy_tables.hpp"
 #include "config/settings.hpp"
 #include "plimsoll/keys.hpp"
 #include "plimsoll/memory.hpp"
@@ -36,6 +37,7 @@ Result<std::unique_ptr<TraceStore>> open_traces(const config::Settings& settings
 Result<std::unique_ptr<SessionStore>> open_sessions(const config::Settings& settings, bool create);
 Result<std::unique_ptr<FactStore>> open_facts(const config::Settings& settings, bool create);
 Result<std::unique_ptr<Store>> open_documents(const config::Settings& settings, bool create);
+Result<std::unique_ptr<base::TableRows>> open_tables(const config::Settings& settings, bool create);
 // Returns the folder of the search data of its indexes, which may not exist yet: beside the file, or for a
 // server in the cache of this machine.
 Result<std::filesystem::path> index_folder(const config::Settings& settings);
