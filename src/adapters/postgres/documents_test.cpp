@@ -58,7 +58,7 @@ TEST_F(PostgresDocumentRows, WhoReadsWhatIsNewMissesNothingThatOthersWrite) {
   ASSERT_TRUE(first && second && reader);
   const auto index = first->create_index("local", "i", {});
   ASSERT_TRUE(index);
-  constexpr int documents = 30;
+  constexpr int documents = 60;
   std::atomic<int> running = 2;
   const auto write = [&](Store& store, const std::string& name) {
     for (int i = 0; i < documents; ++i) {
@@ -217,7 +217,7 @@ TEST_F(PostgresDocumentRows, OneGatewayAtATimeHasTheTurnOfAnIndex) {
       const auto turn = turns.take("local", "i");
       ASSERT_TRUE(turn) << turn.error().what;
       most_inside = std::max<int>(most_inside, ++inside);
-      std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
       --inside;
       ++taken;
     }
