@@ -304,6 +304,22 @@ class Copied(WithDocuments):
         self.assertIn("copy into an empty store", again.stderr)
         self.assertNotIn(self.server.password, again.stdout + again.stderr)
 
+    def test_indexes_go_to_the_server_and_back(self):
+        file = Gateway(self.upstream, **self.SETTINGS)
+        self.addCleanup(file.close)
+        for where in (file, self.gateways[0]):
+            where.run("keys", "add", "bo", "--private-indexes")
+        self.added(file, file.run("keys", "add", "cy", "--private-indexes").strip(), "round", HARBOUR)
+        store, back = file.folder / "store.db", file.folder / "back.db"
+        (file.folder / "log.md").write_text("".join(f"# Day {day}\n\n{told(day)}\n\n" for day in range(50)))
+        file.run("index", "add", "round", file.folder / "log.md")
+        (there,) = json.loads(file.run("index", "copy", store, self.server.url, "--json"))
+        (again,) = json.loads(file.run("index", "copy", self.server.url, back, "round", "--json"))
+        self.assertEqual((there["documents"], again["checksum"]), (1, there["checksum"]))
+        found = [json.loads(file.run("--set", f"store_file={one}", "search", "round", "number17", "--json"))["passages"] for one in (store, back)]
+        self.assertEqual(*found)
+        self.assertEqual(json.loads(file.run("index", "copy", store, self.server.url, "--key", "bo", "--json")), [])
+
 
 class Killed(WithDocuments):
     """Gateways are killed while they change documents."""

@@ -17,6 +17,7 @@
 #include "base/try.hpp"
 #include "index/documents.hpp"
 #include "index/index_add.hpp"
+#include "index/index_copy.hpp"
 #include "index/index_filter.hpp"
 #include "index/stores.hpp"
 #include "terminal/terminal.hpp"
@@ -297,6 +298,36 @@ void add_add(CLI::App& index, const Globals& globals, int& exit_code) {
   });
 }
 
+void add_copy(CLI::App& index, const Globals& globals, int& exit_code) {
+  auto options = std::make_shared<IndexCopyOptions>();
+  CLI::App* command = index.add_subcommand("copy", "Copy indexes from one store into another");
+  command->footer(
+      "FROM and TO are files, or URLs of PostgreSQL servers; `plimsoll store copy` copies everything else "
+      "too.\n"
+      "Copies documents with their vectors. An index is visible in TO once it is complete and its checksum\n"
+      "is that of FROM. After an interruption the same command goes on where it was. FROM can be read and\n"
+      "changed meanwhile; what changes is copied again. Search data is rebuilt at first use.\n\n"
+      "Examples:\n"
+      "  plimsoll index copy ~/.local/share/plimsoll/store.db backup.db\n"
+      "  plimsoll index copy backup.db postgres://plimsoll@db.internal/plimsoll manual --replace\n");
+  command->add_option("FROM", options->from, "The store to read: a file or a URL")->required();
+  command->add_option("TO", options->to, "The store to add to: a file, which is created, or a URL")
+      ->required();
+  command->add_option("NAME", options->names, "The indexes (default: all)");
+  command->add_option("--as", options->as, "Another name in TO, for one index")->type_name("NAME");
+  command->add_option("--key", options->key, "The private indexes of this API key, which both stores have")
+      ->type_name("NAME");
+  command->add_flag("--replace", options->replace, "Replace indexes of these names in TO");
+  command->add_flag("--quiet", options->quiet, "No progress bar");
+  command->add_flag("--json", options->json, "Print the result as JSON");
+  command->callback([options, &globals, &exit_code] {
+    const auto settings = load_settings(globals);
+    const auto done =
+        settings ? copy_indexes(*settings, *options) : Result<int>(tl::unexpected<Error>(settings.error()));
+    exit_code = done ? *done : complain(done.error());
+  });
+}
+
 using Action = Result<void> (*)(const config::Settings&, const IndexOptions&);
 
 CLI::App* add_simple(CLI::App& index, const Globals& globals, int& exit_code, const char* name,
@@ -320,6 +351,7 @@ void add_index_command(CLI::App& app, const Globals& globals, int& exit_code) {
   index->require_subcommand(1);
   index->footer(index_examples);
   add_add(*index, globals, exit_code);
+  add_copy(*index, globals, exit_code);
   const auto simple = [&](const char* name, const char* about, Action action, bool needs_name = true) {
     auto options = std::make_shared<IndexOptions>();
     return std::pair(add_simple(*index, globals, exit_code, name, about, action, options, needs_name),

@@ -15,6 +15,7 @@
 #include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "index/documents.hpp"
+#include "library/copy_index.hpp"
 
 namespace plimsoll {
 namespace {
@@ -32,33 +33,6 @@ std::mutex& turn() {
   return mutex;
 }
 
-// Copies in steps of a few megabytes, or one large document.
-Result<void> copy_documents(Store& from, IndexId source, Store& to, IndexId target) {
-  constexpr std::size_t most_heads = 256, most_bytes = 4'000'000;
-  std::vector<DocumentWithVectors> batch;
-  std::size_t bytes = 0;
-  const auto flush = [&]() -> Result<void> {
-    if (!batch.empty()) TRY_VOID(to.put(target, batch));
-    batch.clear();
-    bytes = 0;
-    return {};
-  };
-  for (DocumentId after = 0;;) {
-    TRY(const auto heads, from.documents(source, {}, after, most_heads));
-    if (heads.empty()) return flush();
-    for (const DocumentHead& head : heads) {
-      auto document = from.document(head.id);
-      if (!document && document.error().code == Errc::not_found)
-        continue;  // removed by another process meanwhile
-      if (!document) return tl::unexpected<Error>(document.error());
-      bytes += document->document.text.size();
-      batch.push_back(*std::move(document));
-      if (bytes >= most_bytes || batch.size() >= most_heads) TRY_VOID(flush());
-    }
-    after = heads.back().id;
-  }
-}
-
 void remove_store(const fs::path& file) {
   std::error_code ignored;
   for (const char* ending : {"", "-wal", "-shm", "-journal"}) {
@@ -71,7 +45,7 @@ void remove_store(const fs::path& file) {
 Result<void> write_store(Store& store, const IndexInfo& info, const fs::path& file) {
   TRY(const auto alone, sqlite::open_store(file));
   TRY(const IndexInfo made, alone->create_index(local_owner, info.name, info.settings));
-  return copy_documents(store, info.id, *alone, made.id);
+  return library::copy_documents(store, info.id, *alone, made.id);
 }
 
 Result<std::string> sum_of(const fs::path& file) {
@@ -168,7 +142,7 @@ Result<void> load_index(Store& store, const fs::path& folder, std::string_view o
   for (const IndexInfo& half : store.indexes(loading_owner).value_or(std::vector<IndexInfo>()))
     if (half.name == loading) TRY_VOID(store.remove_index(half.id));
   TRY(const IndexInfo made, store.create_index(loading_owner, loading, saved.settings));
-  auto loaded = copy_documents(**opened, saved.id, store, made.id);
+  auto loaded = library::copy_documents(**opened, saved.id, store, made.id);
   if (loaded) loaded = store.rename_index(made.id, owner, name);
   if (!loaded) (void)store.remove_index(made.id);
   opened->reset();
