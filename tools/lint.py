@@ -20,10 +20,11 @@ from pathlib import Path
 import check_layers
 
 ROOT = Path(__file__).resolve().parent.parent
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "plimsoll" / "tidy"
+ASSETS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "plimsoll"
+CACHE = ASSETS / "tidy"
 FOLDERS = ("include", "src", "apps", "bench", "tests")
 FORMAT = "clang-format-16"
-TIDY = "clang-tidy-16"
+TIDY = str(ASSETS / "venv-tidy" / "bin" / "clang-tidy")
 
 
 def our_files():

@@ -42,6 +42,14 @@ bool repeats_texts(std::string_view said, std::string_view request) {
   return request.size() > longest_compared || repeats(said, request) || repeats(said, texts_in(request));
 }
 
+// Letters and digits in lower case: servers that repeat a text may change blanks, punctuation or escapes.
+std::string bare(std::string_view text) {
+  std::string out;
+  for (const char c : base::to_lower_ascii(text))
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) out += c;
+  return out;
+}
+
 }  // namespace
 
 bool repeats_request(const OwnWords& own, std::string_view said) {
@@ -51,14 +59,6 @@ bool repeats_request(const OwnWords& own, std::string_view said) {
     without_model.replace(at, model.size(), 1, '\1');
   return std::ranges::any_of(
       own.texts, [&](std::string_view text) { return !text.empty() && repeats_texts(without_model, text); });
-}
-
-// Letters and digits in lower case: servers that repeat a text may change blanks, punctuation or escapes.
-std::string bare(std::string_view text) {
-  std::string out;
-  for (const char c : base::to_lower_ascii(text))
-    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) out += c;
-  return out;
 }
 
 bool holds_words(const OwnWords& own, const std::vector<std::string>& words) {

@@ -305,7 +305,7 @@ class Relay {
 
 Error failure_of(const Engine& engine, const Request& request, Error error) {
   const bool reworded = engine.rules.document_chat_failure && !request.chat.wishes.index.empty();
-  return reworded ? engine.rules.document_chat_failure(error.what) : error;
+  return reworded ? engine.rules.document_chat_failure(error.what) : std::move(error);
 }
 
 Awaitable<Outcome> relay(Engine& engine, const Sendable& one, Trace trace, UpstreamReply& reply,

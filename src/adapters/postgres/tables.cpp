@@ -79,7 +79,7 @@ std::string write_as(const base::CopiedColumn& column) {
 // What a row is written as where that is not column by column.
 struct Written {
   std::string_view columns, values;
-  std::string_view also_from = "";
+  std::string_view also_from{};
 };
 Written special_of(std::string_view table) {
   if (table == "indexes") return {"removals_since", "given.revision"};
