@@ -8,7 +8,7 @@
 #include "base/temporary_folder.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
-#include "commands/eval_turns.hpp"
+#include "eval/eval_turns.hpp"
 #include "eval/evidence.hpp"
 #include "eval/grounding.hpp"
 #include "index/documents.hpp"

@@ -1,4 +1,4 @@
-#include "commands/eval_turns.hpp"
+#include "eval/eval_turns.hpp"
 
 #include <memory>
 
