@@ -1,7 +1,7 @@
 # The front door. `make` alone says what there is; every target does the set-up that it needs.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo serve web test test-full test-live bench bench-count bench-plan bench-search bench-evidence bench-clutter bench-graph bench-parts bench-languages bench-cutoff bench-grounding bench-turns bench-ingest bench-gateway bench-kaito bench-embedded fuzz lint format vectors package install clean
+.PHONY: help build demo serve web test test-full test-live bench bench-count bench-plan bench-search bench-evidence bench-clutter bench-graph bench-parts bench-languages bench-cutoff bench-grounding bench-turns bench-ingest bench-gateway bench-stores bench-kaito bench-embedded fuzz lint format vectors package install clean
 
 PREFIX ?= /usr/local
 # How long `make fuzz` gives each target.
@@ -41,6 +41,7 @@ help:
 	@echo '  make bench-turns  turns of long conversations found again, side by side with plain BM25'
 	@echo '  make bench-ingest documents into an index, side by side with the same model in Python'
 	@echo '  make bench-gateway   the gateway, side by side with nginx and LiteLLM'"'"'s proxy, before one upstream'
+	@echo '  make bench-stores    a store on PostgreSQL beside one in a file, and three gateways beside one'
 	@echo '  make bench-kaito  the workload of KAITO RAGEngine, beside what was recorded of it'
 	@echo '  make bench-embedded  the embedded model, side by side with llama-cpp-python over the same weights'
 	@echo '  make vectors      make the test vectors anew from the reference tokenizers'
@@ -97,7 +98,7 @@ test-live: build
 	@python3 tools/run_tests.py live
 
 lint:
-	@tools/setup build assets lint
+	@tools/setup build assets lint tidy
 	@cmake --preset release --log-level=WARNING
 	@python3 tools/lint.py
 
@@ -169,6 +170,13 @@ bench-gateway: build
 	  -DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$(CURDIR)/build/bench
 	@cmake --build build/bench --target gateway_upstream gateway_load
 	@python3 bench/gateway/bench_gateway.py
+
+bench-stores: build
+	@tools/setup live
+	@cmake --preset release -B build/bench --log-level=WARNING -DPLIMSOLL_BENCHES=ON -DPLIMSOLL_TESTS=OFF \
+	  -DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$(CURDIR)/build/bench
+	@cmake --build build/bench --target gateway_upstream gateway_load
+	@python3 bench/gateway/bench_stores.py
 
 bench-kaito: build
 	@cmake --preset release -B build/bench --log-level=WARNING -DPLIMSOLL_BENCHES=ON -DPLIMSOLL_TESTS=OFF \

@@ -1,9 +1,9 @@
 // Puts load on a server of chats, and counts what comes back.
 //
-//   gateway_load PORT PATH BODIES CONNECTIONS REQUESTS SECONDS
+//   gateway_load PORT PATH BODIES CONNECTIONS REQUESTS SECONDS [KEY]
 //
-// BODIES is a file with one request's body a line, taken in turn. Prints JSON. A reply that is no whole 200,
-// or is not there when SECONDS have passed, is an error.
+// BODIES is a file with one request's body a line, taken in turn; KEY is sent with each. Prints JSON. A reply
+// that is no whole 200, or is not there when SECONDS have passed, is an error.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -147,15 +147,15 @@ asio::awaitable<void> ask(Run& run, asio::io_context& loop) {
   }
 }
 
-std::vector<std::string> read_requests(const char* path, const char* file) {
+std::vector<std::string> read_requests(const char* path, const char* file, std::string_view key) {
   std::vector<std::string> requests;
   std::ifstream lines(file);
   for (std::string body; std::getline(lines, body);)
     requests.push_back(
         fmt::format("POST {} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAuthorization: "
-                    "Bearer none\r\n"
+                    "Bearer {}\r\n"
                     "Content-Length: {}\r\n\r\n{}",
-                    path, body.size(), body));
+                    path, key, body.size(), body));
   return requests;
 }
 
@@ -172,13 +172,13 @@ std::string quoted(std::string_view text) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 7) {
-    std::cerr << "usage: gateway_load PORT PATH BODIES CONNECTIONS REQUESTS SECONDS\n";
+  if (count != 7 && count != 8) {
+    std::cerr << "usage: gateway_load PORT PATH BODIES CONNECTIONS REQUESTS SECONDS [KEY]\n";
     return 2;
   }
   Run run;
   run.server = {asio::ip::make_address("127.0.0.1"), static_cast<std::uint16_t>(std::stoi(arguments[1]))};
-  run.requests = read_requests(arguments[2], arguments[3]);
+  run.requests = read_requests(arguments[2], arguments[3], count == 8 ? arguments[7] : "none");
   run.wanted = std::stoul(arguments[5]);
   if (run.requests.empty()) {
     std::cerr << "gateway_load: " << arguments[3] << " holds no request\n";

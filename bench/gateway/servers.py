@@ -127,14 +127,16 @@ def start_upstream(binaries, folder):
     return Program("upstream", [binaries / "gateway_upstream", port], port, "/v1/models", folder)
 
 
-def start_plimsoll(binary, upstream, folder, settings=()):
+def start_plimsoll(binary, upstream, folder, settings=(), name="plimsoll", store=None):
+    """`store`: the URL of a server, which is better not seen in the list of processes; otherwise a file in the folder."""
     port = free_port()
     command = [binary]
     for setting in settings:
         command += ["--set", setting]
-    command += ["serve", "--listen", f"127.0.0.1:{port}", "--upstream", f"http://127.0.0.1:{upstream}/v1",
-                "--store", folder / "store.db"]
-    return Program("plimsoll", command, port, "/health", folder)
+    command += ["serve", "--listen", f"127.0.0.1:{port}", "--upstream", f"http://127.0.0.1:{upstream}/v1"]
+    if not store:
+        command += ["--store", folder / "store.db"]
+    return Program(name, command, port, "/health", folder, environment={"PLIMSOLL_STORE": store, "PLIMSOLL_INDEX_CACHE_DIR": str(folder / "search-data")} if store else None)
 
 
 def start_nginx(upstream, workers, buffering, folder):

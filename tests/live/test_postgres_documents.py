@@ -309,7 +309,6 @@ class Copied(WithDocuments):
         self.addCleanup(file.close)
         for where in (file, self.gateways[0]):
             where.run("keys", "add", "bo", "--private-indexes")
-        self.added(file, file.run("keys", "add", "cy", "--private-indexes").strip(), "round", HARBOUR)
         store, back = file.folder / "store.db", file.folder / "back.db"
         (file.folder / "log.md").write_text("".join(f"# Day {day}\n\n{told(day)}\n\n" for day in range(50)))
         file.run("index", "add", "round", file.folder / "log.md")
