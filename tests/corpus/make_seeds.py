@@ -185,6 +185,23 @@ def documents():
     yield "ignore_fuzz", [text.encode() for text in rules]
 
 
+def e5_file():
+    """The weights of multilingual-e5-small in their smallest form: a vocabulary and one tensor of each type."""
+    texts = [b"<s>", b"<pad>", b"</s>", b"<unk>", b"\xe2\x96\x81", b"a", b"b", b"\xe2\x96\x81ab", b"<mask>"]
+    ends = [sum(map(len, texts[:i])) for i in range(len(texts) + 1)]
+    out = b"E5S1" + struct.pack("<I7IfI", 1, 32, 1, 1, 32, 9, 8, 2, 1e-12, 32)
+    out += struct.pack("<5IQ", len(texts), 0, 2, 1, 3, ends[-1]) + struct.pack(f"<{len(ends)}I", *ends)
+    out += struct.pack(f"<{len(texts)}f", *(-i for i in range(len(texts)))) + b"".join(texts)
+    out += struct.pack("<IIIBI", 1, 9, 9, 1, 32)
+    tensors = [(b"emb.word", 1, 32, bytes(18)), (b"emb.ln.w", 0, 32, bytes(128))]
+    start = len(out) + 4 + sum(23 + len(name) for name, *_ in tensors)
+    out += struct.pack("<I", len(tensors))
+    for number, (name, kind, values, data) in enumerate(tensors):
+        offset = start + sum(len(one[3]) for one in tensors[:number])
+        out += struct.pack("<H", len(name)) + name + struct.pack("<BIQQ", kind, values, offset, len(data))
+    return out + b"".join(data for *_, data in tensors)
+
+
 def main():
     vocabulary = {word.replace(" ", "\u0120"): i for i, word in enumerate(WORDS)}
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
@@ -210,9 +227,10 @@ def main():
         "claude.json": json.dumps({"explicit_n_vocab": 9, "pat_str": " ?\\p{L}+|\\s+", "special_tokens": {"<EOT>": 0},
                                    "bpe_ranks": "! 1 " + " ".join(map(encoded, WORDS))}).encode(),
         "bpe.model": sentencepiece(2), "unigram.model": sentencepiece(1),
-        "gpt2.gguf": gguf("smollm", "gpt2"), "llama.gguf": gguf("default", "llama"),
+        "gpt2.gguf": gguf("smollm", "gpt2"), "llama.gguf": gguf("default", "llama"), "e5.bin": e5_file(),
     }
     seeds = {f"readers_fuzz/{name}": data for name, data in seeds.items()}
+    seeds["e5_file_fuzz/tiny"] = e5_file()
     # In front, which tokenizer, and where the text is cut into parts.
     seeds |= {f"count_fuzz/seed{i}": bytes([i * 3, i * 7]) + text.encode() for i, text in enumerate(TEXTS)}
     seeds |= {f"classify_fuzz/seed{i}": text.encode() for i, text in enumerate(QUERIES)}
