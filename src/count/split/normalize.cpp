@@ -165,6 +165,40 @@ std::string in_form(Form form, std::string_view text) {
   return out;
 }
 
+// What SentencePiece's rule nmt_nfkc does with a character before NFKC.
+enum class Nmt : std::uint8_t { normalize, keep, remove, space };
+Nmt nmt_of(char32_t c) {
+  if (c == '\t' || c == '\n' || c == '\f' || c == '\r') return Nmt::space;
+  if (c < 0x20 || c == 0x7F || c == 0x8F || c == 0x9F) return c == 0 ? Nmt::keep : Nmt::remove;
+  if (c == 0x1680 || (c >= 0x200B && c <= 0x200F) || c == 0x2028 || c == 0x2029 || c == 0x2581 ||
+      c == 0xFEFF || c == 0xFFFD)
+    return Nmt::space;
+  // Newer than its tables, or left as it is on purpose.
+  if (c == 0xFF5E || c == 0x32FF || (c >= 0xA7F2 && c <= 0xA7F4) || c == 0xAB69 ||
+      (c >= 0x10781 && c <= 0x107BA) || c == 0x1F16C || c == 0x1F23B || (c >= 0x1FBF0 && c <= 0x1FBF9))
+    return Nmt::keep;
+  return Nmt::normalize;
+}
+
+std::string in_nmt_nfkc(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  std::size_t copied = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    const Decoded character = decode(text.substr(i));
+    const Nmt rule = character.valid ? nmt_of(character.code_point) : Nmt::space;
+    if (rule != Nmt::normalize) {
+      out += in_form(Form::nfkc, text.substr(copied, i - copied));
+      if (rule == Nmt::keep) out += text.substr(i, character.length);
+      if (rule == Nmt::space) out += ' ';
+      copied = i + character.length;
+    }
+    i += character.length;
+  }
+  out += in_form(Form::nfkc, text.substr(copied));
+  return out;
+}
+
 bool is_han(char32_t c) {
   return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x20000 && c <= 0x2A6DF) ||
          (c >= 0x2A700 && c <= 0x2B73F) || (c >= 0x2B740 && c <= 0x2B81F) || (c >= 0x2B920 && c <= 0x2CEAF) ||
@@ -203,10 +237,12 @@ std::string bert(const Normalizer& normalizer, std::string_view text) {
   return out;
 }
 
-std::string collapse(std::string_view text) {
+// Spaces at the start of a text go; text that continues another keeps one.
+std::string collapse(std::string_view text, Place place) {
   std::string out;
   for (const char c : text) {
-    if (c != ' ' || (!out.empty() && out.back() != ' ')) out += c;
+    const bool is_first = out.empty() && place != Place::inside;
+    if (c != ' ' || (!is_first && (out.empty() || out.back() != ' '))) out += c;
   }
   if (!out.empty() && out.back() == ' ') out.pop_back();
   return out;
@@ -231,7 +267,10 @@ std::string_view normalize(const Normalizer& n, std::string_view text, Place pla
     storage = std::move(changed);
     text = storage;
   };
-  if (n.form != Form::none && next_unstable(n.form, text, 0) < text.size()) keep(in_form(n.form, text));
+  if (n.form == Form::nmt_nfkc)
+    keep(in_nmt_nfkc(text));
+  else if (n.form != Form::none && next_unstable(n.form, text, 0) < text.size())
+    keep(in_form(n.form, text));
   if (n.clean_text || n.split_han || n.lower_case || n.strip_accents) {
     // Accents are removed from decomposed text; cleaning comes before decomposing.
     if (n.strip_accents) {
@@ -254,12 +293,13 @@ std::string_view normalize(const Normalizer& n, std::string_view text, Place pla
     }
     keep(std::move(spaced));
   }
-  if (n.collapse_spaces) keep(collapse(text));
+  if (n.collapse_spaces) keep(collapse(text, place));
   if (has_prefix(n, text, place)) keep(" " + std::string(text));
   return text;
 }
 
 bool stands_apart(const Normalizer& n, std::string_view text) {
+  if (n.form == Form::nmt_nfkc) return stands_apart({.form = Form::nfkc}, text);
   if (n.form == Form::none && !n.strip_accents) return true;
   const Decoded character = decode(text);
   if (character.code_point < 0x300 || !character.valid || is_inert(n.form, character.code_point)) return true;

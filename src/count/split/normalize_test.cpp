@@ -92,6 +92,26 @@ TEST(Normalize, ABarIsASpaceAndAPrefixGoesInFront) {
             "a");
 }
 
+TEST(Normalize, SpacesAreCollapsedAndTrimmedAtTheEndsOfATextOnly) {
+  std::string storage;
+  const Normalizer normalizer{.collapse_spaces = true};
+  EXPECT_EQ(normalize(normalizer, "  a   b ", Place::text_front, storage), "a b");
+  EXPECT_EQ(normalize(normalizer, "  a   b ", Place::inside, storage), " a b");
+  EXPECT_EQ(normalize(normalizer, "  ", Place::inside, storage), "");
+}
+
+TEST(Normalize, TheRuleOfSentencePieceRemovesControlsAndComposes) {
+  std::string storage;
+  const Normalizer normalizer{.form = Normalizer::Form::nmt_nfkc, .collapse_spaces = true};
+  const auto of = [&](std::string_view text) {
+    return std::string(normalize(normalizer, text, Place::text_front, storage));
+  };
+  EXPECT_EQ(of("e\u0301 \uff21\x01\uff22"), "\u00e9 AB");
+  EXPECT_EQ(of("a\tb\u200bc\ufeff"), "a b c");
+  EXPECT_EQ(of("\uff5e \u32ff"), "\uff5e \u32ff");
+  EXPECT_EQ(of("\ufb01\u2028x\xff"), "fi x");
+}
+
 TEST(Normalize, BertLowersStripsAndSpacesHan) {
   std::string storage;
   const Normalizer bert{.lower_case = true, .strip_accents = true, .clean_text = true, .split_han = true};

@@ -25,7 +25,9 @@ enum class ModelKind : std::uint8_t {
 // Normalisation of a text before it is split. Stored spaces are real spaces: if a definition uses
 // U+2581 for a space, the tokens were converted, and a literal U+2581 in a text becomes a space.
 struct Normalizer {
-  enum class Form : std::uint8_t { none, nfc, nfd, nfkc, nfkd } form = Form::none;
+  // nmt_nfkc: SentencePiece's rule of that name. NFKC as of Unicode 10, but control characters are removed,
+  // white space and marks of no width become a space, and the fullwidth tilde stays.
+  enum class Form : std::uint8_t { none, nfc, nfd, nfkc, nfkd, nmt_nfkc } form = Form::none;
   bool bar_is_space = false;         // the vocabulary writes a space as U+2581
   bool prefix_space = false;         // adds a space before a text
   bool prefix_unless_space = false;  // ... unless it starts with one

