@@ -1,62 +1,15 @@
 #include "adapters/llama/runtime.hpp"
 
-#include <mutex>
 #include <random>
 
 #include <llama.h>
 
-#include "base/log.hpp"
+#include "adapters/llama/start.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::llama {
 namespace {
-
-// What llama.cpp said last of an error, for the message; it tells its log alone.
-class LastWords {
- public:
-  void take(std::string_view text) {
-    const std::lock_guard lock(mutex_);
-    said_ = base::trim(text);
-  }
-  std::string said() {
-    const std::lock_guard lock(mutex_);
-    return said_.empty() ? std::string("llama.cpp does not say why") : said_;
-  }
-  void forget() { take({}); }
-
- private:
-  std::mutex mutex_;
-  std::string said_;
-};
-
-LastWords& last_words() {
-  static LastWords words;
-  return words;
-}
-
-void take_log(ggml_log_level level, const char* text, void* /*data*/) {
-  if (level == GGML_LOG_LEVEL_ERROR) last_words().take(text);
-  if (level != GGML_LOG_LEVEL_CONT) log::trace("llama.cpp", {{"says", base::trim(text)}});
-}
-
-void start_once() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    llama_log_set(take_log, nullptr);
-    llama_backend_init();
-  });
-}
-
-// llama.cpp was built for a processor of the last ten years, and would end in an illegal instruction.
-Result<void> check_processor() {
-#if defined(__x86_64__)
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi2"))
-    return fail(Errc::unsupported,
-                "the embedded model needs a processor with AVX2, FMA and BMI2; use --upstream instead");
-#endif
-  return {};
-}
 
 bool is_abandoned(void* data) {
   return (*static_cast<const std::function<bool()>*>(data))();
@@ -92,13 +45,12 @@ Result<std::unique_ptr<Runtime>> Runtime::load(const RuntimeOptions& options,
                                                std::function<bool()> abandoned) {
   TRY_VOID(check_processor());
   start_once();
-  last_words().forget();
+  forget_last_words();
   auto state = std::make_unique<State>();
   state->abandoned = std::move(abandoned);
   state->model = llama_model_load_from_file(options.file.c_str(), llama_model_default_params());
   if (state->model == nullptr)
-    return fail(Errc::unsupported, "the model {} cannot be loaded: {}", options.file.string(),
-                last_words().said());
+    return fail(Errc::unsupported, "the model {} cannot be loaded: {}", options.file.string(), last_words());
   const Tokens made_for = llama_model_n_ctx_train(state->model);
   const Tokens window = options.window > 0 ? options.window : made_for;
   llama_context_params wanted = llama_context_default_params();
@@ -113,7 +65,7 @@ Result<std::unique_ptr<Runtime>> Runtime::load(const RuntimeOptions& options,
   state->context = llama_init_from_model(state->model, wanted);
   if (state->context == nullptr)
     return fail(Errc::unsupported, "there is no room for {} conversations of {} tokens: {}", options.slots,
-                base::with_thousands(window), last_words().said());
+                base::with_thousands(window), last_words());
   state->words = llama_model_get_vocab(state->model);
   state->batch = llama_batch_init(most_inputs, 0, 1);
   return std::unique_ptr<Runtime>(new Runtime(std::move(state)));
@@ -136,7 +88,7 @@ Result<bool> Runtime::read(std::span<const Input> inputs) {
   const int code = llama_decode(state_->context, batch);
   if (code == 0) return true;
   if (code == 2) return false;
-  return fail(Errc::upstream_failed, "the embedded model failed with code {}: {}", code, last_words().said());
+  return fail(Errc::upstream_failed, "the embedded model failed with code {}: {}", code, last_words());
 }
 
 bool Runtime::shorten(std::int32_t slot, std::int32_t kept) {
@@ -155,7 +107,7 @@ Result<Sampler> Runtime::sampler(const Sampling& sampling) const {
   if (!sampling.grammar.empty()) {
     llama_sampler* grammar = llama_sampler_init_grammar(state_->words, sampling.grammar.c_str(), "root");
     if (grammar == nullptr)
-      return fail(Errc::bad_input, "the grammar of response_format cannot be used: {}", last_words().said());
+      return fail(Errc::bad_input, "the grammar of response_format cannot be used: {}", last_words());
     add(grammar);
   }
   if (penalised)
