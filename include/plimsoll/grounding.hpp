@@ -33,7 +33,8 @@ struct GivenPassage {
   std::string_view context{};
 };
 
-// Returns the cosine of `sentence` with each of `others`, or an empty list if there is none.
+// Returns the cosine of `sentence` with each of `others`, on the scale of all-minilm-l6-v2, or an empty list
+// if there is none.
 using Similarity =
     std::function<std::vector<float>(std::string_view sentence, std::span<const std::string_view> others)>;
 

@@ -114,6 +114,7 @@ class Gatherer {
     look.input.embedders = embedders_;
     for (const std::size_t e : embedders_) {
       look.input.vectors.emplace_back(view.vectors[e]);
+      look.input.scales.push_back(cosine_scale_of(info_.settings.embedders[e].name));
       auto nearest = index_.nearest(e, view.vectors[e], options_.candidates, only_);
       candidates_.add(nearest);
       if (out.nearest.empty()) out.nearest = std::move(nearest);

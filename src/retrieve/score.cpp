@@ -44,11 +44,13 @@ struct Parts {
         near_meaning(sentences),
         far_meaning(sentences),
         chunk_meaning(sentences),
+        own_cosine(sentences),
         coverage(sentences),
         words(sentences) {}
 
   std::vector<float> nearby_words, own_words, chunk_words;
-  std::vector<float> own_meaning, near_meaning, far_meaning, chunk_meaning;
+  std::vector<float> own_meaning, near_meaning, far_meaning, chunk_meaning;  // cosines, scaled by embedder
+  std::vector<float> own_cosine;                                             // as it is
   std::vector<float> coverage;       // share of query words in and around the sentence, 0 to 1
   std::vector<std::uint64_t> words;  // bit mask of the query's words
 };
@@ -304,9 +306,9 @@ std::vector<float> in_a_row(std::span<const StretchInput> stretches, std::size_t
 
 // Adds the weighted cosine: the sum of products divided by the norm of the summed
 // vectors.
-void add_cosines(std::vector<float>& to, float share, const std::vector<float>& sums,
-                 const std::vector<float>& norms) {
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] += norms[i] > 0 ? share * (sums[i] / norms[i]) : 0;
+void add_cosines(std::vector<float>& to, float share, const CosineScale& scale,
+                 const std::vector<float>& sums, const std::vector<float>& norms) {
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] += norms[i] > 0 ? share * scale(sums[i] / norms[i]) : 0;
 }
 
 // The context of a sentence is the sum of vectors around it, fading with distance; a chunk's vector is the
@@ -318,15 +320,19 @@ void score_meaning(const QueryInput& query, std::span<const StretchInput> stretc
   const auto near_fade = row.fades(weights.near_reach), far_fade = row.fades(weights.far_reach);
   for (std::size_t e = 0; e < query.vectors.size(); ++e) {
     const std::vector<float> own = products(query, stretches, row.size(), e);
-    for (std::size_t i = 0; i < row.size(); ++i) parts.own_meaning[i] += share * own[i];
-    add_cosines(parts.near_meaning, share, smoothed(own, near_fade),
+    const CosineScale scale = query.scales.empty() ? CosineScale{} : query.scales[e];
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      parts.own_cosine[i] += share * own[i];
+      parts.own_meaning[i] += share * scale(own[i]);
+    }
+    add_cosines(parts.near_meaning, share, scale, smoothed(own, near_fade),
                 in_a_row(stretches, e, row.size(), &StretchNorms::near));
-    add_cosines(parts.far_meaning, share, smoothed(own, far_fade),
+    add_cosines(parts.far_meaning, share, scale, smoothed(own, far_fade),
                 in_a_row(stretches, e, row.size(), &StretchNorms::far));
     std::vector<float> sums(row.chunks), cosines(row.chunks);
     for (std::size_t i = 0; i < row.size(); ++i)
       sums[row.chunk_of[i]] += static_cast<float>(row.tokens[i]) * own[i];
-    add_cosines(cosines, share, sums, in_a_row(stretches, e, row.chunks, &StretchNorms::chunk));
+    add_cosines(cosines, share, scale, sums, in_a_row(stretches, e, row.chunks, &StretchNorms::chunk));
     for (std::size_t i = 0; i < row.size(); ++i) parts.chunk_meaning[i] += cosines[row.chunk_of[i]];
   }
 }
@@ -427,7 +433,7 @@ std::vector<std::vector<ScoredSentence>> score_sentences(const QueryInput& query
         scores[s].push_back({.span = sentence.span,
                              .tokens = sentence.tokens,
                              .score = worth * sums[i],
-                             .meaning = parts.own_meaning[i],
+                             .meaning = parts.own_cosine[i],
                              .relevance = worth * relevance_of(parts, i, !query.vectors.empty()),
                              .words = parts.words[i],
                              .chunk = c});

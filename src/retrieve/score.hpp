@@ -10,6 +10,7 @@
 #include "plimsoll/index.hpp"
 #include "plimsoll/passage.hpp"
 #include "retrieve/chunk_cache.hpp"
+#include "retrieve/cosine_scale.hpp"
 
 namespace plimsoll::retrieve {
 
@@ -55,6 +56,7 @@ struct QueryInput {
   std::vector<QueryTerm> terms;                 // at most 64
   std::vector<std::size_t> embedders;           // compared ones, by position in the index
   std::vector<std::span<const float>> vectors;  // one per compared embedder
+  std::vector<CosineScale> scales{};            // of their cosines; empty: none is scaled
   std::size_t index_chunks = 0;
   float average_words = 0;  // per chunk
 };

@@ -119,6 +119,26 @@ TEST(Score, TwoEmbeddersAreAveraged) {
 }
 
 // Compares the scores from products and norms with those of the summed vectors.
+// An embedder that puts all texts close together must not make everything relevant.
+TEST(Score, RelevanceUsesTheScaleOfTheEmbedder) {
+  Text text({"First.", "Second."});
+  const std::vector<std::int8_t> unrelated{95, 84}, near{114, 56};  // cosines .75 and .90
+  text.add_vectors({unrelated, near}, 1.0F / 127);
+  QueryInput query = query_of({"absent"});
+  const std::vector<float> vector{1, 0};
+  query.vectors = {vector};
+  Weights alone;
+  alone.near_reach = 0.001F;
+  const auto raw = text.score(query, alone);
+  query.scales = {{.factor = 4, .shift = -3}};
+  const auto scaled = text.score(query, alone);
+  EXPECT_NEAR(raw[0].relevance, 0.375F, 0.01F);
+  EXPECT_NEAR(scaled[0].relevance, 0.0F, 0.01F);
+  EXPECT_NEAR(scaled[1].relevance, 0.3F, 0.02F);
+  EXPECT_NEAR(scaled[1].meaning, raw[1].meaning, 1e-6F);  // the cosine itself is shown
+  EXPECT_NEAR(scaled[1].score, raw[1].score, 1e-5F);      // the order does not depend on the scale
+}
+
 TEST(Score, TheMeaningOfSurroundingsIsTheCosineOfTheirSum) {
   Text text({"First.", "Second.", "Third.", "Fourth.", "Fifth."});
   std::minstd_rand random(1876);
