@@ -17,10 +17,10 @@ std::span<const base::Setting> document_settings() {
       base::Setting{
           "index_cache_dir", "", base::Path{&DocumentSettings::index_cache_dir},
           "Folder for the search data of indexes on the server in store; rebuilt if it is missing."},
-      base::Setting{
-          "embedders", "", base::Names{&DocumentSettings::embedders},
-          "Embedders of a new index: all-minilm-l6-v2, ollama:MODEL, openai:MODEL; empty: keyword search "
-          "only."},
+      base::Setting{"embedders", "", base::Names{&DocumentSettings::embedders},
+                    "Embedders of a new index: all-minilm-l6-v2, multilingual-e5-small, ollama:MODEL, "
+                    "openai:MODEL; empty: "
+                    "keyword search only."},
       base::Setting{"embed_threads", "", base::Whole{&DocumentSettings::embed_threads, 0, 256},
                     "Threads of the built-in embedder; 0: all cores."},
       base::Setting{"chunk_tokens", "", base::Whole{&DocumentSettings::chunk_tokens, 32, 4'096},

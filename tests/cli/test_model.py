@@ -124,6 +124,35 @@ class Models(unittest.TestCase):
         self.assertIn("Apache-2.0", coder["licence"])
         self.assertEqual(listed["smollm2:135m"]["bytes"], 98_362_432)
 
+    def test_the_manifest_has_a_multilingual_embedder(self):
+        listed = {one["name"]: one for one in json.loads(self.run_it("model", "list", "--json"))["models"]}
+        e5 = listed["multilingual-e5-small"]
+        self.assertEqual((e5["bytes"], e5["window"], e5["kind"], e5["tools"]), (71_622_400, 512, "embedder", False))
+        self.assertEqual({one["kind"] for name, one in listed.items() if name != "multilingual-e5-small"}, {"chat"})
+
+    def test_an_embedder_that_is_not_here_names_its_command(self):
+        (self.home / "text.txt").write_text("Some text.")
+        said = self.run_it("index", "add", "docs", "text.txt", "--embedder", "multilingual-e5-small", status=2)
+        self.assertIn("`plimsoll model get multilingual-e5-small` downloads it", said)
+        said = self.run_it("--set", "embedders=multilingual-e5-small", "index", "add", "docs", "text.txt")
+        self.assertIn("searched by words alone, because the embedder multilingual-e5-small is not in", said)
+
+    def test_a_damaged_embedder_is_an_error(self):
+        self.models.mkdir()
+        with open(self.models / "e5-small-q4.bin", "wb") as file:
+            file.write(b"E5S1" + bytes(100))
+            file.truncate(71_622_400)
+        (self.home / "text.txt").write_text("Some text.")
+        said = self.run_it("index", "add", "docs", "text.txt", "--embedder", "multilingual-e5-small", status=2)
+        self.assertIn("e5-small-q4.bin: it has version 0; only 1 is supported", said)
+
+    def test_an_embedder_does_not_answer(self):
+        self.write_manifest(kind="embedder", file="tiny.bin")
+        self.assertIn("Try: plimsoll index add docs FILES --embedder tiny", self.run_it("model", "get", "tiny"))
+        self.assertRegex(self.run_it("model", "list"), r"\ntiny +150\.0 kB +2,048 +- +MIT \(me\) +/")
+        said = self.run_it("--set", f"assets_dir={self.home}", "ask", "Hello", "--upstream", "embedded", status=2)
+        self.assertIn("no embedded model is installed", said)
+
     def test_a_wrong_checksum_is_refused_and_what_was_right_is_kept(self):
         self.faults(part1="damaged")
         said = self.run_it("model", "get", "tiny", status=1)

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "gateway/openai/check_json.hpp"
+#include "retrieve/cosine_scale.hpp"
 
 namespace plimsoll {
 namespace {
@@ -28,7 +29,8 @@ std::vector<std::size_t> sources_of(const Spoken& spoken, const CheckedSentence&
 }  // namespace
 
 Similarity similarity_of(Embedder& embedder) {
-  return [&embedder](std::string_view sentence, std::span<const std::string_view> others) {
+  const retrieve::CosineScale scale = retrieve::text_cosine_scale_of(embedder.info().name);
+  return [&embedder, scale](std::string_view sentence, std::span<const std::string_view> others) {
     std::vector<std::string_view> texts{sentence};
     texts.insert(texts.end(), others.begin(), others.end());
     std::vector<float> cosines;
@@ -39,7 +41,7 @@ Similarity similarity_of(Embedder& embedder) {
     const auto first = all.first(size);
     for (std::size_t i = 1; i < texts.size(); ++i)
       cosines.push_back(
-          std::inner_product(first.begin(), first.end(), all.subspan(i * size, size).begin(), 0.0F));
+          scale(std::inner_product(first.begin(), first.end(), all.subspan(i * size, size).begin(), 0.0F)));
     return cosines;
   };
 }

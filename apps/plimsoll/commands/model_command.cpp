@@ -32,16 +32,20 @@ struct Row {
   std::int64_t window = 0;
   std::string tools, licence, purpose;
   fs::path file;  // empty: not here
+  bool embeds = false;
 };
 
 Row row_of(const config::Settings& settings, const ModelSource& source) {
   return {source.name,
           source.bytes,
           source.window,
-          source.tools ? "yes" : "no",
+          source.embeds  ? "-"
+          : source.tools ? "yes"
+                         : "no",
           source.licence,
           source.purpose,
-          installed_file(settings, source)};
+          installed_file(settings, source),
+          source.embeds};
 }
 
 Row row_of(const InstalledModel& model) {
@@ -67,6 +71,7 @@ Result<void> list(const Globals& globals, const ModelOptions& options) {
                      {"bytes", row.bytes},
                      {"window", row.window},
                      {"tools", row.tools == "yes"},
+                     {"kind", row.embeds ? "embedder" : "chat"},
                      {"licence", row.licence},
                      {"purpose", row.purpose},
                      {"file", row.file.empty() ? Json() : Json(row.file.string())}});
@@ -83,7 +88,8 @@ Result<void> list(const Globals& globals, const ModelOptions& options) {
   return print_out(
       draw(table, terminal_of_stdout()) +
       "\n`plimsoll model get MODEL` downloads one; `plimsoll ask --upstream embedded --model MODEL` "
-      "uses it.\nTOOLS: the model knows tool calls; the embedded adapter does not send them yet.\n");
+      "uses it.\nTOOLS: the model knows tool calls; the embedded adapter does not send them yet. -: it does "
+      "not answer,\nbut embeds documents: `plimsoll index add NAME FILES --embedder MODEL`.\n");
 }
 
 Result<const ModelSource*> find_source(const std::vector<ModelSource>& sources, const std::string& name) {
@@ -107,11 +113,16 @@ Result<void> get(const Globals& globals, const ModelOptions& options) {
                settings.models_dir.string(), source->licence);
   TRY(const fs::path file, fetch_model(settings, *source));
   // Compiles the tokenizer inside the file, which the first question would otherwise wait for.
-  if (const auto mapped = base::MappedFile::open(file); mapped && read_gguf_model(mapped->text()))
+  if (const auto mapped = base::MappedFile::open(file);
+      mapped && (source->embeds || read_gguf_model(mapped->text())))
     (void)TokenizerLibrary(settings.assets_dir, settings.tokenizer_dir).open_file(file);
-  return print_out(fmt::format(
-      "{} {}: {}\nTry: plimsoll ask --upstream embedded --model {} \"Why is the sky blue?\"\n", source->name,
-      was_there ? "is here already, and its checksum is right" : "is ready", file.string(), source->name));
+  const std::string use =
+      source->embeds
+          ? fmt::format("plimsoll index add docs FILES --embedder {}", source->name)
+          : fmt::format("plimsoll ask --upstream embedded --model {} \"Why is the sky blue?\"", source->name);
+  return print_out(fmt::format("{} {}: {}\nTry: {}\n", source->name,
+                               was_there ? "is here already, and its checksum is right" : "is ready",
+                               file.string(), use));
 }
 
 constexpr const char* model_examples =

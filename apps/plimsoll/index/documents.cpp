@@ -1,10 +1,14 @@
 #include "index/documents.hpp"
 
+#include <algorithm>
+
 #include "adapters/embed_http/embedder.hpp"
+#include "adapters/llama/text_embedder.hpp"
 #include "adapters/onnx/embedder.hpp"
 #include "base/try.hpp"
 #include "index/stores.hpp"
 #include "library/check_index.hpp"
+#include "model/model_sources.hpp"
 #include "serve/find_window.hpp"
 
 namespace plimsoll {
@@ -34,18 +38,38 @@ Result<Embedder*> Documents::embedder(const std::string& name) {
   const std::lock_guard lock(making_);
   const auto known = embedders_.find(name);
   if (known != embedders_.end()) return known->second.get();
-  if (name != builtin_embedder) {
-    TRY(auto made, remote_embedder(name));
-    return keep(name, std::move(made), /*remote=*/true);
-  }
+  const bool is_remote = name != builtin_embedder && name != multilingual_embedder;
+  TRY(auto made, is_remote                  ? remote_embedder(name)
+                 : name == builtin_embedder ? minilm_embedder()
+                                            : e5_embedder());
+  return keep(name, std::move(made), is_remote);
+}
+
+Result<std::unique_ptr<Embedder>> Documents::minilm_embedder() const {
+  const std::string name(builtin_embedder);
   const auto assets = settings_.assets_dir;
   TRY(auto tokenizer, tokenizers_.open_file(assets / name / "tokenizer.json"));
-  TRY(auto made, onnx::make_embedder({.library = assets / "onnxruntime" / "libonnxruntime.so",
-                                      .model = assets / name / "model.onnx",
-                                      .tokenizer = std::move(tokenizer),
-                                      .info = {.name = name, .dimensions = 384, .max_tokens = 256},
-                                      .threads = static_cast<unsigned>(settings_.embed_threads)}));
-  return keep(name, std::move(made), /*remote=*/false);
+  return onnx::make_embedder({.library = assets / "onnxruntime" / "libonnxruntime.so",
+                              .model = assets / name / "model.onnx",
+                              .tokenizer = std::move(tokenizer),
+                              .info = {.name = name, .dimensions = 384, .max_tokens = 256},
+                              .threads = static_cast<unsigned>(settings_.embed_threads)});
+}
+
+Result<std::unique_ptr<Embedder>> Documents::e5_embedder() const {
+  const std::string name(multilingual_embedder);
+  TRY(const std::vector<ModelSource> sources, model_sources(settings_));
+  const auto source = std::ranges::find(sources, name, &ModelSource::name);
+  const std::filesystem::path file =
+      source == sources.end() ? std::filesystem::path() : installed_file(settings_, *source);
+  if (file.empty())
+    return fail(Errc::not_found, "the embedder {0} is not in {1}; `plimsoll model get {0}` downloads it",
+                name, settings_.models_dir.string());
+  TRY(auto tokenizer, tokenizers_.open_file(file));
+  return llama::make_text_embedder({.file = file,
+                                    .tokenizer = std::move(tokenizer),
+                                    .info = {.name = name, .dimensions = 384, .max_tokens = 512},
+                                    .threads = static_cast<unsigned>(settings_.embed_threads)});
 }
 
 Embedder* Documents::keep(const std::string& name, std::unique_ptr<Embedder> made, bool remote) {
@@ -58,8 +82,8 @@ Result<std::unique_ptr<Embedder>> Documents::remote_embedder(const std::string& 
   const std::string kind = name.substr(0, colon);
   const bool ollama = kind == "ollama";
   if (colon == std::string::npos || colon + 1 == name.size() || (!ollama && kind != "openai")) {
-    return fail(Errc::not_found, "unknown embedder '{}'; use {}, ollama:MODEL or openai:MODEL", name,
-                builtin_embedder);
+    return fail(Errc::not_found, "unknown embedder '{}'; use {}, {}, ollama:MODEL or openai:MODEL", name,
+                builtin_embedder, multilingual_embedder);
   }
   if (!ollama && settings_.llm_inference_url.empty())
     return fail(Errc::bad_setting, "the embedder '{}' needs a server: set llm_inference_url", name);

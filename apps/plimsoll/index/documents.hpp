@@ -22,6 +22,7 @@ namespace plimsoll {
 // Owner of rows that were created without a key.
 inline constexpr std::string_view local_owner = "local";
 inline constexpr std::string_view builtin_embedder = "all-minilm-l6-v2";
+inline constexpr std::string_view multilingual_embedder = "multilingual-e5-small";
 
 class Documents {
  public:
@@ -33,7 +34,8 @@ class Documents {
   Store& store() { return *store_; }
   const TokenizerLibrary& tokenizers() const { return tokenizers_; }
 
-  // Returns an embedder, which is created on first use: "all-minilm-l6-v2", "ollama:MODEL", "openai:MODEL".
+  // Returns an embedder, which is created on first use: "all-minilm-l6-v2", "multilingual-e5-small",
+  // "ollama:MODEL", "openai:MODEL".
   Result<Embedder*> embedder(const std::string& name);
   // Sets a callback for every embedding. Call it before the first embedder is created.
   void watch_embeddings(EmbeddingWatch watch) { watch_ = std::move(watch); }
@@ -62,6 +64,8 @@ class Documents {
  private:
   Documents(const config::Settings& settings, std::unique_ptr<Store> store, std::filesystem::path folder);
   Result<std::unique_ptr<search::SnapshotIndex>> derived(const IndexInfo& info);
+  Result<std::unique_ptr<Embedder>> minilm_embedder() const;
+  Result<std::unique_ptr<Embedder>> e5_embedder() const;
   Result<std::unique_ptr<Embedder>> remote_embedder(const std::string& name);
   Embedder* keep(const std::string& name, std::unique_ptr<Embedder> made, bool remote);
 

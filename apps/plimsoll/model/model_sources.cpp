@@ -67,7 +67,7 @@ Result<void> check(const ModelSource& model, std::string_view where) {
     return fail(Errc::bad_setting, "model '{}' in {}: {}", model.name, where, what);
   };
   if (!is_word(model.name)) return wrong("`name` must be letters, digits, '-', '_', '.' and ':'");
-  if (!is_word(model.file) || !model.file.ends_with(".gguf"))
+  if (!is_word(model.file) || (!model.embeds && !model.file.ends_with(".gguf")))
     return wrong("`file` must be the name of a .gguf file, without a folder");
   if (model.sha256.size() != 64 || model.bytes == 0) return wrong("`bytes` and `sha256` are missing");
   if (model.parts.empty()) return wrong("it has no `parts`");
@@ -107,6 +107,7 @@ Result<std::vector<ModelSource>> read_model_sources(std::string_view toml, std::
     model.window = static_cast<std::int64_t>(number_at(*entry, "window"));
     model.tools = (*entry)["tools"].value_or(false);
     model.purpose = text_at(*entry, "purpose");
+    model.embeds = text_at(*entry, "kind") == "embedder";
     model.asset = text_at(*entry, "asset");
     if (const auto asset = assets.find(model.asset); asset != assets.end())
       take_asset(model, *asset->second);
@@ -147,6 +148,7 @@ std::vector<InstalledModel> installed_models(const config::Settings& settings,
   std::vector<fs::path> named;
   for (const ModelSource& source : sources) {
     named.push_back(settings.models_dir / source.file);
+    if (source.embeds) continue;
     // The tokenizer of an asset was compiled from this very file.
     if (fs::path file = installed_file(settings, source); !file.empty())
       models.push_back({source.name, std::move(file), source.asset});

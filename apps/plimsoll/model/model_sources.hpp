@@ -1,4 +1,5 @@
-// The models that can be downloaded for the embedded adapter, and those that are on this machine.
+// The models that can be downloaded, for the embedded adapter and for embedding texts, and those that are on
+// this machine.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +25,15 @@ struct ModelPart {
 
 struct ModelSource {
   std::string name;  // "qwen2.5-coder-1.5b-instruct"
-  std::string file;  // name of the GGUF file
+  std::string file;  // name of the GGUF file, or of another one for an embedder
   std::uint64_t bytes = 0;
   std::string sha256;
   std::int64_t window = 0;  // that the model was made for
   bool tools = false;       // its template has tools
   std::string licence;      // terms of its authors
   std::string purpose;
-  std::string asset;  // downloaded by the set-up, into this folder of assets_dir; empty: only on request
+  bool embeds = false;  // it turns texts into vectors instead of answering
+  std::string asset;    // downloaded by the set-up, into this folder of assets_dir; empty: only on request
   std::vector<ModelPart> parts;
 
   std::uint64_t download_bytes() const;
@@ -52,7 +54,8 @@ struct InstalledModel {
 
 // Returns where the file of a model is, or an empty path. A file of another size does not count.
 std::filesystem::path installed_file(const config::Settings& settings, const ModelSource& source);
-// Returns the models of the manifest that are here, then other GGUF files in models_dir, named by their file.
+// Returns the models of the manifest that are here and answer, then other GGUF files in models_dir, named by
+// their file.
 std::vector<InstalledModel> installed_models(const config::Settings& settings,
                                              const std::vector<ModelSource>& sources);
 

@@ -84,6 +84,8 @@ Diagnosis clock_by(const config::Settings& settings) {
 Diagnosis embedder_by(Documents& documents, const std::string& name) {
   const std::string what = "embedder " + name;
   const auto embedder = documents.embedder(name);
+  if (!embedder && name == multilingual_embedder)
+    return {what, Health::bad, embedder.error().what, fmt::format("run `plimsoll model get {}`", name)};
   if (!embedder)
     return {what, Health::bad, embedder.error().what,
             "run `tools/setup assets` for the built-in embedder, or set another in the setting embedders"};
