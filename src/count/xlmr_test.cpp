@@ -52,6 +52,11 @@ TEST(XlmRoberta, ItsVocabularyIsReadFromTheWeights) {
   EXPECT_EQ(tokenizer->encode("</s>", Specials::parsed), std::vector<TokenId>{2});
   EXPECT_EQ(tokenizer->encode(" b\tb  "), (std::vector<TokenId>{4, 6, 4, 6}));
   EXPECT_EQ(tokenizer->encode("\u4e2d\u6587b"), (std::vector<TokenId>{4, 3, 6}));  // one unknown, not two
+  for (const std::string text : {"ab  cd e", "  a   b ", "c\t\u200b d", "abc def\n"}) {
+    Counter counter(*tokenizer);
+    for (const char c : text) counter.append({&c, 1});
+    EXPECT_EQ(counter.total(), tokenizer->count(text)) << text;
+  }
 }
 
 }  // namespace
