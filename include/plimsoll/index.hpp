@@ -1,4 +1,5 @@
 // The port to a search index over chunks. It is derived from the store, and rebuilt if missing or damaged.
+// It may be on a server: what a search cannot ask is an error, never an empty answer.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,7 @@ enum class NameUse : std::uint8_t {
 };
 
 struct NamedChunks {
-  std::vector<Hit> chunks;  // ascending; the score is the number of times
+  std::vector<Hit> chunks;  // each once
   std::size_t total = 0;    // also those that were not returned
 };
 
@@ -44,8 +45,9 @@ struct NameCount {
   std::size_t chunks = 0;  // that mention it
 };
 
-// Searches are thread-safe. `only`: ascending ids of the documents to search; null:
-// all.
+// Searches are thread-safe. `only`: ascending ids of the documents to search; null: all. unreachable: the
+// server of the index does not answer, or it does not have all of the data at the moment;
+// upstream_failed: it refused.
 class Index {
  public:
   Index() = default;
@@ -57,19 +59,21 @@ class Index {
   virtual Revision revision() const = 0;  // of the store that it reflects
 
   // Best first; at most k, with a score above 0.
-  virtual std::vector<Hit> lexical(std::string_view query, std::size_t k,
-                                   const std::vector<DocumentId>* only = nullptr) const = 0;
+  virtual Result<std::vector<Hit>> lexical(std::string_view query, std::size_t k,
+                                           const std::vector<DocumentId>* only = nullptr) const = 0;
   // Best first. `embedder`: position among the embedders of the index.
-  virtual std::vector<Hit> nearest(std::size_t embedder, std::span<const float> query, std::size_t k,
-                                   const std::vector<DocumentId>* only = nullptr) const = 0;
+  virtual Result<std::vector<Hit>> nearest(std::size_t embedder, std::span<const float> query, std::size_t k,
+                                           const std::vector<DocumentId>* only = nullptr) const = 0;
   // Returns the query's words without stop words, each once. A word unknown to the index has the largest idf.
-  virtual std::vector<QueryTerm> terms(std::string_view query) const = 0;
+  virtual Result<std::vector<QueryTerm>> terms(std::string_view query) const = 0;
   virtual float average_words() const = 0;  // per chunk, without stop words
 
-  // Returns at most `most` chunks that use the name with this key.
-  virtual NamedChunks named(NameUse use, std::string_view key, std::size_t most) const = 0;
+  // Returns for each key at most `most` chunks that use the name. Many keys at once cost one request to a
+  // server.
+  virtual Result<std::vector<NamedChunks>> named(NameUse use, std::span<const std::string> keys,
+                                                 std::size_t most) const = 0;
   // Returns the names that most chunks mention, most first. Reads all names: not for requests.
-  virtual std::vector<NameCount> most_mentioned(std::size_t most) const = 0;
+  virtual Result<std::vector<NameCount>> most_mentioned(std::size_t most) const = 0;
 
   // Applies the changes of the store since the last refresh. True: there were some.
   virtual Result<bool> refresh() = 0;

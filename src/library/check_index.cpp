@@ -35,16 +35,17 @@ class Check {
     std::vector<ChunkId> sample;
     for (std::size_t i = 0; i < living_.size(); i += step) sample.push_back(living_[i]);
     TRY(const auto chunks, store_.chunks(info_.id, sample));
-    for (const StoredChunk& chunk : chunks) search_for(chunk);
+    for (const StoredChunk& chunk : chunks) TRY_VOID(search_for(chunk));
     return std::move(faults_);
   }
 
  private:
-  void search_for(const StoredChunk& chunk) {
-    check_living(index_.lexical(std::string_view(chunk.text).substr(0, 500), search_depth), "words");
+  Result<void> search_for(const StoredChunk& chunk) {
+    TRY(const auto by_words, index_.lexical(std::string_view(chunk.text).substr(0, 500), search_depth));
+    check_living(by_words, "words");
     for (std::size_t e = 0; e < chunk.vectors.size(); ++e) {
       const auto vector = floats_of(chunk.vectors[e].whole);
-      const auto hits = index_.nearest(e, vector, search_depth);
+      TRY(const auto hits, index_.nearest(e, vector, search_depth));
       check_living(hits, "vectors");
       const bool is_zero = std::all_of(vector.begin(), vector.end(), [](float value) { return value == 0; });
       if (!is_zero && (hits.empty() || hits.front().score < nearly_one)) {
@@ -52,6 +53,7 @@ class Check {
                                       info_.settings.embedders[e].name));
       }
     }
+    return {};
   }
 
   void check_living(const std::vector<Hit>& hits, std::string_view by) {

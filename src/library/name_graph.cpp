@@ -31,9 +31,12 @@ Result<std::vector<std::string>> documents_of(const OpenIndex& open, const std::
 Result<NameNeighbours> neighbours_of(const OpenIndex& open, std::string_view name, std::size_t most) {
   NameNeighbours out;
   out.key = base::name_key(name);
-  const auto titled = open.index.named(NameUse::title, out.key, most_read);
-  const auto others = open.index.named(NameUse::other, out.key, most_read);
-  const auto mentions = open.index.named(NameUse::mention, out.key, most_read);
+  const std::span<const std::string> asked(&out.key, 1);
+  TRY(const auto all_titled, open.index.named(NameUse::title, asked, most_read));
+  TRY(const auto all_others, open.index.named(NameUse::other, asked, most_read));
+  TRY(const auto all_mentions, open.index.named(NameUse::mention, asked, most_read));
+  const NamedChunks &titled = all_titled.front(), &others = all_others.front(),
+                    &mentions = all_mentions.front();
   TRY(out.titled, documents_of(open, titled.chunks, most));
   TRY(out.others, documents_of(open, others.chunks, most));
   TRY(out.mentions, documents_of(open, mentions.chunks, most));

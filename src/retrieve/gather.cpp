@@ -36,15 +36,17 @@ Stretch stretch_of(Loaded loaded, std::vector<ScoredSentence> sentences) {
 }
 
 // Adds words of the conversation that are not in the query.
-void add_context(const Index& index, const GatherOptions& options, std::vector<QueryTerm>& terms) {
+Result<void> add_context(const Index& index, const GatherOptions& options, std::vector<QueryTerm>& terms) {
   const std::size_t own = terms.size();
-  for (QueryTerm& term : index.terms(options.context)) {
-    if (terms.size() == most_terms) return;
+  TRY(auto of_context, index.terms(options.context));
+  for (QueryTerm& term : of_context) {
+    if (terms.size() == most_terms) break;
     const auto end = terms.begin() + static_cast<std::ptrdiff_t>(own);
     if (std::ranges::find(terms.begin(), end, term.term, &QueryTerm::term) != end) continue;
     term.weight = options.context_weight;
     terms.push_back(std::move(term));
   }
+  return {};
 }
 
 // Returns the links with the keys of their documents, for display.
@@ -91,36 +93,46 @@ class Gatherer {
         query_(query),
         embedders_(std::move(embedders)),
         options_(options),
-        only_(only) {
-    terms_ = index.terms(query);
+        only_(only) {}
+
+  Result<void> read_terms() {
+    TRY(terms_, index_.terms(query_));
     if (terms_.size() > most_terms) terms_.resize(most_terms);
-    if (options.context_weight > 0) add_context(index, options, terms_);
+    if (options_.context_weight > 0) TRY_VOID(add_context(index_, options_, terms_));
+    return {};
   }
 
   const std::vector<QueryTerm>& terms() const { return terms_; }
 
   // Adds what the indexes find for a view. `is_only`: the view is the query.
-  void look(const QueryView& view, bool is_only, Evidence& out) {
+  Result<void> look(const QueryView& view, bool is_only, Evidence& out) {
     Look look;
     look.input.terms = terms_;
     look.input.index_chunks = index_.size();
     look.input.average_words = index_.average_words();
-    if (!is_only) weigh(view, look.input.terms);
-    auto lexical = index_.lexical(view.text, options_.candidates, only_);
+    if (!is_only) TRY_VOID(weigh(view, look.input.terms));
+    TRY(auto lexical, index_.lexical(view.text, options_.candidates, only_));
     candidates_.add(lexical);
     if (out.lexical.empty()) out.lexical = std::move(lexical);
-    if (options_.context_weight > 0)
-      candidates_.add(index_.lexical(options_.context + " " + view.text, options_.candidates, only_));
+    if (options_.context_weight > 0) {
+      TRY(const auto in_context,
+          index_.lexical(options_.context + " " + view.text, options_.candidates, only_));
+      candidates_.add(in_context);
+    }
     look.input.embedders = embedders_;
     for (const std::size_t e : embedders_) {
       look.input.vectors.emplace_back(view.vectors[e]);
       look.input.scales.push_back(cosine_scale_of(info_.settings.embedders[e].name));
-      auto nearest = index_.nearest(e, view.vectors[e], options_.candidates, only_);
+      TRY(auto nearest, index_.nearest(e, view.vectors[e], options_.candidates, only_));
       candidates_.add(nearest);
       if (out.nearest.empty()) out.nearest = std::move(nearest);
     }
     looks_.push_back(std::move(look));
-    if (options_.links) follow(looks_.back(), links_of_question(index_, view.text));
+    if (options_.links) {
+      TRY(auto links, links_of_question(index_, view.text));
+      follow(looks_.back(), std::move(links));
+    }
+    return {};
   }
 
   Result<void> score_and_follow() {
@@ -132,7 +144,8 @@ class Gatherer {
         // The scores with the links so far show what to follow next.
         SentenceScores linked = look.scores;
         add_links(look.links, look.input.terms, considered_.inputs, considered_.document_chunks, linked);
-        follow(look, links_of_sentences(index_, query_, considered_.inputs, linked));
+        TRY(auto links, links_of_sentences(index_, query_, considered_.inputs, linked));
+        follow(look, std::move(links));
       }
       candidates_.put_in_order();
       if (candidates_.all.size() == before) break;
@@ -160,11 +173,12 @@ class Gatherer {
 
  private:
   // Words of other parts count less.
-  void weigh(const QueryView& view, std::vector<QueryTerm>& terms) const {
-    const std::vector<QueryTerm> own = index_.terms(view.text);
+  Result<void> weigh(const QueryView& view, std::vector<QueryTerm>& terms) const {
+    TRY(const std::vector<QueryTerm> own, index_.terms(view.text));
     for (QueryTerm& term : terms)
       if (term.weight >= 1 && std::ranges::find(own, term.term, &QueryTerm::term) == own.end())
         term.weight = view.rest;
+    return {};
   }
 
   void follow(Look& look, std::vector<Link> found) {
@@ -284,7 +298,8 @@ Result<Evidence> gather(Store& store, ChunkCache& cache, const IndexInfo& info, 
   out.by_meaning = !embedders.empty();
   Gatherer gatherer(cache, info, index, query, std::move(embedders), options,
                     options.filter.empty() ? nullptr : &allowed);
-  for (const QueryView& view : views) gatherer.look(view, views.size() == 1, out);
+  TRY_VOID(gatherer.read_terms());
+  for (const QueryView& view : views) TRY_VOID(gatherer.look(view, views.size() == 1, out));
   for (const QueryTerm& term : gatherer.terms())
     out.words.push_back(term.word.empty() ? term.term : term.word);
   TRY_VOID(gatherer.score_and_follow());

@@ -43,17 +43,25 @@ struct OneSentence : base::MemoryStore {
 struct FindsIt final : Index {
   std::size_t size() const override { return 1; }
   Revision revision() const override { return 1; }
-  std::vector<Hit> lexical(std::string_view, std::size_t, const std::vector<DocumentId>*) const override {
-    return {{1, 1, 1}};
+  Result<std::vector<Hit>> lexical(std::string_view, std::size_t,
+                                   const std::vector<DocumentId>*) const override {
+    return std::vector<Hit>{{1, 1, 1}};
   }
-  std::vector<Hit> nearest(std::size_t, std::span<const float>, std::size_t,
-                           const std::vector<DocumentId>*) const override {
-    return {{1, 1, 1}};
+  Result<std::vector<Hit>> nearest(std::size_t, std::span<const float>, std::size_t,
+                                   const std::vector<DocumentId>*) const override {
+    return std::vector<Hit>{{1, 1, 1}};
   }
-  std::vector<QueryTerm> terms(std::string_view) const override { return {{"anchor", 1.0F}}; }
+  Result<std::vector<QueryTerm>> terms(std::string_view) const override {
+    return std::vector<QueryTerm>{{"anchor", 1.0F}};
+  }
   float average_words() const override { return 3; }
-  NamedChunks named(NameUse, std::string_view, std::size_t) const override { return {}; }
-  std::vector<NameCount> most_mentioned(std::size_t) const override { return {}; }
+  Result<std::vector<NamedChunks>> named(NameUse, std::span<const std::string> keys,
+                                         std::size_t) const override {
+    return std::vector<NamedChunks>(keys.size());
+  }
+  Result<std::vector<NameCount>> most_mentioned(std::size_t) const override {
+    return std::vector<NameCount>{};
+  }
   Result<bool> refresh() override { return false; }
 };
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/text/names.hpp"
+#include "base/try.hpp"
 
 namespace plimsoll::retrieve {
 namespace {
@@ -34,42 +35,65 @@ struct Found {
   std::size_t mentions = 0;
 };
 
-// Looks up names, each once.
+// Looks up names, each once. They are read from the index many at a time, because it may be on a server.
 class Lookup {
  public:
   explicit Lookup(const Index& index) : index_(index) {}
 
-  // Null: nothing has this title or other name.
-  const Found* titled(const std::string& key) {
-    const auto [at, is_new] = titled_.try_emplace(key);
-    Found& found = at->second;
-    if (is_new) {
-      found.key = key;
-      for (const NameUse use : {NameUse::title, NameUse::other}) {
-        found.use = use;
-        found.chunks = index_.named(use, key, most_chunks);
-        if (found.chunks.total > 0) break;
+  // Reads the titles and other names with these keys, and how often those that exist are mentioned.
+  Result<void> read_titled(const std::vector<std::string>& keys) {
+    std::vector<std::string> left = unread(titled_, keys), found;
+    for (const NameUse use : {NameUse::title, NameUse::other}) {
+      if (left.empty()) break;
+      TRY(auto chunks, index_.named(use, left, most_chunks));
+      std::vector<std::string> missing;
+      for (std::size_t i = 0; i < left.size(); ++i) {
+        const bool is_there = chunks[i].total > 0;
+        (is_there ? found : missing).push_back(left[i]);
+        titled_[left[i]] = {left[i], use, std::move(chunks[i]), 0};
       }
-      if (found.chunks.total > 0) found.mentions = index_.named(NameUse::mention, key, 0).total;
+      left = std::move(missing);
     }
-    return found.chunks.total > 0 ? &found : nullptr;
+    if (found.empty()) return {};
+    TRY(const auto mentions, index_.named(NameUse::mention, found, 0));
+    for (std::size_t i = 0; i < found.size(); ++i) titled_[found[i]].mentions = mentions[i].total;
+    return {};
   }
 
-  const Found& mentioned(const std::string& key) {
-    const auto [at, is_new] = mentioned_.try_emplace(key);
-    Found& found = at->second;
-    if (is_new) {
-      found.key = key;
-      found.use = NameUse::mention;
-      found.chunks = index_.named(NameUse::mention, key, most_chunks);
-      found.mentions = found.chunks.total;
+  Result<void> read_mentioned(const std::vector<std::string>& keys) {
+    const std::vector<std::string> left = unread(mentioned_, keys);
+    if (left.empty()) return {};
+    TRY(auto chunks, index_.named(NameUse::mention, left, most_chunks));
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const std::size_t total = chunks[i].total;
+      mentioned_[left[i]] = {left[i], NameUse::mention, std::move(chunks[i]), total};
     }
-    return found;
+    return {};
   }
+
+  // Null: nothing has this title or other name, or it was not read.
+  const Found* titled(const std::string& key) const {
+    const auto at = titled_.find(key);
+    return at != titled_.end() && at->second.chunks.total > 0 ? &at->second : nullptr;
+  }
+
+  // Must have been read.
+  const Found& mentioned(const std::string& key) const { return mentioned_.at(key); }
 
  private:
+  using Names = std::unordered_map<std::string, Found>;
+
+  static std::vector<std::string> unread(const Names& known, const std::vector<std::string>& keys) {
+    std::vector<std::string> out;
+    for (const std::string& key : keys)
+      if (!key.empty() && !known.contains(key)) out.push_back(key);
+    std::ranges::sort(out);
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    return out;
+  }
+
   const Index& index_;
-  std::unordered_map<std::string, Found> titled_, mentioned_;
+  Names titled_, mentioned_;
 };
 
 // Joins words to a key as base::name_key does; "": no name, for example a single common word.
@@ -83,23 +107,39 @@ std::string joined(const std::vector<base::NameWord>& words, std::size_t from, s
   return key;
 }
 
-// Visits the longest runs of words that are titles. `any_case`: also those in lower case, as people write
-// questions, if they have two words.
+// Visits the runs of words that may be titles, from each word the longest first. `any_case`: also those in
+// lower case, as people write questions, if they have two words. The visitor returns whether to go on behind
+// the run.
 template <typename Visit>
-void each_title(Lookup& lookup, const std::vector<base::NameWord>& words, bool any_case, const Visit& visit) {
+void each_run(const std::vector<base::NameWord>& words, bool any_case, const Visit& visit) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (!words[i].capital && (!any_case || words[i].stop)) continue;
     std::size_t end = i + 1;
     while (end < words.size() && end < i + longest_title && !words[end].apart) ++end;
     for (; end > i; --end) {
-      const std::string key = joined(words, i, end);
-      const Found* found = key.empty() ? nullptr : lookup.titled(key);
-      if (found == nullptr) continue;
-      visit(*found, words[i].start, words[end - 1].end);
+      if (!visit(joined(words, i, end), words[i].start, words[end - 1].end)) continue;
       i = end - 1;
       break;
     }
   }
+}
+
+void add_runs(const std::vector<base::NameWord>& words, bool any_case, std::vector<std::string>& keys) {
+  each_run(words, any_case, [&](std::string key, std::uint32_t, std::uint32_t) {
+    if (!key.empty()) keys.push_back(std::move(key));
+    return false;
+  });
+}
+
+// Visits the longest runs of words that are titles.
+template <typename Visit>
+void each_title(const Lookup& lookup, const std::vector<base::NameWord>& words, bool any_case,
+                const Visit& visit) {
+  each_run(words, any_case, [&](const std::string& key, std::uint32_t start, std::uint32_t end) {
+    const Found* found = key.empty() ? nullptr : lookup.titled(key);
+    if (found != nullptr) visit(*found, start, end);
+    return found != nullptr;
+  });
 }
 
 float title_weight(const Found& found) {
@@ -169,15 +209,48 @@ std::uint64_t words_of_chunk(const std::vector<ScoredSentence>& sentences, std::
   return out;
 }
 
-std::set<std::string> names_of_question(Lookup& lookup, std::string_view question) {
+Result<std::set<std::string>> names_of_question(Lookup& lookup, std::string_view question) {
   std::set<std::string> out;
   std::vector<base::NameWord> words;
   base::read_name_words(question, words);
+  std::vector<std::string> keys;
+  add_runs(words, true, keys);
+  TRY_VOID(lookup.read_titled(keys));
   each_title(lookup, words, true,
              [&](const Found& found, std::uint32_t, std::uint32_t) { out.insert(found.key); });
   std::vector<base::Name> names;
   base::read_names(question, names);
   for (base::Name& name : names) out.insert(std::move(name.key));
+  return out;
+}
+
+// A sentence whose names are followed.
+struct NamingSentence {
+  std::vector<base::NameWord> words;
+  std::vector<base::Name> names;
+};
+
+// Reads the names of the sentences, and looks all of them up.
+Result<std::vector<NamingSentence>> read_names_of(Lookup& lookup, std::span<const Source> sources,
+                                                  std::span<const StretchInput> stretches,
+                                                  const SentenceScores& scores,
+                                                  const std::set<std::string>& asked) {
+  std::vector<NamingSentence> out(sources.size());
+  std::vector<std::string> titles, mentions;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const ScoredSentence& sentence = scores[sources[i].stretch][sources[i].sentence];
+    const std::string_view text = text_of(*stretches[sources[i].stretch].chunks[sentence.chunk], sentence);
+    base::read_name_words(text, out[i].words);
+    add_runs(out[i].words, false, titles);
+    base::read_names(text, out[i].names);
+    for (const base::Name& name : out[i].names) {
+      if (asked.contains(name.key)) continue;
+      titles.push_back(name.key);
+      mentions.push_back(name.key);
+    }
+  }
+  TRY_VOID(lookup.read_titled(titles));
+  TRY_VOID(lookup.read_mentioned(mentions));
   return out;
 }
 
@@ -201,10 +274,13 @@ float share_of_document(const Link& link, const ReadChunk& chunk, std::int64_t c
 
 }  // namespace
 
-std::vector<Link> links_of_question(const Index& index, std::string_view question) {
+Result<std::vector<Link>> links_of_question(const Index& index, std::string_view question) {
   Lookup lookup(index);
   std::vector<base::NameWord> words;
   base::read_name_words(question, words);
+  std::vector<std::string> keys;
+  add_runs(words, true, keys);
+  TRY_VOID(lookup.read_titled(keys));
   Links links;
   each_title(lookup, words, true, [&](const Found& found, std::uint32_t, std::uint32_t) {
     Link link;
@@ -214,19 +290,19 @@ std::vector<Link> links_of_question(const Index& index, std::string_view questio
   return links.take();
 }
 
-std::vector<Link> links_of_sentences(const Index& index, std::string_view question,
-                                     std::span<const StretchInput> stretches, const SentenceScores& scores) {
-  Lookup lookup(index);
-  const std::set<std::string> asked = names_of_question(lookup, question);
+Result<std::vector<Link>> links_of_sentences(const Index& index, std::string_view question,
+                                             std::span<const StretchInput> stretches,
+                                             const SentenceScores& scores) {
   const std::vector<Source> sources = best_sentences(scores);
-  if (sources.empty() || sources.front().score <= 0) return {};
-  std::vector<base::NameWord> words;
-  std::vector<base::Name> names;
+  if (sources.empty() || sources.front().score <= 0) return std::vector<Link>{};
+  Lookup lookup(index);
+  TRY(const std::set<std::string> asked, names_of_question(lookup, question));
+  TRY(const auto naming, read_names_of(lookup, sources, stretches, scores, asked));
   Links links;
-  for (const Source& source : sources) {
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const Source& source = sources[i];
     const ScoredSentence& sentence = scores[source.stretch][source.sentence];
     const ReadChunk& chunk = *stretches[source.stretch].chunks[sentence.chunk];
-    const std::string_view text = text_of(chunk, sentence);
     const float strength = source.score / sources.front().score;
     Link link;
     link.from = chunk.stored.document;
@@ -234,15 +310,14 @@ std::vector<Link> links_of_sentences(const Index& index, std::string_view questi
     link.relevance = sentence.relevance;
 
     std::vector<std::pair<std::uint32_t, std::uint32_t>> titles;  // bytes
-    base::read_name_words(text, words);
-    each_title(lookup, words, false, [&](const Found& found, std::uint32_t start, std::uint32_t end) {
-      titles.emplace_back(start, end);
-      if (asked.contains(found.key)) return;
-      link.weight = strength * title_weight(found);
-      links.add(found, link);
-    });
-    base::read_names(text, names);
-    for (const base::Name& name : names) {
+    each_title(lookup, naming[i].words, false,
+               [&](const Found& found, std::uint32_t start, std::uint32_t end) {
+                 titles.emplace_back(start, end);
+                 if (asked.contains(found.key)) return;
+                 link.weight = strength * title_weight(found);
+                 links.add(found, link);
+               });
+    for (const base::Name& name : naming[i].names) {
       if (asked.contains(name.key)) continue;
       const bool has_title = std::ranges::any_of(
           titles, [&](const auto& title) { return name.start < title.second && title.first < name.end; });

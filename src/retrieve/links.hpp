@@ -31,11 +31,12 @@ struct Link {
 using SentenceScores = std::vector<std::vector<ScoredSentence>>;
 
 // Returns the chunks whose title or other name is in the question; heaviest first, each once.
-std::vector<Link> links_of_question(const Index& index, std::string_view question);
+Result<std::vector<Link>> links_of_question(const Index& index, std::string_view question);
 
 // Returns the chunks that the best sentences name and the question does not; heaviest first, each once.
-std::vector<Link> links_of_sentences(const Index& index, std::string_view question,
-                                     std::span<const StretchInput> stretches, const SentenceScores& scores);
+Result<std::vector<Link>> links_of_sentences(const Index& index, std::string_view question,
+                                             std::span<const StretchInput> stretches,
+                                             const SentenceScores& scores);
 
 // Raises the scores and the relevance of sentences in linked chunks, and sets their `link` to a position in
 // `links`. `document_chunks`: by stretch, the number of chunks of its document. The best score stays what it

@@ -10,16 +10,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/bm25.hpp"
+
 namespace plimsoll::search {
 
-inline constexpr float bm25_k1 = 1.2F;
-inline constexpr float bm25_b = 0.75F;
-
-inline float idf_of(std::uint64_t chunks, std::uint64_t with_term) {
-  const double all = static_cast<double>(chunks);
-  const double with = static_cast<double>(with_term);
-  return static_cast<float>(std::log1p((all - with + 0.5) / (with + 0.5)));
-}
+using base::bm25_b;
+using base::bm25_k1;
+using base::idf_of;
 
 // Length normalisation: linear, relative to the average.
 struct LengthNorm {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/documents/chunk_words.hpp"
 #include "base/log.hpp"
 #include "base/try.hpp"
 #include "search/name_terms.hpp"
@@ -48,27 +49,32 @@ Revision LiveIndex::revision() const {
   return state()->revision;
 }
 
-std::vector<Hit> LiveIndex::lexical(std::string_view query, std::size_t k,
-                                    const std::vector<DocumentId>* only) const {
+Result<std::vector<Hit>> LiveIndex::lexical(std::string_view query, std::size_t k,
+                                            const std::vector<DocumentId>* only) const {
   return state()->lexical->search(query, k, only);
 }
 
-std::vector<Hit> LiveIndex::nearest(std::size_t embedder, std::span<const float> query, std::size_t k,
-                                    const std::vector<DocumentId>* only) const {
+Result<std::vector<Hit>> LiveIndex::nearest(std::size_t embedder, std::span<const float> query, std::size_t k,
+                                            const std::vector<DocumentId>* only) const {
   const auto now = state();
-  if (embedder >= now->vectors.size()) return {};
+  if (embedder >= now->vectors.size()) return std::vector<Hit>{};
   return now->vectors[embedder].nearest(query, k, only);
 }
 
-std::vector<QueryTerm> LiveIndex::terms(std::string_view query) const {
+Result<std::vector<QueryTerm>> LiveIndex::terms(std::string_view query) const {
   return state()->lexical->terms(query);
 }
 
-NamedChunks LiveIndex::named(NameUse use, std::string_view key, std::size_t most) const {
-  return state()->lexical->named(use, key, most);
+Result<std::vector<NamedChunks>> LiveIndex::named(NameUse use, std::span<const std::string> keys,
+                                                  std::size_t most) const {
+  const auto now = state();
+  std::vector<NamedChunks> out;
+  out.reserve(keys.size());
+  for (const std::string& key : keys) out.push_back(now->lexical->named(use, key, most));
+  return out;
 }
 
-std::vector<NameCount> LiveIndex::most_mentioned(std::size_t most) const {
+Result<std::vector<NameCount>> LiveIndex::most_mentioned(std::size_t most) const {
   return state()->lexical->most_mentioned(most);
 }
 
@@ -105,9 +111,8 @@ Result<std::shared_ptr<const Segment>> LiveIndex::read_new(Revision revision) {
       return fail(Errc::damaged, "the store returned chunk {} after chunk {}", chunk.id, highest);
     highest = chunk.id;
     if (chunk.id > lexical_reached_.highest) {
-      const std::array<std::string_view, 3> texts{chunk.path, chunk.chunk.lead, chunk.text};
       name_terms_of(chunk, names);
-      builder.add(chunk.id, chunk.document, texts, names);
+      builder.add(chunk.id, chunk.document, base::searched_texts(chunk), names);
     }
     for (std::size_t i = 0; i < vectors_.size() && i < whole.size(); ++i)
       if (chunk.id > vectors_[i]->highest() && whole[i].size() == vectors_[i]->dimensions())

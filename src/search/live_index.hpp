@@ -18,14 +18,15 @@ class LiveIndex : public SnapshotIndex {
 
   std::size_t size() const override;
   Revision revision() const override;
-  std::vector<Hit> lexical(std::string_view query, std::size_t k,
-                           const std::vector<DocumentId>* only) const override;
-  std::vector<Hit> nearest(std::size_t embedder, std::span<const float> query, std::size_t k,
-                           const std::vector<DocumentId>* only) const override;
-  std::vector<QueryTerm> terms(std::string_view query) const override;
+  Result<std::vector<Hit>> lexical(std::string_view query, std::size_t k,
+                                   const std::vector<DocumentId>* only) const override;
+  Result<std::vector<Hit>> nearest(std::size_t embedder, std::span<const float> query, std::size_t k,
+                                   const std::vector<DocumentId>* only) const override;
+  Result<std::vector<QueryTerm>> terms(std::string_view query) const override;
   float average_words() const override;
-  NamedChunks named(NameUse use, std::string_view key, std::size_t most) const override;
-  std::vector<NameCount> most_mentioned(std::size_t most) const override;
+  Result<std::vector<NamedChunks>> named(NameUse use, std::span<const std::string> keys,
+                                         std::size_t most) const override;
+  Result<std::vector<NameCount>> most_mentioned(std::size_t most) const override;
 
  private:
   // The state that searches see. Immutable; it is replaced as a whole.

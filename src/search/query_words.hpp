@@ -9,9 +9,7 @@
 
 namespace plimsoll::search {
 
-// Returns the search terms without stop words, each once, without their idf. A word is stemmed in the
-// language of the query if that is clear, otherwise in the languages of the index, and as in English if there
-// are such chunks.
+// Returns the search terms without their idf: base/text/query_words.hpp, with the languages of the index.
 std::vector<QueryTerm> words_of_query(const Lexical& lexical, std::string_view query);
 
 }  // namespace plimsoll::search

@@ -38,13 +38,6 @@ std::uint32_t SegmentBuilder::term_of(std::string_view written, std::string_view
   return term;
 }
 
-base::TextLanguage SegmentBuilder::language_of(DocumentId document, std::string_view text) {
-  if (document != language_document_) language_ = base::TextLanguage::english;
-  language_document_ = document;
-  language_ = base::language_of(text).value_or(language_);
-  return language_;
-}
-
 std::uint32_t SegmentBuilder::number_of(std::string_view term) {
   const std::uint32_t number = stems_.number_of(term).first;
   if (number == posting_of_.size()) {
@@ -70,7 +63,7 @@ void SegmentBuilder::add(ChunkId chunk, DocumentId document, std::span<const std
   const std::uint64_t first = postings_.size();
   std::size_t length = 0;
   const base::TextLanguage language =
-      language_of(document, texts.empty() ? std::string_view() : texts.back());
+      language_.next(document, texts.empty() ? std::string_view() : texts.back());
   for (const std::string_view text : texts) {
     for (base::WordScanner scanner(text); scanner.next();) {
       const std::uint32_t term = term_of(scanner.written(), scanner.folded(), language);

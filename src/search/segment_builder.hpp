@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/text/language.hpp"
+#include "base/documents/chunk_words.hpp"
 #include "search/segment.hpp"
 #include "search/term_table.hpp"
 
@@ -40,7 +40,6 @@ class SegmentBuilder {
   };
   std::uint32_t term_of(std::string_view folded);
   std::uint32_t term_of(std::string_view written, std::string_view folded, base::TextLanguage language);
-  base::TextLanguage language_of(DocumentId document, std::string_view text);
   std::uint32_t number_of(std::string_view term);
   void add_posting(std::uint32_t term, std::uint64_t first);
   Segment make_segment(IndexId index, Revision revision, ChunkId highest);
@@ -49,9 +48,7 @@ class SegmentBuilder {
   std::size_t chunks_added_ = 0;
   std::vector<SegmentPart> done_;
 
-  // The language of the last chunk. A chunk that has too few words to tell has that of the chunk before it.
-  base::TextLanguage language_ = base::TextLanguage::english;
-  DocumentId language_document_ = 0;
+  base::ChunkLanguage language_;
   TermTable folded_,
       stems_;  // words of other languages are in `folded_` as written, after a byte for the language
   std::vector<std::uint32_t> stem_of_folded_;  // no_term for stop words

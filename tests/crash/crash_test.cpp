@@ -238,7 +238,8 @@ void expect_search_agrees(Store& store, const IndexInfo& info, const Index& inde
   for (const char* word : word_list) {
     base::read_words(word, words);
     std::set<ChunkId> found;
-    for (const Hit& hit : index.lexical(word, 100'000)) found.insert(hit.chunk);
+    const auto by_index = index.lexical(word, 100'000).value();
+    for (const Hit& hit : by_index) found.insert(hit.chunk);
     EXPECT_EQ(found, by_word[words[0].stem]) << word;
   }
   for (const char* word : word_list) {
@@ -250,7 +251,7 @@ void expect_search_agrees(Store& store, const IndexInfo& info, const Index& inde
       scores.push_back(sum);
     }
     std::sort(scores.rbegin(), scores.rend());
-    const auto hits = index.nearest(0, query, 5);
+    const auto hits = index.nearest(0, query, 5).value();
     ASSERT_EQ(hits.size(), std::min<std::size_t>(5, scores.size()));
     for (std::size_t i = 0; i < hits.size(); ++i) EXPECT_NEAR(hits[i].score, scores[i], 1e-3);
   }

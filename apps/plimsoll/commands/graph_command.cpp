@@ -73,7 +73,7 @@ Result<void> run_graph(const Globals& globals, const GraphOptions& options) {
   TRY(const auto searchable, documents->open_index(options.index));
   if (options.name.empty()) {
     if (options.dot) return fail(Errc::bad_input, "--dot draws one name: add it after the index");
-    const auto names = searchable.open.index.most_mentioned(options.most);
+    TRY(const auto names, searchable.open.index.most_mentioned(options.most));
     return print_out(options.json ? gateway::names_json(names).dump(2) + "\n" : names_table(names));
   }
   const std::string name = fmt::format("{}", fmt::join(options.name, " "));

@@ -157,7 +157,10 @@ Result<JsonAnswer> ViewRoutes::names(const ClientRequest& request, const std::st
   const std::string entity = query_value(request.query, "entity").value_or("");
   TRY(const auto loaded, context_.indexes->take(request.caller.indexes, name));
   const auto most = static_cast<std::size_t>(limit);
-  if (entity.empty()) return JsonAnswer{200, names_json(loaded->open.index.most_mentioned(most))};
+  if (entity.empty()) {
+    TRY(const auto names, loaded->open.index.most_mentioned(most));
+    return JsonAnswer{200, names_json(names)};
+  }
   TRY(const auto found, library::neighbours_of(loaded->open, entity, most));
   return JsonAnswer{200, neighbours_json(found)};
 }
