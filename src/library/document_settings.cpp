@@ -17,6 +17,10 @@ std::span<const base::Setting> document_settings() {
       base::Setting{
           "index_cache_dir", "", base::Path{&DocumentSettings::index_cache_dir},
           "Folder for the search data of indexes on the server in store; rebuilt if it is missing."},
+      base::Setting{"index_store", "", base::SecretText{&DocumentSettings::index_store},
+                    "Weaviate server that has the search data of all indexes, such as "
+                    "weaviate://KEY@HOST:8080,HOST:8080?replication=2 (docs/scale.md); empty: this machine. "
+                    "Never shown."},
       base::Setting{"embedders", "", base::Names{&DocumentSettings::embedders},
                     "Embedders of a new index: all-minilm-l6-v2, multilingual-e5-small, ollama:MODEL, "
                     "openai:MODEL; empty: "

@@ -18,6 +18,7 @@ struct DocumentSettings {
   base::Secret store;                                      // URL of a PostgreSQL server; empty: store_file
   std::int64_t store_connections = 16;                     // to that server, at most
   std::filesystem::path index_cache_dir;                   // <cache folder>/indexes
+  base::Secret index_store;                                // URL of a Weaviate server; empty: index_cache_dir
   std::vector<std::string> embedders{"all-minilm-l6-v2"};  // of a new index; empty: keyword search only
   std::int64_t embed_threads = 0;                          // 0: all cores
   Tokens chunk_tokens = 200;                               // of a new index

@@ -12,6 +12,7 @@
 #include "eval/evidence.hpp"
 #include "eval/grounding.hpp"
 #include "index/documents.hpp"
+#include "index/stores.hpp"
 #include "ingest/pipeline.hpp"
 #include "retrieve/rerank.hpp"
 #include "terminal/progress_bar.hpp"
@@ -109,8 +110,7 @@ Result<void> run_evidence(const Globals& globals, const EvalOptions& options) {
   if (folder.path().empty())
     return fail(Errc::io_failed,
                 "cannot create a temporary folder for the index; check the space for temporary files");
-  settings.store_file = folder / "store.db";
-  settings.store = {};
+  settings = with_own_file(std::move(settings), folder / "store.db");
   TRY(auto documents, Documents::open(settings, /*create=*/true));
   TRY_VOID(index_corpora(*documents, settings, options));
   TRY(const auto searchable, documents->open_index("evidence"));
@@ -168,8 +168,7 @@ Result<void> run_grounding(const Globals& globals, const EvalOptions& options) {
   TRY(config::Settings settings, load_settings(globals));
   const base::TemporaryFolder folder("eval");
   if (folder.path().empty()) return fail(Errc::io_failed, "cannot create a temporary folder");
-  settings.store_file = folder / "store.db";
-  settings.store = {};
+  settings = with_own_file(std::move(settings), folder / "store.db");
   TRY(auto documents, Documents::open(settings, /*create=*/true));
   Similarity similarity;
   if (!options.no_embedder && !settings.embedders.empty()) {

@@ -181,9 +181,9 @@ Result<void> remove(const config::Settings& settings, const IndexOptions& option
     TRY_VOID(documents->store().remove_index(info.id));
     std::vector<std::string> notes;
     documents->compact(notes);
+    if (const auto done = documents->forget(info); !done)
+      notes.push_back(fmt::format("its search data was left behind: {}", done.error().what));
     for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", printable(note, 500));
-    std::error_code ignored;
-    std::filesystem::remove_all(documents->folder_of(info), ignored);
     return print_out(fmt::format("removed index {} with {}\n", printable(info.name),
                                  several(static_cast<std::uint64_t>(info.documents), "document")));
   }
@@ -222,9 +222,7 @@ Result<void> verify(const config::Settings& settings, const IndexOptions& option
 Result<void> rebuild(const config::Settings& settings, const IndexOptions& options) {
   TRY(auto documents, Documents::open(settings, /*create=*/false));
   TRY(const IndexInfo info, documents->store().find_index(local_owner, options.name));
-  std::error_code error;
-  std::filesystem::remove_all(documents->folder_of(info), error);
-  if (error) return fail(Errc::io_failed, "{}: {}", documents->folder_of(info).string(), error.message());
+  TRY_VOID(documents->forget(info));
   TRY_VOID(documents->snapshot(info));
   return print_out(fmt::format("rebuilt {} from its {} documents\n", printable(info.name), info.documents));
 }

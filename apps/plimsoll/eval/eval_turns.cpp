@@ -12,6 +12,7 @@
 #include "conversation/turn_vectors.hpp"
 #include "eval/turns.hpp"
 #include "index/documents.hpp"
+#include "index/stores.hpp"
 #include "render/assemble.hpp"
 #include "terminal/progress_bar.hpp"
 #include "terminal/terminal.hpp"
@@ -96,8 +97,7 @@ Result<void> run_turns(const Globals& globals, const TurnsOptions& options) {
   TRY(config::Settings settings, load_settings(globals));
   const base::TemporaryFolder folder("eval");
   if (folder.path().empty()) return fail(Errc::io_failed, "cannot create a temporary folder");
-  settings.store_file = folder / "store.db";
-  settings.store = {};
+  settings = with_own_file(std::move(settings), folder / "store.db");
   TRY(auto documents, Documents::open(settings, /*create=*/true));
   TRY(const Tokenizer tokenizer, documents->tokenizers().open(options.tokenizer));
   TurnsMeanings meanings;

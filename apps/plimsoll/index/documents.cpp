@@ -5,6 +5,7 @@
 #include "adapters/embed_http/embedder.hpp"
 #include "adapters/llama/text_embedder.hpp"
 #include "adapters/onnx/embedder.hpp"
+#include "adapters/weaviate/index.hpp"
 #include "base/try.hpp"
 #include "index/stores.hpp"
 #include "library/check_index.hpp"
@@ -19,6 +20,7 @@ Documents::Documents(const config::Settings& settings, std::unique_ptr<Store> st
       tokenizers_(settings.assets_dir, settings.tokenizer_dir),
       store_(std::move(store)),
       folder_(std::move(folder)),
+      turns_(index_turns(settings)),
       http_("plimsoll/" PLIMSOLL_VERSION, trusted_certificates(), {.body_limit_bytes = 64'000'000}) {}
 
 Result<std::unique_ptr<search::SnapshotIndex>> Documents::derived(const IndexInfo& info) {
@@ -26,6 +28,15 @@ Result<std::unique_ptr<search::SnapshotIndex>> Documents::derived(const IndexInf
   search::OpenOptions options;
   options.folder = folder_of(info);
   return search::open_index(*store_, info, options);
+}
+
+Result<std::unique_ptr<Index>> Documents::opened(const IndexInfo& info) {
+  if (has_index_store(settings_)) {
+    TRY(auto options, index_store_for(settings_, folder_, info, turns_));
+    return weaviate::open_index(http_, *store_, info, std::move(options));
+  }
+  TRY(auto index, derived(info));
+  return std::unique_ptr<Index>(std::move(index));
 }
 
 Result<std::unique_ptr<Documents>> Documents::open(const config::Settings& settings, bool create) {
@@ -116,7 +127,7 @@ Result<std::vector<Embedder*>> Documents::embedders_of(const IndexInfo& info) {
 
 Result<Documents::Searchable> Documents::open_index(std::string_view name, std::string_view owner) {
   TRY(auto info, store_->find_index(owner, name));
-  TRY(auto index, derived(info));
+  TRY(auto index, opened(info));
   std::vector<std::string> notes;
   std::vector<Embedder*> embedders;
   for (const EmbedderInfo& wanted : info.settings.embedders) {
@@ -133,8 +144,21 @@ Result<Documents::Searchable> Documents::open_index(std::string_view name, std::
 }
 
 Result<void> Documents::snapshot(const IndexInfo& info) {
+  if (has_index_store(settings_)) {
+    TRY(const auto index, opened(info));
+    return {};
+  }
   TRY(auto index, derived(info));
   return index->snapshot();
+}
+
+Result<void> Documents::forget(const IndexInfo& info) {
+  std::error_code error;
+  std::filesystem::remove_all(folder_of(info), error);
+  if (error) return fail(Errc::io_failed, "{}: {}", folder_of(info).string(), error.message());
+  if (!has_index_store(settings_)) return {};
+  TRY(const auto options, index_store_for(settings_, folder_, info, turns_));
+  return weaviate::remove_index(http_, info, options);
 }
 
 void Documents::compact(std::vector<std::string>& notes) {
@@ -145,7 +169,7 @@ void Documents::compact(std::vector<std::string>& notes) {
 Result<std::vector<std::string>> Documents::verify(const IndexInfo& info) {
   TRY(auto faults, store_->verify(info.id));
   if (!faults.empty()) return faults;
-  TRY(const auto index, derived(info));
+  TRY(const auto index, opened(info));
   TRY(auto derived, library::check_index(*store_, info, *index));
   return derived;
 }

@@ -10,6 +10,7 @@
 
 #include "adapters/http/curl_client.hpp"
 #include "config/settings.hpp"
+#include "index/index_store.hpp"
 #include "index/watched_embedder.hpp"
 #include "library/find_passages.hpp"
 #include "plimsoll/embedder.hpp"
@@ -53,17 +54,18 @@ class Documents {
   // Updates the search data of an index and saves it, so the next search starts at
   // once.
   Result<void> snapshot(const IndexInfo& info);
+  // Deletes the search data of an index. It is built again from the store, unless the index was removed.
+  Result<void> forget(const IndexInfo& info);
   // Frees the disk space of removed rows. A failure only adds a note: the store stays consistent.
   void compact(std::vector<std::string>& notes);
   // Lists all faults of the store and of the search data.
   Result<std::vector<std::string>> verify(const IndexInfo& info);
 
-  // Returns the folder of an index's search data. If the index is removed, the folder may be deleted.
-  std::filesystem::path folder_of(const IndexInfo& info) const;
-
  private:
   Documents(const config::Settings& settings, std::unique_ptr<Store> store, std::filesystem::path folder);
   Result<std::unique_ptr<search::SnapshotIndex>> derived(const IndexInfo& info);
+  Result<std::unique_ptr<Index>> opened(const IndexInfo& info);
+  std::filesystem::path folder_of(const IndexInfo& info) const;
   Result<std::unique_ptr<Embedder>> minilm_embedder() const;
   Result<std::unique_ptr<Embedder>> e5_embedder() const;
   Result<std::unique_ptr<Embedder>> remote_embedder(const std::string& name);
@@ -73,6 +75,7 @@ class Documents {
   TokenizerLibrary tokenizers_;
   std::unique_ptr<Store> store_;
   std::filesystem::path folder_;  // of all search data
+  TakeTurn turns_;                // empty: the store is a file
   retrieve::ChunkCache chunks_{*store_};
   adapters::CurlClient http_;
   EmbeddingWatch watch_;

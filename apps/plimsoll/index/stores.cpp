@@ -50,6 +50,13 @@ std::vector<std::string> store_assignments(const std::string& given) {
   return {"store=", "store_file=" + given};
 }
 
+config::Settings with_own_file(config::Settings settings, const std::filesystem::path& file) {
+  settings.store_file = file;
+  settings.store = {};
+  settings.index_store = {};
+  return settings;
+}
+
 bool is_shared(const config::Settings& settings) {
   return !settings.store.empty();
 }

@@ -22,6 +22,8 @@ namespace plimsoll {
 config::Settings with_store(config::Settings settings, const std::string& given);
 // The same as values for `--set`.
 std::vector<std::string> store_assignments(const std::string& given);
+// Returns the settings with a file of its own and search data beside it: for a store that is soon deleted.
+config::Settings with_own_file(config::Settings settings, const std::filesystem::path& file);
 
 // Whether the store is on a server, which other gateways may use at the same time.
 bool is_shared(const config::Settings& settings);

@@ -9,7 +9,9 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "adapters/http/curl_client.hpp"
 #include "adapters/sqlite/keys.hpp"
+#include "adapters/weaviate/index.hpp"
 #include "base/clock.hpp"
 #include "base/temporary_folder.hpp"
 #include "base/text/text.hpp"
@@ -98,6 +100,24 @@ Diagnosis embedder_by(Documents& documents, const std::string& name) {
 
 std::string number_of_indexes(std::size_t count) {
   return count == 1 ? "1 index" : fmt::format("{} indexes", count);
+}
+
+Diagnosis index_store_by(const config::Settings& settings) {
+  weaviate::Options options;
+  auto address = weaviate::read_address(settings.index_store);
+  if (!address) return {"index store", Health::bad, address.error().what, "correct the setting index_store"};
+  options.address = *std::move(address);
+  adapters::CurlClient http("plimsoll/" PLIMSOLL_VERSION, trusted_certificates());
+  const auto version = weaviate::server_version(http, options);
+  if (!version)
+    return {"index store", Health::bad, version.error().what,
+            "check the setting index_store, and the server"};
+  return {
+      "index store", Health::good,
+      fmt::format("{}, Weaviate {}, {}", options.address.shown, *version,
+                  options.address.replication == 1 ? "1 copy"
+                                                   : fmt::format("{} copies", options.address.replication)),
+      ""};
 }
 
 Diagnosis index_by(Documents& documents, const IndexInfo& info) {
@@ -192,7 +212,9 @@ Diagnoses check_store(const config::Settings& settings) {
       return {{"store", Health::bad, indexes.error().what, "check the setting store, and the server"}};
     Diagnoses out{{"store", Health::good,
                    fmt::format("{}, {}", shown_store(settings), number_of_indexes(indexes->size())), ""}};
-    out.push_back(folder_of("index cache", settings.index_cache_dir, /*is_written=*/true));
+    out.push_back(has_index_store(settings)
+                      ? index_store_by(settings)
+                      : folder_of("index cache", settings.index_cache_dir, /*is_written=*/true));
     for (const IndexInfo& info : *indexes) out.push_back(index_by(**documents, info));
     return out;
   }
@@ -213,6 +235,7 @@ Diagnoses check_store(const config::Settings& settings) {
                              number_of_indexes(indexes->size())),
                  ""}};
   out.push_back(usage_by(settings));
+  if (has_index_store(settings)) out.push_back(index_store_by(settings));
   for (const IndexInfo& info : *indexes) out.push_back(index_by(**documents, info));
   return out;
 }
@@ -225,9 +248,7 @@ Diagnoses check_embedders(const config::Settings& settings) {
   const base::TemporaryFolder folder("doctor");
   if (folder.path().empty())
     return {{"embedders", Health::bad, "cannot create a temporary folder", "set TMPDIR"}};
-  config::Settings with_own = settings;
-  with_own.store_file = folder / "store.db";
-  with_own.store = {};
+  const config::Settings with_own = with_own_file(settings, folder / "store.db");
   Diagnoses out;
   if (const auto documents = Documents::open(with_own, /*create=*/true))
     for (const std::string& name : settings.embedders) out.push_back(embedder_by(**documents, name));

@@ -27,8 +27,9 @@ library::CollectionTools collection_tools(const config::Settings& settings, Docu
           [&settings, &documents] { return settings_of_new(settings, documents); },
           [&documents](const IndexInfo& info) { return documents.embedders_of(info); },
           [&documents](const IndexInfo& gone) {
-            std::error_code ignored;
-            std::filesystem::remove_all(documents.folder_of(gone), ignored);
+            if (const auto done = documents.forget(gone); !done)
+              log::warning("the search data of a removed index was left behind",
+                           {{"index", gone.name}, {"reason", done.error().what}});
           },
           static_cast<std::uint64_t>(settings.max_document_bytes),
           index_turns(settings)};
