@@ -1,7 +1,7 @@
 # The front door. `make` alone says what there is; every target does the set-up that it needs.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo serve web test test-full test-live bench bench-count bench-plan bench-search bench-evidence bench-clutter bench-graph bench-parts bench-languages bench-cutoff bench-grounding bench-turns bench-ingest bench-gateway bench-stores bench-kaito bench-embedded fuzz lint format vectors package install clean
+.PHONY: help build demo serve web test test-full test-live bench bench-count bench-plan bench-search bench-evidence bench-clutter bench-graph bench-parts bench-languages bench-cutoff bench-grounding bench-turns bench-ingest bench-gateway bench-stores bench-weaviate bench-kaito bench-embedded fuzz lint format vectors package install clean
 
 PREFIX ?= /usr/local
 # How long `make fuzz` gives each target.
@@ -44,6 +44,7 @@ help:
 	@echo '  make bench-stores    a store on PostgreSQL beside one in a file, and three gateways beside one'
 	@echo '  make bench-kaito  the workload of KAITO RAGEngine, beside what was recorded of it'
 	@echo '  make bench-embedded  the embedded model, side by side with llama-cpp-python over the same weights'
+	@echo '  make bench-weaviate  indexes on Weaviate, side by side with its own client'
 	@echo '  make vectors      make the test vectors anew from the reference tokenizers'
 	@echo
 	@echo '  make package      the release tarball for Debian 12 and 13, in build/package'
@@ -187,6 +188,13 @@ bench-kaito: build
 bench-embedded: build
 	@tools/setup bench-embedded
 	@python3 bench/embedded/bench_embedded.py
+
+bench-weaviate: build
+	@tools/setup live bench-weaviate
+	@cmake --preset release -B build/bench --log-level=WARNING -DPLIMSOLL_BENCHES=ON -DPLIMSOLL_TESTS=OFF \
+	  -DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$(CURDIR)/build/bench
+	@cmake --build build/bench --target weaviate_timer
+	@python3 bench/weaviate/bench_weaviate.py
 
 vectors: build
 	@tools/setup refs assets
