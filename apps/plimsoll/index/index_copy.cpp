@@ -1,7 +1,6 @@
 #include "index/index_copy.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 
 #include <fmt/format.h>
@@ -61,10 +60,9 @@ Result<library::IndexCopied> copy_one(Store& from, const IndexInfo& source, Stor
 }
 
 // Deletes the search data of an index that the copy replaced.
-void remove_search_data(const config::Settings& settings, IndexId index) {
-  std::error_code ignored;
-  if (const auto folder = index_folder(settings))
-    std::filesystem::remove_all(*folder / std::to_string(index), ignored);
+Result<void> remove_search_data(const config::Settings& settings, const IndexInfo& replaced) {
+  TRY(const auto documents, Documents::open(settings, /*create=*/false));
+  return documents->forget(replaced);
 }
 
 std::string copies_json(const std::vector<CopiedIndex>& all) {
@@ -109,11 +107,11 @@ Result<int> copy_indexes(const config::Settings& settings, const IndexCopyOption
   std::vector<CopiedIndex> all;
   for (const IndexInfo& one : wanted) {
     const library::IndexTarget into{new_owner, options.as.empty() ? one.name : options.as, options.replace};
-    const auto old = to->find_stamp(into.owner, into.name);
+    const auto replaced = to->find_index(into.owner, into.name);
     TRY(const library::IndexCopied outcome, copy_one(*from, one, *to, into, options, interrupt));
     all.push_back({one.name, into.name, outcome});
     if (outcome.stopped) break;
-    if (old) remove_search_data(target, old->id);
+    if (replaced) TRY_VOID(remove_search_data(target, *replaced));
   }
   TRY_VOID(print_out(options.json ? copies_json(all) : copies_text(all)));
   return !all.empty() && all.back().outcome.stopped ? 130 : 0;
