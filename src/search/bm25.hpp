@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/bm25.hpp"
+#include "base/text/bm25.hpp"
 
 namespace plimsoll::search {
 

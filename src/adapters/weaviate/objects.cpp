@@ -5,10 +5,10 @@
 #include <charconv>
 #include <iterator>
 
-#include "base/bm25.hpp"
 #include "base/json/json_member.hpp"
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
+#include "base/text/bm25.hpp"
 #include "base/text/words.hpp"
 
 namespace plimsoll::weaviate {

@@ -8,9 +8,9 @@
 #include <fmt/ranges.h>
 
 #include "adapters/weaviate/objects.hpp"
-#include "base/bm25.hpp"
 #include "base/json/json_member.hpp"
 #include "base/json/json_text.hpp"
+#include "base/text/bm25.hpp"
 
 namespace plimsoll::weaviate {
 namespace {

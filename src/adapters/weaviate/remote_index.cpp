@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "adapters/weaviate/queries.hpp"
-#include "base/bm25.hpp"
+#include "base/text/bm25.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::weaviate {
