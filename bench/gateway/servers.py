@@ -1,5 +1,6 @@
 """Starts the programs that are measured, and asks the kernel what they cost."""
 
+import contextlib
 import http.client
 import os
 import socket
@@ -103,7 +104,8 @@ class Program:
         found = [self.process.pid]
         for pid in found:
             for task in Path(f"/proc/{pid}/task").iterdir():
-                found += [int(child) for child in (task / "children").read_text().split()]
+                with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread that has ended since
+                    found += [int(child) for child in (task / "children").read_text().split()]
         return found
 
     def cpu_s(self):
