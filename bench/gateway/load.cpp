@@ -2,8 +2,8 @@
 //
 //   gateway_load PORT PATH BODIES CONNECTIONS REQUESTS SECONDS [KEY]
 //
-// BODIES is a file with one request's body a line, taken in turn; KEY is sent with each. Prints JSON. A reply
-// that is no whole 200, or is not there when SECONDS have passed, is an error.
+// BODIES is a file with one request's body a line, taken in turn; KEY is sent with each. Prints JSON. An
+// incomplete reply, a status other than 200, and no reply within SECONDS are errors.
 #include <algorithm>
 #include <charconv>
 #include <chrono>

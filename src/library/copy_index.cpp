@@ -171,24 +171,21 @@ class IndexCopy {
       there.emplace(head.key, head);
       return true;
     }));
-    const auto already = static_cast<std::int64_t>(there.size());
     Batch batch(from_, to_, half_);
     out_.documents = out_.there = 0;
     TRY(const bool whole, each_head(from_, source_.id, [&](const DocumentHead& head) -> Result<bool> {
           if (!progress_(IndexCopyStep::copying, out_.documents++, source_.documents)) return false;
-          const auto known = there.find(head.key);
-          const bool same = known != there.end() && is_same(known->second, head);
-          if (known != there.end() && !same) {
-            const std::string key = head.key;
-            TRY_VOID(to_.remove(half_, std::span(&key, 1)));
+          const auto known = there.extract(head.key);
+          if (!known.empty() && is_same(known.mapped(), head)) {
+            ++out_.there;
+            return true;
           }
-          if (known != there.end()) there.erase(known);
-          out_.there += same ? 1 : 0;
-          if (!same) TRY_VOID(batch.add(head));
+          if (!known.empty()) TRY_VOID(to_.remove(half_, std::span(&known.key(), 1)));
+          TRY_VOID(batch.add(head));
           return true;
         }));
     TRY_VOID(batch.flush());
-    if (!whole || already == 0) return whole;
+    if (!whole) return false;
     std::vector<std::string> gone;
     for (const auto& [key, head] : there) gone.push_back(key);
     if (!gone.empty()) TRY_VOID(to_.remove(half_, gone));

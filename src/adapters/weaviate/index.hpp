@@ -1,5 +1,5 @@
 // Indexes on a Weaviate server: the Index port. The store stays the source of truth; what is on the server is
-// derived from it and made anew if it is lost.
+// derived from it and rebuilt if it is lost.
 #pragma once
 
 #include <memory>

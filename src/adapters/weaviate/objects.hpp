@@ -14,7 +14,7 @@
 
 namespace plimsoll::weaviate {
 
-// Written with every collection. A collection of another version is made anew.
+// Written with every collection. A collection of another version is rebuilt.
 inline constexpr int schema_version = 1;
 
 // The id of an object has the ids of its chunk and its document, so a hit needs no property. Both are below
