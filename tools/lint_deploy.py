@@ -359,7 +359,7 @@ def check_secrets(manifests, _):
         for container in containers(pod):
             for variable in container.get("env", []):
                 plain = variable.get("value", "")
-                if re.search(r"://[^/@\s]*:[^/@\s]*@", plain) or (re.search(r"PASSWORD|SECRET|_KEY$", variable["name"]) and plain):
+                if re.search(r"://[^/@\s]*:[^/@\s]*@|weaviates?://(?!\$\(WEAVIATE_KEY\)@)[^/@]*@", plain) or (re.search(r"PASSWORD|SECRET|_KEY$", variable["name"]) and plain):
                     yield f"{name}/{container['name']}: {variable['name']} has its secret in the manifest"
 
 
@@ -401,8 +401,25 @@ def check_connections(manifests, _):
                 yield f"{name}: has {given[1] if given else 100} connections, and {most + 1} gateways may open {needed}"
 
 
+def check_nodes(manifests, _):
+    """Nodes of Weaviate know each other, and gateways know all of them."""
+    for one in manifests:
+        if one["kind"] != "StatefulSet" or "weaviate" not in one["spec"]["template"]["spec"]["containers"][0]["image"]:
+            continue
+        name, count = one["metadata"]["name"], one["spec"]["replicas"]
+        variables = {variable["name"]: variable.get("value", "") for variable in one["spec"]["template"]["spec"]["containers"][0]["env"]}
+        nodes = [f"{name}-{number}" for number in range(count)]
+        if variables["RAFT_BOOTSTRAP_EXPECT"] != str(count) or variables["RAFT_JOIN"] != ",".join(f"{node}:8300" for node in nodes):
+            yield f"{name}: {count} nodes wait for {variables['RAFT_BOOTSTRAP_EXPECT']}, and join {variables['RAFT_JOIN']}"
+        asked = index_store_of(manifests).partition("@")[2].partition("?")[0]
+        wanted = ",".join(f"{node}.{one['spec']['serviceName']}:8080" for node in nodes)
+        if asked and asked != wanted:
+            yield f"{name}: gateways ask {asked}, and the nodes are {wanted}"
+
+
 RULES = [check_probes, check_settings, check_user, check_hardening, check_resources, check_ending, check_ports, check_selectors,
-         check_volumes, check_secrets, check_images, check_network, check_connections]
+         check_volumes, check_secrets, check_images, check_network, check_connections,
+         check_nodes]
 
 
 def problems_of(manifests, program):
@@ -413,11 +430,11 @@ def problems_of(manifests, program):
 
 # Settings that the chart sets from other values.
 OWN_SETTINGS = {"listen", "open_to_all", "upstreams", "llm_inference_url", "ollama_llm_base_url", "store", "store_file", "tls_certificate_file", "tls_key_file",
-                "llm_access_secret"}
+                "llm_access_secret", "index_store"}
 SCHEMA = CHART / "values.schema.json"
 
 HEADERS = {
-    "gateway.yaml": ("external", "templates/(?!postgresql)", """\
+    "gateway.yaml": ("external", "templates/(?!postgresql|weaviate)", """\
 # The gateway, with its store on a PostgreSQL server. docs/kubernetes.md explains it.
 #
 # Change before you apply it: `image`, and `upstreams` with the ports in the NetworkPolicy. The Secret plimsoll-store is yours:
@@ -431,8 +448,24 @@ HEADERS = {
 #   kubectl create secret generic plimsoll-postgresql --from-literal=password="$PASSWORD"
 #   kubectl create secret generic plimsoll-store --from-literal=url="postgres://plimsoll:$PASSWORD@plimsoll-postgresql/plimsoll"
 """),
+    "weaviate.yaml": ("weaviate", "templates/weaviate", """\
+# Three nodes of Weaviate for the search data of indexes, where there are no others. They use the ServiceAccount of gateway.yaml.
+#
+#   kubectl create secret generic plimsoll-weaviate --from-literal=key="$KEY"          # letters and digits
+#
+# RAFT_JOIN and CLUSTER_JOIN name the nodes and the namespace: change `llm` to yours. Then add to both containers in gateway.yaml
+#   - {name: WEAVIATE_KEY, valueFrom: {secretKeyRef: {name: plimsoll-weaviate, key: key}}}
+#   - {name: PLIMSOLL_INDEX_STORE, value: 'INDEX_STORE'}
+# and to the egress of its NetworkPolicy the port 8080.
+"""),
 }
 MADE = "# Made from the chart by `python3 tools/lint_deploy.py --write`.\n"
+
+
+def index_store_of(manifests):
+    """The variable of the gateway that names the nodes; empty: there is none."""
+    return next((variable.get("value", "") for _, _, container in gateways(manifests) for variable in container.get("env", [])
+                 if variable["name"] == "PLIMSOLL_INDEX_STORE"), "")
 
 
 def plain_manifest(name):
@@ -440,6 +473,7 @@ def plain_manifest(name):
     variant, which, header = HEADERS[name]
     parts = re.split(r"^---\n# Source: plimsoll/(.*)\n", render("--values", variants()[variant]), flags=re.M)
     chosen = [text.strip("\n") for source, text in zip(parts[1::2], parts[2::2]) if re.match(which, source)]
+    header = header.replace("INDEX_STORE'", f"{index_store_of(documents(render('--values', variants()[variant])))}'")
     return header + MADE + "".join(f"---\n{text}\n" for text in chosen)
 
 

@@ -108,6 +108,41 @@ class Rendering(unittest.TestCase):
         self.assertNotIn("Secret", {each["kind"] for each in owned})
         self.assertEqual(environment(gateway(owned))["PGPASSWORD"]["valueFrom"]["secretKeyRef"]["name"], "mine")
 
+    def test_nodes_of_weaviate_of_the_release(self):
+        made = rendered("indexStore.mode=bundled")
+        nodes = one(made, "StatefulSet", "plimsoll-weaviate")
+        self.assertEqual(nodes["spec"]["replicas"], 3)
+        wanted = environment(nodes["spec"]["template"]["spec"]["containers"][0])["AUTHENTICATION_APIKEY_ALLOWED_KEYS"]["valueFrom"]["secretKeyRef"]
+        self.assertEqual(one(made, "Secret")["metadata"]["name"], wanted["name"])
+        told = environment(gateway(made))
+        self.assertEqual(told["WEAVIATE_KEY"]["valueFrom"]["secretKeyRef"], wanted)
+        names = list(told)
+        self.assertLess(names.index("WEAVIATE_KEY"), names.index("PLIMSOLL_INDEX_STORE"), "a variable can name those before it")
+        self.assertEqual(told["PLIMSOLL_INDEX_STORE"]["value"],
+                         "weaviate://$(WEAVIATE_KEY)@" + ",".join(f"plimsoll-weaviate-{number}.plimsoll-weaviate:8080" for number in range(3)) +
+                         "?replication=2")
+        waits = one(made, "Deployment")["spec"]["template"]["spec"]["initContainers"][0]
+        self.assertEqual(environment(waits), told)
+        owned = rendered("indexStore.mode=bundled", "weaviate.existingSecret=mine", "weaviate.replicas=1", "weaviate.copies=1")
+        self.assertNotIn("Secret", {each["kind"] for each in owned})
+        self.assertEqual(environment(gateway(owned))["WEAVIATE_KEY"]["valueFrom"]["secretKeyRef"]["name"], "mine")
+
+    def test_a_weaviate_elsewhere(self):
+        made = rendered("indexStore.mode=external", "indexStore.external.port=9443")
+        self.assertEqual(environment(gateway(made))["PLIMSOLL_INDEX_STORE"]["valueFrom"]["secretKeyRef"],
+                         {"name": "plimsoll-index-store", "key": "url"})
+        ports = [port["port"] for rule in one(made, "NetworkPolicy")["spec"]["egress"] for port in rule["ports"]]
+        self.assertIn(9443, ports)
+        self.assertNotIn("StatefulSet", {each["kind"] for each in made})
+
+    def test_search_data_has_room_where_it_is_in_the_pods(self):
+        def room(*arguments):
+            return next(volume["emptyDir"]["sizeLimit"] for volume in one(rendered(*arguments), "Deployment")["spec"]["template"]["spec"]["volumes"]
+                        if volume["name"] == "data")
+        self.assertEqual(room(), "10Gi")
+        self.assertEqual(room("indexStore.local.size=50Gi"), "50Gi")
+        self.assertEqual(room("indexStore.mode=external"), "1Gi")
+
     def test_a_store_in_a_file_is_for_one_gateway(self):
         alone = ("store.mode=file", "replicas=1", "autoscaling.enabled=false")
         made = rendered(*alone)
@@ -130,13 +165,19 @@ class Rendering(unittest.TestCase):
         self.assertNotEqual(mark(), mark("settings.max_top_k=20"))
 
     def test_two_releases_do_not_share_names_or_pods(self):
-        first, second = rendered("store.mode=bundled", release="a"), rendered("store.mode=bundled", release="b")
+        first, second = (rendered("store.mode=bundled", "indexStore.mode=bundled", release=name) for name in "ab")
         names = [{(each["kind"], each["metadata"]["name"]) for each in made} for made in (first, second)]
         self.assertFalse(names[0] & names[1])
-        self.assertEqual(lint_deploy.problems_of([*first, *second], lint_deploy.read_program()), [])
+        for made in (first, second):
+            self.assertEqual(lint_deploy.problems_of(made, lint_deploy.read_program()), [])
+        pods = [*lint_deploy.pods([*first, *second])]
+        for made in (first, second):
+            for each in made:
+                if each["kind"] == "Service":
+                    self.assertEqual(len([name for name, pod in pods if each["spec"]["selector"].items() <= pod["metadata"]["labels"].items()]), 1)
 
     def test_the_names_of_a_long_release_are_not_too_long(self):
-        for each in rendered("store.mode=bundled", release="a" * 53):
+        for each in rendered("store.mode=bundled", "indexStore.mode=bundled", release="a" * 53):
             self.assertLessEqual(len(each["metadata"]["name"]), 63)
 
     def test_the_notes_name_what_there_is(self):
@@ -146,7 +187,8 @@ class Rendering(unittest.TestCase):
             shutil.copytree(lint_deploy.CHART, chart)
             (chart / "templates" / "NOTES.txt").rename(chart / "notes")
             (chart / "templates" / "notes.yaml").write_text('notes: {{ tpl (.Files.Get "notes") . | quote }}\n')
-            for arguments, part in (((), "not be kept there yet"), (("open=true",), "It is open"), (("store.mode=bundled",), "without backups"),
+            for arguments, part in (((), "on its own disk"), (("open=true",), "It is open"), (("indexStore.mode=bundled",), "3 nodes of Weaviate, with 2 copies"),
+                                    (("indexStore.mode=external",), "in the Secret plimsoll-index-store"), (("store.mode=bundled",), "without backups"),
                                     (("store.mode=file", "replicas=1", "autoscaling.enabled=false"), "beyond one pod")):
                 made = rendered(*arguments, chart=chart)
                 (notes,) = [each["notes"] for each in made if "notes" in each]
@@ -181,6 +223,7 @@ class Refused(unittest.TestCase):
 
     def test_values_of_the_wrong_kind(self):
         self.refused("store.mode", "store.mode=weaviate")
+        self.refused("indexStore.mode", "indexStore.mode=file")
         self.refused("replicas", "replicas=0")
         self.refused("cpuPercent", "autoscaling.cpuPercent=high")
         self.refused("size", "store.file.size=ten")
@@ -193,7 +236,7 @@ class Refused(unittest.TestCase):
         self.refused("name", "upstreams[0].name=GPU 1")
 
     def test_variables_that_the_program_or_the_chart_would_not_take(self):
-        for name in ("PLIMSOLL_MIN_TOPK", "PLIMSOLL_STORE", "PGPASSWORD", "lower"):
+        for name in ("PLIMSOLL_MIN_TOPK", "PLIMSOLL_STORE", "PLIMSOLL_INDEX_STORE", "PGPASSWORD", "WEAVIATE_KEY", "lower"):
             self.refused("secretEnv", f"secretEnv[0].name={name},secretEnv[0].secret=a,secretEnv[0].key=b")
         self.refused("llm_inference_url", "settings.llm_inference_url=http://gpu:8000")
 
@@ -205,6 +248,9 @@ class Refused(unittest.TestCase):
     def test_more_than_one_gateway_on_a_file(self):
         self.refused("store.mode=file is for one gateway", "store.mode=file", "replicas=1")
         self.refused("replicas is 2", "store.mode=file", "autoscaling.enabled=false")
+
+    def test_more_copies_than_nodes(self):
+        self.refused("weaviate.copies is 2, and there are 1 nodes", "indexStore.mode=bundled", "weaviate.replicas=1")
 
     def test_fewer_at_most_than_at_least(self):
         self.refused("minReplicas is greater", "autoscaling.minReplicas=11")
@@ -259,8 +305,8 @@ FAULTS = [
     ("check_ports", lambda made: gateway(made)["livenessProbe"]["httpGet"].update(port="http"), "the port 'http'"),
     ("check_ports", listening("0.0.0.0:9000"), "listens on '0.0.0.0:9000'"),
     ("check_ports", lambda made: one(made, "Service", "plimsoll")["spec"]["ports"][0].update(targetPort="http"), "no pod has the port 'http'"),
-    ("check_selectors", lambda made: one(made, "PodDisruptionBudget")["spec"]["selector"]["matchLabels"].update(tier="x"), "selects 0"),
-    ("check_selectors", lambda made: one(made, "Service", "plimsoll")["spec"]["selector"].pop("app.kubernetes.io/component"), "selects 2"),
+    ("check_selectors", lambda made: one(made, "PodDisruptionBudget", "plimsoll")["spec"]["selector"]["matchLabels"].update(tier="x"), "selects 0"),
+    ("check_selectors", lambda made: one(made, "Service", "plimsoll")["spec"]["selector"].pop("app.kubernetes.io/component"), "selects 3"),
     ("check_selectors", lambda made: one(made, "HorizontalPodAutoscaler")["spec"]["scaleTargetRef"].update(name="x"), "not there"),
     ("check_selectors", lambda made: one(made, "Deployment")["spec"].update(replicas=2), "would restore"),
     ("check_volumes", lambda made: pod_of(made)["volumes"].pop(0), "which is no volume"),
@@ -275,7 +321,10 @@ FAULTS = [
     ("check_network", lambda made: one(made, "NetworkPolicy", "plimsoll")["spec"]["egress"].pop(1), "cannot be reached"),
     ("check_network", lambda made: one(made, "NetworkPolicy", "plimsoll")["spec"]["egress"].pop(0), "cannot be resolved"),
     ("check_connections", lambda made: one(made, "HorizontalPodAutoscaler")["spec"].update(maxReplicas=30), "31 gateways may open 496"),
-    ("check_connections", lambda made: one(made, "StatefulSet")["spec"]["template"]["spec"]["containers"][0].pop("args"), "has 100 connections"),
+    ("check_connections", lambda made: one(made, "StatefulSet", "plimsoll-postgresql")["spec"]["template"]["spec"]["containers"][0].pop("args"), "has 100 connections"),
+    ("check_nodes", lambda made: one(made, "StatefulSet", "plimsoll-weaviate")["spec"].update(replicas=5), "5 nodes wait for 3"),
+    ("check_nodes", lambda made: environment(gateway(made))["PLIMSOLL_INDEX_STORE"].update(value="weaviate://a@b:8080"), "gateways ask b:8080"),
+    ("check_secrets", lambda made: environment(gateway(made))["PLIMSOLL_INDEX_STORE"].update(value="weaviate://key@h:8080"), "PLIMSOLL_INDEX_STORE"),
 ]
 
 
@@ -284,7 +333,7 @@ class Faults(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.program = lint_deploy.read_program()
-        cls.good = rendered("store.mode=bundled")
+        cls.good = rendered("store.mode=bundled", "indexStore.mode=bundled")
 
     def test_each_planted_fault_is_found_by_its_rule(self):
         for rule, break_it, part in FAULTS:
@@ -310,7 +359,7 @@ class Faults(unittest.TestCase):
         self.assertTrue({"/health", "/ready"} <= self.program.routes)
         self.assertNotIn("/metrics", self.program.routes)
         self.assertIn("limits_without_store", self.program.settings)
-        self.assertLessEqual({"store", "alert_webhook", "otlp_headers"}, self.program.secrets)
+        self.assertLessEqual({"store", "index_store", "alert_webhook", "otlp_headers"}, self.program.secrets)
         self.assertLess(self.program.secrets, self.program.settings)
         self.assertGreaterEqual(self.program.drain_seconds, 30)
 
@@ -329,12 +378,12 @@ class Manual(unittest.TestCase):
 
     def test_its_commands_install_what_they_say(self):
         commands = re.findall(r"^helm install plimsoll deploy/helm/plimsoll ((?:.*\\\n)*.*)", self.PAGE, re.M)
-        self.assertEqual(len(commands), 3)
+        self.assertEqual(len(commands), 4)
         modes = []
         for command in commands:
             made = self.check(*[word for word in shlex.split(command.replace("\\\n", " ")) if word not in ("-n", "llm")])
             modes.append("StatefulSet" if any(each["kind"] == "StatefulSet" for each in made) else "store_file" in settings(made))
-        self.assertEqual(modes, [False, "StatefulSet", True])
+        self.assertEqual(modes, [False, "StatefulSet", "StatefulSet", True])
 
     def test_its_values_are_values(self):
         (block,) = re.findall(r"^```yaml\n(.*?)^```", self.PAGE, re.M | re.S)
@@ -352,8 +401,8 @@ class Manual(unittest.TestCase):
         self.assertEqual(container["livenessProbe"]["periodSeconds"] * container["livenessProbe"]["failureThreshold"], 60)
         self.assertIn(f"kills it after {deployment['terminationGracePeriodSeconds']} s", self.PAGE)
         self.assertIn(f"`preStop` waits {container['lifecycle']['preStop']['exec']['command'][1]} s", self.PAGE)
-        self.assertIn(f"{len(lint_deploy.variants())} renderings".replace("6", "Six"), self.PAGE)
-        self.assertIn(f"{len(lint_deploy.RULES)} rules".replace("13", "Thirteen"), self.PAGE)
+        self.assertIn(f"{len(lint_deploy.variants())} renderings".replace("7", "Seven"), self.PAGE)
+        self.assertIn(f"{len(lint_deploy.RULES)} rules".replace("14", "Fourteen"), self.PAGE)
         for version in (path.stem for path in lint_deploy.SCHEMAS.glob("*.*.json")):
             self.assertIn(version, self.PAGE)
 

@@ -1,10 +1,11 @@
-"""What the chart's pods run, over a real PostgreSQL: the settings, variables and commands of a rendering with store.mode=bundled.
+"""What the chart's pods run, over a real PostgreSQL and with a real Weaviate: the settings, variables and commands of renderings.
 
   python3 -m unittest discover -s tests/live -p test_kubernetes.py
 
-`plimsoll` must be on the PATH; `tools/setup live` brings PostgreSQL, Helm and the rest.
+`plimsoll` must be on the PATH; `tools/setup live` brings PostgreSQL, Weaviate, Helm and the rest.
 """
 
+import base64
 import os
 import re
 import shutil
@@ -23,10 +24,12 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
 import lint_deploy  # noqa: E402
+import weaviate  # noqa: E402
 from postgres import Postgres, package_folders  # noqa: E402
 
 try:
     package_folders()
+    weaviate.program()
     MISSING = "" if lint_deploy.is_set_up() and shutil.which("plimsoll") else "needs `tools/setup live`, and build/plimsoll on the PATH"
 except SystemExit as error:
     MISSING = str(error)
@@ -35,6 +38,18 @@ except SystemExit as error:
 def free_port():
     with socket.create_server(("127.0.0.1", 0)) as free:
         return free.getsockname()[1]
+
+
+def status(port, path, key=""):
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers={"Authorization": f"Bearer {key}"} if key else {})
+    try:
+        with urllib.request.urlopen(request, timeout=5) as reply:
+            return reply.status
+    except urllib.error.HTTPError as error:
+        error.close()
+        return error.code
+    except OSError:
+        return 0
 
 
 @unittest.skipIf(MISSING, MISSING)
@@ -63,17 +78,6 @@ class BundledDatabase(unittest.TestCase):
                       "PLIMSOLL_CONFIG": str(folder / "plimsoll.toml"), "PGPASSWORD": self.server.password,
                       "PLIMSOLL_STORE": variables["PLIMSOLL_STORE"].replace("@plimsoll-postgresql/", f"@127.0.0.1:{self.server.port}/")}
 
-    def status(self, port, path, key=""):
-        request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers={"Authorization": f"Bearer {key}"} if key else {})
-        try:
-            with urllib.request.urlopen(request, timeout=5) as reply:
-                return reply.status
-        except urllib.error.HTTPError as error:
-            error.close()
-            return error.code
-        except OSError:
-            return 0
-
     def test_pods_wait_for_the_first_key_and_share_it(self):
         _, environment = self.pod(0)
         waits = self.pods["plimsoll"]["initContainers"][0]
@@ -91,9 +95,9 @@ class BundledDatabase(unittest.TestCase):
                                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
             for port in ports:
                 end = time.monotonic() + 60
-                while self.status(port, "/ready") != 200 and time.monotonic() < end:
+                while status(port, "/ready") != 200 and time.monotonic() < end:
                     time.sleep(0.1)
-                self.assertEqual((self.status(port, "/ready"), self.status(port, "/v1/models"), self.status(port, "/v1/models", key)), (200, 401, 200))
+                self.assertEqual((status(port, "/ready"), status(port, "/v1/models"), status(port, "/v1/models", key)), (200, 401, 200))
             for gateway in gateways:
                 gateway.send_signal(signal.SIGTERM)
             for gateway in gateways:
@@ -107,6 +111,59 @@ class BundledDatabase(unittest.TestCase):
         command = [str(self.server.bin / self.probe[0]), *self.probe[1:], f"--port={self.server.port}"]
         self.assertEqual(subprocess.run(command, capture_output=True, check=False).returncode, 0)
         self.assertEqual(self.server.query("SHOW max_connections"), "196")
+
+
+@unittest.skipIf(MISSING, MISSING)
+class BundledNode(unittest.TestCase):
+    """One node of Weaviate with the command and the variables of its pod; only ports and folders are of this machine."""
+
+    def test_it_starts_and_lets_in_the_gateway_alone(self):
+        made = lint_deploy.documents(lint_deploy.render(
+            "--set", "upstreams[0].name=gpu,upstreams[0].url=http://gpu:8000/v1",
+            "--set", "indexStore.mode=bundled,weaviate.replicas=1,weaviate.copies=1"))
+        container = next(pod["spec"]["containers"][0] for name, pod in lint_deploy.pods(made) if name == "plimsoll-weaviate")
+        secret = next(one["data"]["key"] for one in made if one["kind"] == "Secret")
+        key = base64.b64decode(secret).decode()
+        known = {"metadata.name": "plimsoll-weaviate-0", "status.podIP": "127.0.0.1"}
+        variables = {}
+        for one in container["env"]:
+            source = one.get("valueFrom", {})
+            variables[one["name"]] = (known[source["fieldRef"]["fieldPath"]] if "fieldRef" in source else
+                                      key if "secretKeyRef" in source else one.get("value", ""))
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        taken = set()
+        (port, grpc), (gossip, data), (raft, rpc) = (weaviate.free_pair(taken) for _ in range(3))
+        variables |= {"PERSISTENCE_DATA_PATH": folder, "CLUSTER_GOSSIP_BIND_PORT": str(gossip), "CLUSTER_DATA_BIND_PORT": str(data),
+                      "RAFT_PORT": str(raft), "RAFT_INTERNAL_RPC_PORT": str(rpc), "GRPC_PORT": str(grpc), "CLUSTER_BIND_ADDR": "127.0.0.1",
+                      "CLUSTER_IN_LOCALHOST": "true", "GO_PROFILING_DISABLE": "true", "RAFT_JOIN": variables["RAFT_JOIN"].replace(":8300", f":{raft}"),
+                      # The Service that they find each other by is the cluster's.
+                      "CLUSTER_JOIN": ""}
+        arguments = [str(port) if one == "8080" else "127.0.0.1" if one == "0.0.0.0" else one for one in container["args"]]
+        with open(Path(folder) / "log", "w") as log, \
+                subprocess.Popen([weaviate.program(), *arguments], env={"PATH": os.environ["PATH"]} | variables, cwd=folder, stdout=log,
+                                 stderr=subprocess.STDOUT) as node:
+            try:
+                end = time.monotonic() + weaviate.PATIENCE
+                while status(port, container["readinessProbe"]["httpGet"]["path"]) != 200 and time.monotonic() < end:
+                    time.sleep(0.1)
+                for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+                    self.assertEqual(status(port, container[probe]["httpGet"]["path"]), 200, (Path(folder) / "log").read_text()[-2000:])
+                self.assertEqual([status(port, "/v1/schema", one) for one in ("", "other", key)], [401, 401, 200])
+                self.index(port, key, folder)
+            finally:
+                node.terminate()
+                node.wait(60)
+
+    def index(self, port, key, folder):
+        """The program keeps an index there, with the URL as the chart has it."""
+        (Path(folder) / "text").mkdir()
+        (Path(folder) / "text" / "a.md").write_text("The harbour master weighs every ship before noon.\n")
+        environment = {"PATH": os.environ["PATH"], "HOME": folder, "XDG_CACHE_HOME": str(lint_deploy.CACHE.parent), "XDG_DATA_HOME": folder,
+                       "PLIMSOLL_INDEX_STORE": f"weaviate://{key}@127.0.0.1:{port}?replication=1"}
+        for command in (("index", "add", "kb", f"{folder}/text"), ("search", "kb", "Who weighs ships?", "--json")):
+            done = subprocess.run(["plimsoll", *command], env=environment, capture_output=True, text=True, check=False, timeout=120)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("harbour master", done.stdout)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,16 @@ app.kubernetes.io/version: {{ .context.Chart.AppVersion | quote }}
 {{- .Values.postgresql.existingSecret | default (printf "%s-postgresql" (include "plimsoll.name" .)) -}}
 {{- end -}}
 
+{{- define "plimsoll.weaviate.secret" -}}
+{{- .Values.weaviate.existingSecret | default (printf "%s-weaviate" (include "plimsoll.name" .)) -}}
+{{- end -}}
+
+{{/* HOST:PORT of each node, separated by commas. */}}
+{{- define "plimsoll.weaviate.hosts" -}}
+{{- $name := printf "%s-weaviate" (include "plimsoll.name" .) -}}
+{{- range $i := until (int .Values.weaviate.replicas) }}{{ if $i }},{{ end }}{{ printf "%s-%d.%s:8080" $name $i $name }}{{ end -}}
+{{- end -}}
+
 {{/* A value in TOML. Helm reads whole numbers as floating point, and TOML tells the two apart. */}}
 {{- define "plimsoll.toml" -}}
 {{- if kindIs "string" . -}}
@@ -81,6 +91,22 @@ env:
       secretKeyRef:
         name: {{ include "plimsoll.postgresql.secret" . }}
         key: password
+  {{- end }}
+  {{- if eq .Values.indexStore.mode "external" }}
+  - name: PLIMSOLL_INDEX_STORE
+    valueFrom:
+      secretKeyRef:
+        name: {{ .Values.indexStore.external.existingSecret }}
+        key: {{ .Values.indexStore.external.key }}
+  {{- else if eq .Values.indexStore.mode "bundled" }}
+  - name: WEAVIATE_KEY
+    valueFrom:
+      secretKeyRef:
+        name: {{ include "plimsoll.weaviate.secret" . }}
+        key: key
+  # Kubernetes puts the key in its place.
+  - name: PLIMSOLL_INDEX_STORE
+    value: weaviate://$(WEAVIATE_KEY)@{{ include "plimsoll.weaviate.hosts" . }}?replication={{ .Values.weaviate.copies }}
   {{- end }}
   {{- range .Values.upstreams }}
   {{- if .keySecret }}
