@@ -4,7 +4,7 @@ runs it.
   python3 bench/gateway/bench_stores.py [--plimsoll PATH] [--binaries FOLDER] [--rounds N]
 
 One upstream that answers at once and five keys. With limits each request is reserved and settled; each is kept as a trace.
-CPU time of the gateways' processes, divided by requests; PostgreSQL's own is reported beside it. Measured in turn, the median
+Each of the three gateways has the load that the one has. CPU time of the gateways' processes, divided by requests; PostgreSQL's own is reported beside it. Measured in turn, the median
 of the rounds counts. Prints a table, writes build/bench/stores.json, and exits with 1 if a target is missed.
 """
 
@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 from postgres import Postgres  # noqa: E402
 
-KEYS, CONNECTIONS = 5, 3  # of each key, shared among three gateways
+KEYS, CONNECTIONS = 5, 3  # of each key, at each gateway
 DOCUMENTS = 1_000
 SECONDS = 120  # no load lasts longer
 LIMITS = ("--requests-per-minute", "100000000", "--tokens-per-day", "1000000000000")
@@ -59,13 +59,13 @@ class Gateways:
         return sum(server.cpu_s() for server in self.servers)
 
     def put(self, load, requests, limited):
-        """The requests, shared among the gateways and keys. Returns the median and the 99th percentile of the slowest part."""
+        """So many requests at each gateway, shared among the keys. Returns the median and the 99th percentile of the slowest part."""
         pairs = [(server, key) for server in self.servers for key in self.keys[limited]]
-        each = requests // len(pairs)
+        each = requests // KEYS
 
         def one(pair):
             told = subprocess.run([str(self.options.binaries / "gateway_load"), str(pair[0].port), "/v1/chat/completions", str(load),
-                                   str(CONNECTIONS // len(self.servers)), str(each), str(SECONDS), pair[1]],
+                                   str(CONNECTIONS), str(each), str(SECONDS), pair[1]],
                                   capture_output=True, text=True, check=True)
             return json.loads(told.stdout)
 
@@ -95,8 +95,9 @@ def measure(options, what, load, requests, limited, contenders, database):
             before, theirs = each.cpu_s(), database_cpu_s(database)
             times[each.name] = each.put(load, requests, limited)
             time.sleep(1)  # traces are written soon after
-            costs[each.name].append((each.cpu_s() - before) / requests * 1e6)
-            beside[each.name].append((database_cpu_s(database) - theirs) / requests * 1e6)
+            answered = requests // KEYS * KEYS * len(each.servers)
+            costs[each.name].append((each.cpu_s() - before) / answered * 1e6)
+            beside[each.name].append((database_cpu_s(database) - theirs) / answered * 1e6)
     found = {name: {"cpu_us": statistics.median(rounds), "rounds_us": rounds, "database_us": statistics.median(beside[name]),
                     "p50_ms": times[name][0], "p99_ms": times[name][1]} for name, rounds in costs.items()}
     for name, one in found.items():

@@ -4,8 +4,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "plimsoll/result.hpp"
@@ -119,7 +122,21 @@ struct LimitGrant {
 inline constexpr std::int64_t limit_share = 4;
 inline constexpr Tokens usual_answer = 512;
 
-// Thread-safe. Each call is one round trip where the limits are on a server.
+// What was used of a share. Without a share (all zero but its owner), it only adds.
+struct LimitUse {
+  LimitShare share{};
+  Tokens used = 0;
+};
+struct LimitUsed {
+  Tokens used_before = 0;  // of the day of `state`
+  LimitState state{};      // without what is left of the minute
+};
+
+// Takes, or settles what was taken. Each has its own kind of result.
+using LimitStep = std::variant<LimitWish, LimitUse>;
+using LimitDone = std::variant<LimitGrant, LimitUsed>;
+
+// Thread-safe. Used and reserved tokens never exceed the budget of a day.
 class LimitStore {
  public:
   LimitStore() = default;
@@ -127,14 +144,22 @@ class LimitStore {
   LimitStore& operator=(const LimitStore&) = delete;
   virtual ~LimitStore() = default;
 
-  // Used and reserved tokens never exceed the budget of a day.
-  virtual Result<LimitGrant> take(const LimitWish& wish) = 0;
-  // Replaces what a share reserved by what was used. Without a share (all zero but its owner), only adds.
-  struct Settled {
-    Tokens used_before = 0;  // of the day of `state`
-    LimitState state{};      // without what is left of the minute
-  };
-  virtual Result<Settled> settle(const LimitShare& share, Tokens used) = 0;
+  // Does all steps, those of an owner in their order, or none: one round trip where the limits are on a
+  // server. Returns what each of them did.
+  virtual Result<std::vector<LimitDone>> work(std::span<const LimitStep> steps) = 0;
+
+  Result<LimitGrant> take(const LimitWish& wish) { return one<LimitGrant>(wish); }
+  Result<LimitUsed> settle(const LimitShare& share, Tokens used) {
+    return one<LimitUsed>(LimitUse{share, used});
+  }
+
+ private:
+  template <typename Done>
+  Result<Done> one(LimitStep step) {
+    auto done = work({&step, 1});
+    if (!done) return tl::unexpected<Error>(std::move(done).error());
+    return std::get<Done>(std::move(done->front()));
+  }
 };
 
 }  // namespace plimsoll

@@ -8,6 +8,7 @@
 
 #include <tl/expected.hpp>
 
+#include "engine/caller.hpp"
 #include "plimsoll/tokens.hpp"
 
 namespace plimsoll::engine {
@@ -46,7 +47,7 @@ struct Share {
 };
 
 // Thread-safe.
-using Reserve = std::function<tl::expected<Share, Refusal>(const std::string& owner, const Need& need)>;
+using Reserve = std::function<tl::expected<Share, Refusal>(const Caller& caller, const Need& need)>;
 
 // Estimates the tokens of a text that is not counted. Capped, because a picture has many bytes and few
 // tokens.

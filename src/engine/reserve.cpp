@@ -44,7 +44,7 @@ tl::expected<Reserved, Refusal> reserve(const Engine& engine, const Received& re
   Reserved reserved;
   if (!engine.reserve || !received.ask.caller.metered) return reserved;
   const Need need = need_of(received, request.chat, planned.figures);
-  auto share = engine.reserve(received.owner(), need);
+  auto share = engine.reserve(received.ask.caller, need);
   if (!share) return tl::unexpected(std::move(share).error());
   reserved.allowed_answer = need.answer;
   reserved.held = std::move(share->held);

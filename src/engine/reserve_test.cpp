@@ -19,9 +19,8 @@ class ReserveTest : public testing::Test {
     ask.caller = {.owner = "ann", .indexes = "ann", .metered = metered};
     one_.emplace(test_, std::move(ask));
     one_->keep_plan();
-    test_.engine.reserve = [&, left](const std::string& owner,
-                                     const Need& need) -> tl::expected<Share, Refusal> {
-      EXPECT_EQ(owner, "ann");
+    test_.engine.reserve = [&, left](const Caller& caller, const Need& need) -> tl::expected<Share, Refusal> {
+      EXPECT_EQ(caller.owner, "ann");
       need_ = need;
       if (left == 0) return tl::unexpected(Refusal{Refusal::Kind::limit, "budget", "nothing is left", 60});
       return Share{std::min(left, need.answer), std::make_shared<NoShare>()};

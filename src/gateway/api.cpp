@@ -85,7 +85,7 @@ Api::Api(ApiContext context)
 }
 
 void Api::add_own_routes() {
-  const Access asks_model{.asks_model = true}, is_public{.needs_key = false};
+  const Access asks_model{.asks_model = true, .reserves = true}, is_public{.needs_key = false};
   using Method = Awaitable<void> (Api::*)(Call) const;
   const auto add = [&](RouteAbout about, Method handler, Access access = {}, Lane lane = Lane::interactive) {
     router_.add({about, std::bind_front(handler, this), access, lane});

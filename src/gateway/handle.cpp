@@ -103,12 +103,12 @@ Awaitable<void> Api::handle(ServerThread& thread, ClientRequest& request, Client
   }
   if (context_.gate != nullptr) {
     const Access access = match.route != nullptr ? match.route->access : Access{};
-    tl::expected<Pass, Refusal> pass;
-    std::function<void()> admit = [&] { pass = context_.gate->admit(request, access); };
-    if (context_.gate->may_wait(request, access))
+    auto known = context_.gate->admit_at_once(request, access);
+    if (!known) {
+      std::function<void()> admit = [&] { known = context_.gate->admit(request, access); };
       co_await thread.elsewhere(std::move(admit));
-    else
-      admit();
+    }
+    auto& pass = *known;
     if (!pass) {
       co_await refuse(watched, pass.error(), request);
       co_return;

@@ -270,8 +270,8 @@ ServedGateway::ServedGateway(const config::Settings& settings, ModelCatalogue ca
   engine_.charge = [this](const std::string& owner, Tokens tokens) {
     doorkeeper_->gate().charge(owner, tokens);
   };
-  engine_.reserve = [this](const std::string& owner, const engine::Need& need) {
-    return doorkeeper_->gate().reserve(owner, need);
+  engine_.reserve = [this](const engine::Caller& caller, const engine::Need& need) {
+    return doorkeeper_->gate().reserve(caller, need);
   };
   engine_.reserve_waits = is_shared(settings_);
 }

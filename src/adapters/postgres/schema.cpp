@@ -488,6 +488,31 @@ CREATE INDEX removals_by_revision ON removals (index_id, revision);
 -- Indexes that were removed and whose documents and chunks are still to be deleted, some at a time.
 CREATE TABLE dropped_indexes (id bigint PRIMARY KEY);
 )sql",
+    R"sql(
+-- Takes and settles many times, in this order, in one transaction. The caller orders the steps by lock, so that two
+-- such calls never wait for each other. Of each step `numbers` has ten: 0 and the rest of what limits_take needs, or 1
+-- and that of limits_settle.
+CREATE FUNCTION limits_work(locks bigint[], owners text[], numbers bigint[], usual bigint, share bigint)
+RETURNS TABLE (
+  beyond bigint, wait_ms bigint, granted bigint, of_minute bigint, of_day bigint, slot bigint, day bigint,
+  requests_left bigint, minute_left bigint, used bigint, reserved bigint, used_before bigint)
+LANGUAGE plpgsql AS $$
+DECLARE
+  n bigint[];
+BEGIN
+  FOR i IN 1 .. cardinality(locks) LOOP
+    n := numbers[10 * i - 9 : 10 * i];
+    IF n[1] = 0 THEN
+      RETURN QUERY SELECT t.*, 0::bigint
+        FROM limits_take(locks[i], owners[i], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10] <> 0, usual, share) t;
+    ELSE
+      RETURN QUERY SELECT 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, s.day, 0::bigint, 0::bigint,
+        s.used, s.reserved, s.used_before
+        FROM limits_settle(locks[i], owners[i], n[2], n[3], n[4], n[5], n[6]) s;
+    END IF;
+  END LOOP;
+END $$;
+)sql",
 };
 static_assert(std::size(migrations) == schema_version);
 

@@ -7,7 +7,7 @@
 
 namespace plimsoll::postgres {
 
-inline constexpr std::int64_t schema_version = 2;
+inline constexpr std::int64_t schema_version = 3;
 
 // Makes or updates the tables of a schema; `lock` keeps other gateways out meanwhile. unsupported: a newer
 // program made them.

@@ -43,32 +43,51 @@ constexpr std::int64_t granted_here = -1;
 class Gate::ReservedShare final : public engine::HeldShare {
  public:
   ReservedShare(Gate& gate, LimitShare share)
-      : gate_(gate), memory_(gate.memory_), settler_(gate.settler_), share_(std::move(share)) {}
+      : gate_(gate), memory_(gate.memory_), queue_(gate.queue_), share_(std::move(share)) {}
   ~ReservedShare() override {
     if (is_settled_) return;
     if (is_in_store())
-      settler_->add(std::move(share_), 0);
+      queue_->settle(std::move(share_), 0);
     else
       (void)memory_->settle(share_, 0);
   }
   void settle(Tokens used) override {
     is_settled_ = true;
-    if (is_in_store()) return settler_->add(std::move(share_), used);
+    if (is_in_store()) return queue_->settle(std::move(share_), used);
     const auto done = memory_->settle(share_, used);
-    if (!settler_ && done) return gate_.settled(share_.owner, *done);
+    if (!queue_ && done) return gate_.settled(share_.owner, *done);
     LimitShare only_used;
     only_used.owner = share_.owner;
-    if (settler_) settler_->add(std::move(only_used), used);
+    if (queue_) queue_->settle(std::move(only_used), used);
   }
 
  private:
-  bool is_in_store() const { return settler_ && share_.second != granted_here; }
+  bool is_in_store() const { return queue_ && share_.second != granted_here; }
 
   Gate& gate_;  // there as long as requests are
   std::shared_ptr<MemoryLimits> memory_;
-  std::shared_ptr<Settler> settler_;  // none: the limits are in memory
+  std::shared_ptr<LimitQueue> queue_;  // none: the limits are in memory
   LimitShare share_;
   bool is_settled_ = false;
+};
+
+// Counts a request for which nothing was reserved when it is destroyed.
+class Gate::UncountedRequest final : public engine::Uncounted {
+ public:
+  UncountedRequest(std::shared_ptr<LimitQueue> queue, LimitWish wish)
+      : queue_(std::move(queue)), wish_(std::move(wish)) {}
+  ~UncountedRequest() override {
+    if (take() == 0) return;
+    wish_.look_minute = wish_.look_day = 0;
+    queue_->count(std::move(wish_));
+  }
+  // Returns how many requests are to be counted now: one, once.
+  std::int64_t take() { return is_taken_.exchange(true) ? 0 : 1; }
+
+ private:
+  std::shared_ptr<LimitQueue> queue_;
+  LimitWish wish_;
+  std::atomic<bool> is_taken_ = false;
 };
 
 Gate::Gate(KeyStore& store, GateOptions options, const Gate* before)
@@ -78,7 +97,7 @@ Gate::Gate(KeyStore& store, GateOptions options, const Gate* before)
   if (!options_.now_ms) options_.now_ms = base::utc_ms;
   memory_ = before != nullptr ? before->memory_ : std::make_shared<MemoryLimits>(options_.now_ms);
   if (is_shared())
-    settler_ = std::make_shared<Settler>(
+    queue_ = std::make_shared<LimitQueue>(
         options_.limits, [this](const std::string& owner, const auto& done) { settled(owner, done); });
 }
 
@@ -89,7 +108,7 @@ Gate::~Gate() {
   }
   wake_.notify_all();
   if (thread_.joinable()) thread_.join();
-  if (settler_) settler_->stop_telling();
+  if (queue_) queue_->stop_telling();
 }
 
 void Gate::see(Holder& holder, const LimitState& state) {
@@ -232,10 +251,20 @@ LimitWish Gate::admission(const Holder& holder, Tokens estimate, bool asks_model
   return wish;
 }
 
+bool Gate::may_count_later(const Holder& holder, const LimitWish& wish, const Access& access) const {
+  const KeyLimits& limits = wish.limits;
+  const bool is_reserved = limits.tokens_per_minute > 0 || limits.tokens_per_day > 0;
+  if (!is_shared() || !access.reserves || !is_reserved || limits.requests_per_minute <= 0) return false;
+  const LimitState& state = holder.state;
+  return state.requests_left > limits.requests_per_minute / 2 &&
+         state.tokens_left >= limits.tokens_per_minute / 2 &&
+         (limits.tokens_per_day <= 0 || (state.day == day_of(options_.now_ms()) &&
+                                         add_used(state.used, state.reserved) < limits.tokens_per_day / 2));
+}
+
 tl::expected<LimitGrant, Refusal> Gate::take_shared(Holder& holder, const LimitWish& wish) {
   const std::int64_t now = options_.now_ms();
-  settler_->settle_now(wish.owner);
-  auto grant = options_.limits->take(wish);
+  auto grant = queue_->take(wish);
   if (grant) {
     const std::lock_guard lock(book_->mutex);
     see(holder, grant->state);
@@ -284,7 +313,7 @@ tl::expected<LimitGrant, Refusal> Gate::take(Holder& holder, const LimitWish& wi
   return tl::unexpected(*std::move(refusal));
 }
 
-void Gate::settled(const std::string& owner, const LimitStore::Settled& done) {
+void Gate::settled(const std::string& owner, const LimitUsed& done) {
   std::vector<BudgetAlert> due;
   {
     const std::lock_guard lock(book_->mutex);
@@ -316,17 +345,8 @@ bool Gate::knows(const base::Secret& key) {
   return found != book_->by_hash.end() && !found->second->key.revoked;
 }
 
-bool Gate::may_wait(const ClientRequest& request, const Access& access) {
-  if (!is_shared() || !needs_keys_ || !access.needs_key || request.key.empty()) return false;
-  const std::string hash = base::sha256_hex(request.key.reveal());
-  const std::lock_guard lock(book_->mutex);
-  const auto found = book_->by_hash.find(hash);
-  if (found == book_->by_hash.end() || found->second->key.revoked) return false;
-  const Holder& holder = *found->second;
-  return holder.key.limits.requests_per_minute > 0 && options_.now_ms() >= holder.full_until_ms;
-}
-
-tl::expected<Pass, Refusal> Gate::admit(const ClientRequest& request, const Access& access) {
+std::optional<Gate::Admission> Gate::admit(const ClientRequest& request, const Access& access,
+                                           bool may_wait) {
   if (!needs_keys_ || !access.needs_key) return Pass{};
   if (request.key.empty()) {
     ++counters_.unknown;
@@ -342,6 +362,7 @@ tl::expected<Pass, Refusal> Gate::admit(const ClientRequest& request, const Acce
 
   std::shared_ptr<Holder> holder;
   LimitWish wish;
+  bool is_counted_later = false;
   std::optional<Refusal> refusal;
   {
     const std::lock_guard lock(book_->mutex);
@@ -356,18 +377,21 @@ tl::expected<Pass, Refusal> Gate::admit(const ClientRequest& request, const Acce
     // What is full stays so until the oldest second is over, whatever other gateways do.
     if (is_shared() && wish.limits.requests_per_minute > 0 && now < holder->full_until_ms)
       refusal = too_many(*holder, holder->full_until_ms - now);
+    else if ((is_counted_later = may_count_later(*holder, wish, access)))
+      --holder->state.requests_left;  // until the limits are next seen
   }
   if (refusal) {
     ++counters_.limited;
     return tl::unexpected(*std::move(refusal));
   }
-  // Tokens are reserved later, from shared limits too: where no requests are counted there is nothing to take
-  // yet.
-  if (!is_shared() || wish.limits.requests_per_minute > 0) {
+  Pass pass;
+  if (is_counted_later) {
+    pass.caller.uncounted = std::make_shared<UncountedRequest>(queue_, wish);
+  } else if (!is_shared() || wish.limits.requests_per_minute > 0) {  // tokens are reserved later
+    if (is_shared() && !may_wait) return std::nullopt;
     auto grant = take(*holder, wish, estimate);
     if (!grant) return tl::unexpected(std::move(grant).error());
   }
-  Pass pass;
   pass.caller.owner = wish.owner;
   if (holder->key.private_indexes) pass.caller.indexes = wish.owner;
   pass.caller.metered = wish.limits.tokens_per_minute > 0 || wish.limits.tokens_per_day > 0;
@@ -392,16 +416,18 @@ std::vector<HttpHeader> Gate::limit_headers(const std::string& owner) {
   return headers;
 }
 
-tl::expected<engine::Share, Refusal> Gate::reserve(const std::string& owner, const engine::Need& need) {
+tl::expected<engine::Share, Refusal> Gate::reserve(const engine::Caller& caller, const engine::Need& need) {
   engine::Share share{need.answer};
-  const auto holder = holder_of(owner);
+  const auto holder = holder_of(caller.owner);
   if (!holder) return share;  // started before there were keys
   LimitWish wish;
-  wish.owner = owner;
+  wish.owner = caller.owner;
   {
     const std::lock_guard lock(book_->mutex);
     wish.limits = holder->key.limits;
   }
+  if (auto* request = dynamic_cast<UncountedRequest*>(caller.uncounted.get()))
+    wish.requests = request->take();
   wish.input = need.input;
   wish.answer = need.answer;
   wish.answer_may_shrink = need.answer_may_shrink;
@@ -432,7 +458,7 @@ void Gate::charge(const std::string& owner, Tokens tokens) {
   LimitShare share;
   share.owner = owner;
   if (is_shared())
-    settler_->add(std::move(share), tokens);
+    queue_->settle(std::move(share), tokens);
   else if (const auto done = memory_->settle(share, tokens))
     settled(owner, *done);
 }

@@ -17,8 +17,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "gateway/auth/limit_queue.hpp"
 #include "gateway/auth/memory_limits.hpp"
-#include "gateway/auth/settler.hpp"
 #include "gateway/gateway_settings.hpp"
 #include "gateway/http/http_server.hpp"
 #include "plimsoll/keys.hpp"
@@ -38,6 +38,7 @@ using engine::Refusal;
 struct Access {
   bool needs_key = true;    // if there are keys
   bool asks_model = false;  // uses the key's tokens
+  bool reserves = false;    // before a model is asked
 };
 
 struct Pass {
@@ -70,14 +71,19 @@ class Gate {
   bool needs_keys() const { return needs_keys_; }
   // Returns whether the key is valid. Counts nothing.
   bool knows(const base::Secret& key);
-  // Whether admit() may wait for the store, so that it must not run on a thread that others wait for.
-  bool may_wait(const ClientRequest& request, const Access& access);
-  tl::expected<Pass, Refusal> admit(const ClientRequest& request, const Access& access);
+  using Admission = tl::expected<Pass, Refusal>;
+  // None: shared limits must be asked, and admit() waits for their store.
+  std::optional<Admission> admit_at_once(const ClientRequest& request, const Access& access) {
+    return admit(request, access, /*may_wait=*/false);
+  }
+  Admission admit(const ClientRequest& request, const Access& access) {
+    return *admit(request, access, /*may_wait=*/true);
+  }
   // Returns the rest of the owner's limits per minute, as response headers.
   std::vector<HttpHeader> limit_headers(const std::string& owner);
   // Reserves what a request may use until its share is destroyed. Used and reserved tokens never exceed the
   // daily budget. An answer that may shrink gets a part of the rest. Blocks where the limits are shared.
-  tl::expected<engine::Share, Refusal> reserve(const std::string& owner, const engine::Need& need);
+  tl::expected<engine::Share, Refusal> reserve(const engine::Caller& caller, const engine::Need& need);
   // For background work on behalf of an owner: checks whether the key allows one more request now, and
   // counts it. Blocks where the limits are shared.
   std::optional<Refusal> refuses(const std::string& owner);
@@ -106,6 +112,7 @@ class Gate {
     Holders by_hash, by_id;
   };
   class ReservedShare;
+  class UncountedRequest;
 
   // Remembers what a store said.
   static void see(Holder& holder, const LimitState& state);
@@ -113,6 +120,7 @@ class Gate {
   // fit into its last fifth.
   static void collect_alerts(Holder& holder, std::vector<BudgetAlert>& due, bool is_used_up = false);
   void tell(const std::vector<BudgetAlert>& alerts);
+  std::optional<Admission> admit(const ClientRequest& request, const Access& access, bool may_wait);
   bool is_shared() const { return options_.limits != nullptr; }
   std::shared_ptr<Holder> holder_of(const std::string& owner);
   // Takes what a key's request needs from the limits. `tokens`: what it needs, as the error says it.
@@ -122,7 +130,10 @@ class Gate {
                             Tokens tokens, std::int64_t now);
   static Refusal too_many(const Holder& holder, std::int64_t wait_ms);
   LimitWish admission(const Holder& holder, Tokens estimate, bool asks_model) const;
-  void settled(const std::string& owner, const LimitStore::Settled& settled);
+  // Whether a request may be counted together with its reservation, because the shared limits had enough left
+  // when they were last seen.
+  bool may_count_later(const Holder& holder, const LimitWish& wish, const Access& access) const;
+  void settled(const std::string& owner, const LimitUsed& settled);
   void run(std::chrono::milliseconds period);
 
   KeyStore& store_;
@@ -132,7 +143,7 @@ class Gate {
 
   std::shared_ptr<Book> book_;
   std::shared_ptr<MemoryLimits> memory_;
-  std::shared_ptr<Settler> settler_;  // of shared limits
+  std::shared_ptr<LimitQueue> queue_;  // of shared limits
   std::atomic<std::int64_t> complain_after_ms_ = 0;
   std::mutex mutex_;  // guards the members below
   bool stopping_ = false;

@@ -47,6 +47,8 @@ class GateTest : public testing::Test {
   ~GateTest() override { log::start(log::Level::info, log::Format::text); }
 
  protected:
+  const engine::Caller ann{.owner = "key_ann"};
+
   void make(const std::string& name, KeyLimits limits = {}, bool private_indexes = false) {
     ApiKey key;
     key.id = "key_" + name;
@@ -169,19 +171,19 @@ TEST_F(GateTest, CountsTokensOfAMinute) {
 
 TEST_F(GateTest, TakesWhatIsUnderWayIntoAccount) {
   make("ann", {.tokens_per_minute = 600});
-  auto first = gate_.reserve("key_ann", {400, 100});
+  auto first = gate_.reserve(ann, {400, 100});
   ASSERT_TRUE(first);
   EXPECT_FALSE(admit("ann", "/v1/chat/completions", 2'000));  // about 500
-  EXPECT_FALSE(gate_.reserve("key_ann", {400, 100}));
+  EXPECT_FALSE(gate_.reserve(ann, {400, 100}));
   gate_.charge("key_ann", 20);  // it was much less
   first->held.reset();
   EXPECT_TRUE(admit("ann", "/v1/chat/completions", 2'000));
-  EXPECT_TRUE(gate_.reserve("key_ann", {400, 100}));
+  EXPECT_TRUE(gate_.reserve(ann, {400, 100}));
 }
 
 TEST_F(GateTest, OneThatIsLargerThanAMinuteWaitsForAWholeOneAndIsPaidFor) {
   make("ann", {.tokens_per_minute = 100});
-  auto share = gate_.reserve("key_ann", {900, 100});
+  auto share = gate_.reserve(ann, {900, 100});
   ASSERT_TRUE(share);
   gate_.charge("key_ann", 1'000);
   share->held.reset();
@@ -195,27 +197,27 @@ TEST_F(GateTest, SetsNoMoreAsideThanTheDayHas) {
   make("ann", {.tokens_per_day = 5'000});
   std::vector<engine::Share> shares;
   for (int i = 0; i < 50; ++i)
-    if (auto share = gate_.reserve("key_ann", {8, 1'000})) shares.push_back(*std::move(share));
+    if (auto share = gate_.reserve(ann, {8, 1'000})) shares.push_back(*std::move(share));
   EXPECT_EQ(shares.size(), 4U);
-  const auto refused = gate_.reserve("key_ann", {8, 1'000});
+  const auto refused = gate_.reserve(ann, {8, 1'000});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, Refusal::Kind::limit);
   EXPECT_EQ(refused.error().retry_after_seconds, 1);
   EXPECT_NE(refused.error().what.find("running requests need up to 4,032"), std::string::npos)
       << refused.error().what;
-  const auto never = gate_.reserve("key_ann", {8, 5'000});
+  const auto never = gate_.reserve(ann, {8, 5'000});
   ASSERT_FALSE(never);
   EXPECT_EQ(never.error().code, "insufficient_quota");
   EXPECT_NE(never.error().what.find("needs up to 5,008"), std::string::npos) << never.error().what;
   shares.clear();
-  EXPECT_TRUE(gate_.reserve("key_ann", {8, 1'000}));
+  EXPECT_TRUE(gate_.reserve(ann, {8, 1'000}));
 }
 
 TEST_F(GateTest, AnAnswerWithoutALimitGetsAPartOfWhatIsLeft) {
   make("ann", {.tokens_per_day = 5'000});
   std::vector<engine::Share> shares;
   Tokens sum = 0;
-  while (auto share = gate_.reserve("key_ann", {8, 100'000, true})) {
+  while (auto share = gate_.reserve(ann, {8, 100'000, true})) {
     EXPECT_GT(share->answer, 0);
     sum += 8 + share->answer;
     shares.push_back(*std::move(share));
@@ -226,22 +228,22 @@ TEST_F(GateTest, AnAnswerWithoutALimitGetsAPartOfWhatIsLeft) {
   EXPECT_LE(sum, 5'000);
   EXPECT_GT(sum, 4'980);
   shares.clear();
-  EXPECT_EQ(gate_.reserve("key_ann", {8, 100, true})->answer, 100);
+  EXPECT_EQ(gate_.reserve(ann, {8, 100, true})->answer, 100);
 }
 
 TEST_F(GateTest, AGateThatFollowsCountsOn) {
   make("ann", {.requests_per_minute = 2, .tokens_per_minute = 600, .tokens_per_day = 1'000});
-  auto share = gate_.reserve("key_ann", {300, 100});
+  auto share = gate_.reserve(ann, {300, 100});
   ASSERT_TRUE(share);
   EXPECT_TRUE(admit("ann"));
   EXPECT_TRUE(admit("ann"));
   auto next = std::make_unique<Gate>(keys_, GateOptions{[this] { return now_; }, {}}, &gate_);
   ASSERT_TRUE(next->refresh());
   EXPECT_TRUE(next->refuses("key_ann"));  // a third request of this minute
-  EXPECT_FALSE(next->reserve("key_ann", {300, 100}));
+  EXPECT_FALSE(next->reserve(ann, {300, 100}));
   gate_.charge("key_ann", 10);
   share->held.reset();  // reserved by the previous gate
-  EXPECT_TRUE(next->reserve("key_ann", {300, 100}));
+  EXPECT_TRUE(next->reserve(ann, {300, 100}));
 }
 
 TEST_F(GateTest, KeepsTheBudgetOfADay) {
@@ -261,7 +263,7 @@ TEST_F(GateTest, KeepsTheBudgetOfADay) {
 
 TEST_F(GateTest, WaitsForWhatIsUnderWayBeforeTheBudgetIsOverdrawn) {
   make("ann", {.tokens_per_day = 1'000});
-  auto first = gate_.reserve("key_ann", {900, 100});
+  auto first = gate_.reserve(ann, {900, 100});
   ASSERT_TRUE(first);
   const auto refused = admit("ann");
   ASSERT_FALSE(refused);

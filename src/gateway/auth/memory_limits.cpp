@@ -23,10 +23,17 @@ LimitState MemoryLimits::state_of(Taken& taken, std::int64_t now) {
           taken.tokens.is_limited() ? taken.tokens.left(now) : 0, taken.day, taken.used, taken.reserved};
 }
 
-Result<LimitGrant> MemoryLimits::take(const LimitWish& wish) {
-  using Beyond = LimitGrant::Beyond;
+Result<std::vector<LimitDone>> MemoryLimits::work(std::span<const LimitStep> steps) {
   const std::int64_t now = now_ms_();
   const std::lock_guard lock(mutex_);
+  std::vector<LimitDone> out;
+  for (const LimitStep& step : steps)
+    out.push_back(std::visit([&](const auto& what) -> LimitDone { return done(what, now); }, step));
+  return out;
+}
+
+LimitGrant MemoryLimits::done(const LimitWish& wish, std::int64_t now) {
+  using Beyond = LimitGrant::Beyond;
   Taken& taken = this->taken(wish.owner, now);
   set_limits(taken, wish.limits, now);
   const Tokens budget = wish.limits.tokens_per_day;
@@ -63,11 +70,10 @@ Result<LimitGrant> MemoryLimits::take(const LimitWish& wish) {
   return grant;
 }
 
-Result<LimitStore::Settled> MemoryLimits::settle(const LimitShare& share, Tokens used) {
-  const std::int64_t now = now_ms_();
-  const std::lock_guard lock(mutex_);
+LimitUsed MemoryLimits::done(const LimitUse& use, std::int64_t now) {
+  const auto& [share, used] = use;
   Taken& taken = this->taken(share.owner, now);
-  Settled settled{.used_before = taken.used, .state = {}};
+  LimitUsed settled{.used_before = taken.used, .state = {}};
   if (taken.tokens.is_limited()) {
     taken.tokens.take(used);
     taken.tokens.give_back(share.of_minute);

@@ -17,8 +17,7 @@ class MemoryLimits final : public LimitStore {
   // `now_ms`: UTC.
   explicit MemoryLimits(std::function<std::int64_t()> now_ms) : now_ms_(std::move(now_ms)) {}
 
-  Result<LimitGrant> take(const LimitWish& wish) override;
-  Result<Settled> settle(const LimitShare& share, Tokens used) override;
+  Result<std::vector<LimitDone>> work(std::span<const LimitStep> steps) override;
 
   // The key's usage of a day is at least this: it was used by other processes, or before the start.
   void learn_used(const std::string& owner, std::int64_t day, Tokens used);
@@ -31,6 +30,8 @@ class MemoryLimits final : public LimitStore {
     std::int64_t day = 0;
     Tokens used = 0, reserved = 0;  // on that day; reserved by running requests
   };
+  LimitGrant done(const LimitWish& wish, std::int64_t now);
+  LimitUsed done(const LimitUse& use, std::int64_t now);
   // The owner's row, on the day of `now`.
   Taken& taken(const std::string& owner, std::int64_t now);
   static LimitState state_of(Taken& taken, std::int64_t now);

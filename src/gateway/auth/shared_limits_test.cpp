@@ -1,5 +1,6 @@
 // Gates of several gateways over limits that they share.
 #include <atomic>
+#include <optional>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -31,14 +32,10 @@ class SameKeys final : public KeyStore {
 // Limits of a server that may be away.
 class ServerLimits final : public LimitStore {
  public:
-  Result<LimitGrant> take(const LimitWish& wish) override {
+  Result<std::vector<LimitDone>> work(std::span<const LimitStep> steps) override {
     ++asked;
     if (away) return fail(Errc::unreachable, "the server is away");
-    return limits_.take(wish);
-  }
-  Result<Settled> settle(const LimitShare& share, Tokens used) override {
-    if (away) return fail(Errc::unreachable, "the server is away");
-    return limits_.settle(share, used);
+    return limits_.work(steps);
   }
   LimitState state(const ApiKey& key) { return limits_.state(key.id, key.limits); }
 
@@ -79,6 +76,14 @@ class SharedLimits : public testing::Test {
     request.key = base::Secret("plk_ann");
     return gate.admit(request, {.needs_key = true, .asks_model = true});
   }
+  // As a route does it that reserves. None: the limits must be asked.
+  static std::optional<engine::Caller> admit_at_once(Gate& gate) {
+    ClientRequest request;
+    request.key = base::Secret("plk_ann");
+    const auto pass = gate.admit_at_once(request, {.asks_model = true, .reserves = true});
+    if (!pass || !*pass) return std::nullopt;
+    return (*pass)->caller;
+  }
   // Waits until the server knows of so many used tokens and of no running request.
   bool is_settled(Tokens used) {
     for (int i = 0; i < 10'000; ++i) {
@@ -89,6 +94,7 @@ class SharedLimits : public testing::Test {
     return false;
   }
 
+  const engine::Caller ann{.owner = "key_ann"};
   std::ostringstream logged_;
   std::atomic<int> alerts_ = 0;
   SameKeys keys_;
@@ -113,23 +119,67 @@ TEST_F(SharedLimits, HoldForAllGatesTogether) {
 TEST_F(SharedLimits, ABudgetIsReservedAndSettledOnce) {
   key({.tokens_per_day = 1'000});
   const auto one = gate(), other = gate();
-  auto share = one->reserve("key_ann", {300, 400});
+  auto share = one->reserve(ann, {300, 400});
   ASSERT_TRUE(share);
-  const auto refused = other->reserve("key_ann", {300, 100});
+  const auto refused = other->reserve(ann, {300, 100});
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().what.find("running requests need up to 700"), std::string::npos);
   share->held->settle(350);
   share->held.reset();
   EXPECT_TRUE(is_settled(350));
-  EXPECT_TRUE(other->reserve("key_ann", {300, 100}));
+  EXPECT_TRUE(other->reserve(ann, {300, 100}));
   EXPECT_TRUE(is_settled(350));  // given back: nobody used it
+}
+
+TEST_F(SharedLimits, CountARequestTogetherWithItsReservation) {
+  key({.requests_per_minute = 10, .tokens_per_day = 100'000});
+  const auto one = gate();
+  EXPECT_FALSE(admit_at_once(*one));  // nothing is known yet
+  EXPECT_TRUE(admit(*one));
+  const int asked = server_->asked;
+  const auto caller = admit_at_once(*one);
+  ASSERT_TRUE(caller);
+  EXPECT_EQ(server_->asked, asked);
+  EXPECT_TRUE(one->reserve(*caller, {300, 100}));
+  EXPECT_EQ(server_->state(keys_.list.front()).requests_left, 8);
+  EXPECT_TRUE(one->reserve(*caller, {300, 100}));  // another plan of the same request
+  EXPECT_EQ(server_->state(keys_.list.front()).requests_left, 8);
+}
+
+TEST_F(SharedLimits, CountARequestThatReservesNothingAtItsEnd) {
+  key({.requests_per_minute = 10, .tokens_per_day = 100'000});
+  const auto one = gate();
+  EXPECT_TRUE(admit(*one));
+  { EXPECT_TRUE(admit_at_once(*one)); }
+  const auto left = [&] { return server_->state(keys_.list.front()).requests_left; };
+  for (int i = 0; i < 5'000 && left() > 8; ++i) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(left(), 8);
+}
+
+TEST_F(SharedLimits, AreAskedFirstOnceHalfOfThemIsTaken) {
+  key({.requests_per_minute = 10, .tokens_per_day = 100'000});
+  const auto one = gate();
+  EXPECT_TRUE(admit(*one));
+  std::vector<engine::Caller> running;
+  while (auto caller = admit_at_once(*one)) running.push_back(*std::move(caller));
+  EXPECT_EQ(running.size(), 4U);  // 9 are left at first
+}
+
+TEST_F(SharedLimits, AreAskedFirstOnceHalfOfTheDayIsReserved) {
+  key({.requests_per_minute = 1'000, .tokens_per_day = 1'000});
+  const auto one = gate();
+  EXPECT_TRUE(admit(*one));
+  EXPECT_TRUE(admit_at_once(*one));
+  const auto share = one->reserve(ann, {500, 100});
+  ASSERT_TRUE(share);
+  EXPECT_FALSE(admit_at_once(*one));
 }
 
 TEST_F(SharedLimits, OneGateTellsOfABudgetThatIsNearlyUsedUp) {
   key({.tokens_per_day = 1'000});
   const auto one = gate(), other = gate();
   for (Gate* each : {one.get(), other.get(), one.get(), other.get()}) {
-    auto share = each->reserve("key_ann", {225, 0});
+    auto share = each->reserve(ann, {225, 0});
     ASSERT_TRUE(share);
     const Tokens before = server_->state(keys_.list.front()).used;
     share->held->settle(225);
@@ -150,7 +200,7 @@ TEST_F(SharedLimits, WithoutTheServerRequestsAreRefusedAndToldWhen) {
   EXPECT_EQ(refused.error().kind, Refusal::Kind::unavailable);
   EXPECT_GT(refused.error().retry_after_seconds, 0);
   EXPECT_NE(refused.error().what.find("limits_without_store"), std::string::npos);
-  EXPECT_FALSE(one->reserve("key_ann", {10, 10}));
+  EXPECT_FALSE(one->reserve(ann, {10, 10}));
   server_->away = false;
   EXPECT_TRUE(admit(*one));
 }
@@ -158,18 +208,18 @@ TEST_F(SharedLimits, WithoutTheServerRequestsAreRefusedAndToldWhen) {
 TEST_F(SharedLimits, WithoutTheServerAGateCountsOnFromWhatItKnew) {
   key({.tokens_per_day = 1'000});
   const auto one = gate(WithoutStore::last_known);
-  auto share = one->reserve("key_ann", {600, 0});
+  auto share = one->reserve(ann, {600, 0});
   ASSERT_TRUE(share);
   share->held->settle(600);
   share->held.reset();
   ASSERT_TRUE(is_settled(600));
-  EXPECT_TRUE(one->reserve("key_ann", {10, 0}));
+  EXPECT_TRUE(one->reserve(ann, {10, 0}));
   ASSERT_TRUE(is_settled(600));
   server_->away = true;
-  EXPECT_FALSE(one->reserve("key_ann", {500, 0}));
-  share = one->reserve("key_ann", {300, 0});
+  EXPECT_FALSE(one->reserve(ann, {500, 0}));
+  share = one->reserve(ann, {300, 0});
   ASSERT_TRUE(share);
-  EXPECT_FALSE(one->reserve("key_ann", {300, 0}));
+  EXPECT_FALSE(one->reserve(ann, {300, 0}));
   share->held->settle(250);
   share->held.reset();
   server_->away = false;

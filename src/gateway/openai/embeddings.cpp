@@ -118,9 +118,8 @@ Awaitable<void> Api::embeddings(Call call) const {
     const std::optional<Tokens> counted = (*embedder)->count(texts);
     const Tokens tokens = counted.value_or(engine::estimated_tokens(call.request.body.size()));
     const engine::Caller& caller = call.request.caller;
-    const auto share = context_.engine.reserve && caller.metered
-                           ? context_.engine.reserve(caller.owner, {tokens})
-                           : engine::Share{};
+    const auto share = context_.engine.reserve && caller.metered ? context_.engine.reserve(caller, {tokens})
+                                                                 : engine::Share{};
     if (!share) {
       refusal = share.error();
       return;

@@ -237,7 +237,7 @@ Awaitable<void> ResponsesRoutes::ask_as_chat(Call call, Prepared prepared) const
 void ResponsesRoutes::add_routes(Router& router) const {
   router.add({{"POST", "/v1/responses", "openai", "A response", "Responses", "Response"},
               std::bind_front(&ResponsesRoutes::ask, this),
-              {.asks_model = true}});
+              {.asks_model = true, .reserves = true}});
   router.add({{"GET", "/v1/responses/{id...}", "openai",
                "A response that was kept; ID/input_items: what was asked", "", "Response"},
               std::bind_front(&ResponsesRoutes::show, this)});

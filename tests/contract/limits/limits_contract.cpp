@@ -1,5 +1,6 @@
 #include "contract/limits/limits_contract.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <random>
 #include <thread>
@@ -20,10 +21,10 @@ LimitGrant LimitsContract::take(const LimitWish& wish) {
   return grant ? *std::move(grant) : LimitGrant{};
 }
 
-LimitStore::Settled LimitsContract::settle(const LimitShare& share, Tokens used) {
+LimitUsed LimitsContract::settle(const LimitShare& share, Tokens used) {
   auto settled = store_->settle(share, used);
   EXPECT_TRUE(settled) << settled.error().what;
-  return settled ? *std::move(settled) : LimitStore::Settled{};
+  return settled ? *std::move(settled) : LimitUsed{};
 }
 
 TEST_P(LimitsContract, CountsTheRequestsOfAMinute) {
@@ -121,6 +122,56 @@ TEST_P(LimitsContract, AnAnswerThatMayShrinkGetsAPartOfWhatIsLeft) {
   EXPECT_GT(granted, 5);
   EXPECT_LE(sum, 5'000);
   EXPECT_GT(sum, 4'980);
+}
+
+TEST_P(LimitsContract, DoesManyStepsTogetherThoseOfAnOwnerInTheirOrder) {
+  const KeyLimits limits{.requests_per_minute = 2, .tokens_per_day = 1'000};
+  std::vector<LimitStep> steps;
+  for (int i = 0; i < 3; ++i)
+    for (const char* owner : {"bob", "ann", "cid"})
+      steps.emplace_back(
+          LimitWish{.owner = owner, .limits = limits, .requests = 1, .input = *owner == 'a' ? 600 : 100});
+  const auto done = store_->work(steps);
+  ASSERT_TRUE(done) << done.error().what;
+  ASSERT_EQ(done->size(), steps.size());
+  std::vector<Beyond> beyond;
+  for (const LimitDone& one : *done) beyond.push_back(std::get<LimitGrant>(one).beyond);
+  EXPECT_EQ(beyond, (std::vector<Beyond>{Beyond::nothing, Beyond::nothing, Beyond::nothing,  //
+                                         Beyond::nothing, Beyond::day_for_now, Beyond::nothing,
+                                         Beyond::requests, Beyond::day_for_now, Beyond::requests}));
+  const LimitShare share = std::get<LimitGrant>((*done)[1]).share;
+  EXPECT_EQ(share.owner, "ann");
+  const LimitWish wish{.owner = "ann", .limits = limits, .requests = 1, .input = 600};
+  const auto after = store_->work(std::vector<LimitStep>{wish, LimitUse{share, 50}, wish});
+  ASSERT_TRUE(after);
+  EXPECT_EQ(std::get<LimitGrant>((*after)[0]).beyond, Beyond::day_for_now);
+  EXPECT_EQ(std::get<LimitUsed>((*after)[1]).state.used, 50);
+  EXPECT_EQ(std::get<LimitGrant>((*after)[2]).beyond, Beyond::nothing);
+  EXPECT_EQ(std::get<LimitGrant>((*after)[2]).state.reserved, 600);
+  EXPECT_TRUE(store_->work({})->empty());
+}
+
+// Calls that take of the same owners in another order wait for each other and never in a circle.
+TEST_P(LimitsContract, StepsOfManyOwnersAtOnceTakeNoMoreThanThereIs) {
+  const KeyLimits limits{.requests_per_minute = 100};
+  std::atomic<int> taken = 0;
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 6; ++t)
+    threads.emplace_back([&, t] {
+      std::mt19937 random{t};
+      for (int i = 0; i < 20; ++i) {
+        std::vector<LimitStep> steps;
+        for (const char* owner : {"ann", "bob", "cid", "dan"})
+          steps.emplace_back(LimitWish{.owner = owner, .limits = limits, .requests = 1});
+        std::ranges::shuffle(steps, random);
+        const auto done = store_->work(steps);
+        ASSERT_TRUE(done) << done.error().what;
+        for (const LimitDone& one : *done)
+          taken += std::get<LimitGrant>(one).beyond == Beyond::nothing ? 1 : 0;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(taken, 400);
 }
 
 TEST_P(LimitsContract, ManyAtOnceTakeNoMoreThanThereIs) {

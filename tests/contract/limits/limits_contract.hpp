@@ -22,7 +22,7 @@ class LimitsContract : public testing::TestWithParam<LimitsMaker> {
  protected:
   void SetUp() override;
   LimitGrant take(const LimitWish& wish);
-  LimitStore::Settled settle(const LimitShare& share, Tokens used);
+  LimitUsed settle(const LimitShare& share, Tokens used);
 
   base::TemporaryFolder folder_{"limits"};
   std::unique_ptr<LimitStore> store_;
