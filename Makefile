@@ -1,7 +1,7 @@
 # The front door. `make` alone says what there is; every target does the set-up that it needs.
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo serve web test test-full test-live bench bench-count bench-plan bench-search bench-evidence bench-clutter bench-graph bench-parts bench-languages bench-cutoff bench-grounding bench-turns bench-ingest bench-gateway bench-stores bench-weaviate bench-kaito bench-embedded fuzz lint format vectors package install clean
+.PHONY: help build demo serve web test test-full test-live bench bench-count bench-plan bench-search bench-evidence bench-clutter bench-graph bench-parts bench-languages bench-cutoff bench-grounding bench-turns bench-ingest bench-gateway bench-stores bench-sizes bench-weaviate bench-kaito bench-embedded fuzz lint format vectors package install clean
 
 PREFIX ?= /usr/local
 # How long `make fuzz` gives each target.
@@ -42,6 +42,7 @@ help:
 	@echo '  make bench-ingest documents into an index, side by side with the same model in Python'
 	@echo '  make bench-gateway   the gateway, side by side with nginx and LiteLLM'"'"'s proxy, before one upstream'
 	@echo '  make bench-stores    a store on PostgreSQL beside one in a file, and three gateways beside one'
+	@echo '  make bench-sizes     what documents take in a file, on PostgreSQL and on Weaviate'
 	@echo '  make bench-kaito  the workload of KAITO RAGEngine, beside what was recorded of it'
 	@echo '  make bench-embedded  the embedded model, side by side with llama-cpp-python over the same weights'
 	@echo '  make bench-weaviate  indexes on Weaviate, side by side with its own client'
@@ -188,6 +189,13 @@ bench-kaito: build
 bench-embedded: build
 	@tools/setup bench-embedded
 	@python3 bench/embedded/bench_embedded.py
+
+bench-sizes: build
+	@tools/setup live
+	@cmake --preset release -B build/bench --log-level=WARNING -DPLIMSOLL_BENCHES=ON -DPLIMSOLL_TESTS=OFF \
+	  -DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$(CURDIR)/build/bench
+	@cmake --build build/bench --target gateway_upstream
+	@python3 bench/gateway/bench_sizes.py
 
 bench-weaviate: build
 	@tools/setup live bench-weaviate
