@@ -202,7 +202,7 @@ TEST_F(PostgresDocumentRows, TablesWithoutDocumentsGetThem) {
     ASSERT_TRUE(store);
     number(
         "DO $$ BEGIN DROP TABLE store_identity, embedders, removals, documents, chunks, dropped_indexes, "
-        "indexes; UPDATE schema_version SET version = 1; END $$");
+        "indexes; DROP FUNCTION limits_work; UPDATE schema_version SET version = 1; END $$");
   }
   const auto store = gateway("new");
   ASSERT_TRUE(store);
