@@ -67,7 +67,7 @@ class Place:
     def sizes(self):
         """After a search at a gateway that has just started."""
         listed = subprocess.run([self.options.plimsoll, "index", "list", "--json"], env=self.environment, capture_output=True, text=True, check=True)
-        (index,) = json.loads(listed.stdout)["indexes"]
+        (index,) = json.loads(listed.stdout)
         port = servers.free_port()
         with servers.Program("gateway", [self.options.plimsoll, "serve", "--listen", f"127.0.0.1:{port}", "--upstream",
                                          f"http://127.0.0.1:{self.upstream}/v1"], port, "/health", self.folder, environment=self.environment) as gateway:
@@ -78,14 +78,14 @@ class Place:
                 reply.read()
             opened = time.monotonic() - began
             memory = gateway.rss_mb()[0]
-        found = {"pieces": index["chunks"], "text": index["text_bytes"], "tokens": index["tokens"], "gateway": memory * 2**20, "open_s": opened}
+        found = {"pieces": index["chunks"], "text": index["bytes"], "tokens": index["tokens"], "gateway": memory * 2**20, "open_s": opened}
         if self.database:
             self.database.query("CHECKPOINT")
             found["store"] = int(self.database.query("SELECT pg_database_size(current_database())"))
             found["search"] = folder_bytes(self.folder / "search-data")
         else:
-            found["store"] = sum(path.stat().st_size for path in self.folder.glob("store.db*"))
-            found["search"] = folder_bytes(self.folder) - found["store"]
+            found["store"] = sum(path.stat().st_size for path in self.folder.glob("store.db*") if path.is_file())
+            found["search"] = folder_bytes(self.folder / "store.db.indexes")
         if self.nodes:
             found["search"] = sum(folder_bytes(node.folder / "data") for node in self.nodes.nodes)
             found["nodes"] = sum(of_process(node.process).rss_mb()[0] for node in self.nodes.nodes) * 2**20

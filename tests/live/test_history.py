@@ -121,6 +121,7 @@ class Histories(unittest.TestCase):
 
     def setUp(self):
         self.history, self.outages, self.chats = History(), [], []
+        self.began = time.monotonic()
         self.random, self.lock, self.next = random.Random(7), threading.Lock(), collections.Counter()
 
     # ---- Clients ----
@@ -149,9 +150,34 @@ class Histories(unittest.TestCase):
             found = frozenset((int(name[2]), int(name[1])) for name in names if name)
         if kind == "delete" and not why and reply.json["deleted_doc_ids"] == []:
             return  # it was not there yet, because its addition failed or was under way
+        if kind == "search" and not why and (owner, item) not in found and self.known.get((owner, item), ended) < began and (owner, item) not in self.deleted:
+            print(f"{time.monotonic() - self.began:.3f} gateway {gateway} misses {item} of {owner}", self.probe(item), flush=True)
+        if kind == "add" and not why:
+            self.known[owner, item] = ended
         self.history.add(Operation(kind, owner, item, began, ended, FAILED if why else OK, found, gateway, why))
         if why:
             time.sleep(0.05)
+
+    def probe(self, item):
+        import urllib.request
+        out = []
+        def call(node, path, body=None):
+            try:
+                request = urllib.request.Request(f"http://127.0.0.1:{node.port}{path}", json.dumps(body).encode() if body else None,
+                                                 {"Content-Type": "application/json"})
+                with urllib.request.urlopen(request, timeout=2) as reply:
+                    return json.loads(reply.read())
+            except Exception as error:
+                return repr(error)[:200]
+        for node in self.server.nodes:
+            names = self.server.collections()
+            for name in names:
+                for turn in range(2):
+                    bm = call(node, "/v1/graphql", {"query": '{Get{%s(bm25:{query:"number%d",properties:["words"]},limit:5){chunk _additional{id score}}} Aggregate{%s{meta{count}}}}' % (name, item, name)})
+                    eq = call(node, "/v1/graphql", {"query": '{Get{%s(where:{path:["words"],operator:Equal,valueText:"number%d"},limit:5){_additional{id}}}}' % (name, item)})
+                    out.append((node.name, name[-12:], json.dumps(bm)[:300], json.dumps(eq)[:200]))
+        out.append(json.dumps(call(self.server.nodes[0], "/v1/nodes?output=verbose"))[:3000])
+        return "\n   ".join(map(str, out))
 
     def client(self, number):
         with self.lock:
@@ -184,7 +210,7 @@ class Histories(unittest.TestCase):
         before = time.monotonic()
         wait_for(self.all_answer, f"all to work again after: {name}", 6 * PATIENCE)
         self.outages.append((began, time.monotonic() + 0.1))
-        print(f"{name}: all gateways worked again {time.monotonic() - before:.1f} s after its end", flush=True)
+        print(f"{name}, from {began - self.began:.1f} to {before - self.began:.1f} s: all gateways worked again {time.monotonic() - before:.1f} s after its end", flush=True)
         time.sleep(SECONDS / 2)
 
     def all_answer(self):
@@ -222,7 +248,7 @@ class Histories(unittest.TestCase):
     # ---- What is claimed ----
 
     def test_every_history_is_that_of_one_store(self):
-        self.deleted = set()
+        self.deleted, self.known = set(), {}
         for owner in range(self.OWNERS):
             self.do("add", owner, self.next[owner], 0)
             self.next[owner] += 1
@@ -244,9 +270,19 @@ class Histories(unittest.TestCase):
         whys = collections.Counter(re.sub(r"\d[\d.,:]*", "N", one.why)[:160] for one in self.history.operations if one.why)
         for why, count in whys.most_common(12):
             print(f"  {count:5} {why}")
+        if found:
+            self.show(found)
         self.assertEqual(found, [])
         for kind in ("add", "delete", "search"):
             self.assertGreater(kinds[kind, OK], 10)
+
+    def show(self, problems):
+        """All operations on the items of the problems, in their order."""
+        for owner, item in {(int(owner), int(item)) for problem in problems for item, owner in re.findall(r"item (\d+) of owner (\d+)", problem)}:
+            for one in sorted(self.history.operations, key=lambda one: one.began):
+                if one.owner == owner and (one.item == item or (owner, item) in one.found):
+                    print(f"  {one.began - self.began:7.3f} to {one.ended - self.began:7.3f} s at gateway {one.gateway}: {one.kind} {one.item} of {owner}: "
+                          f"{one.outcome} {sorted(one.found)} {one.why[:200]}")
 
     def all_of(self, gateway, owner):
         there, offset = set(), 0

@@ -209,6 +209,16 @@ TEST_F(PostgresDocumentRows, TablesWithoutDocumentsGetThem) {
   EXPECT_TRUE(store->create_index("local", "i", {}));
 }
 
+TEST_F(PostgresDocumentRows, GatewaysOfAnOlderVersionTakeAndSettleAsBefore) {
+  ASSERT_TRUE(gateway("any"));
+  EXPECT_EQ(
+      number("SELECT minute_left FROM limits_take(1, 'ann', 0, 500, 0, 1, 0, 0, 100, 50, false, 512, 4)"),
+      350);
+  EXPECT_EQ(number("SELECT reserved FROM limits WHERE owner = 'ann'"), 150);
+  EXPECT_EQ(number("SELECT used FROM limits_settle(1, 'ann', 20, 150, 150, 0, 0)"), 20);
+  EXPECT_EQ(number("SELECT beyond FROM limits_take(1, 'ann', 0, 0, 50, 0, 0, 0, 31, 0, false, 512, 4)"), 3);
+}
+
 TEST_F(PostgresDocumentRows, OneGatewayAtATimeHasTheTurnOfAnIndex) {
   const auto first = IndexTurns::make(options_), second = IndexTurns::make(options_);
   std::atomic<int> inside = 0, most_inside = 0, taken = 0;

@@ -489,9 +489,13 @@ CREATE INDEX removals_by_revision ON removals (index_id, revision);
 CREATE TABLE dropped_indexes (id bigint PRIMARY KEY);
 )sql",
     R"sql(
--- Takes and settles many times, in this order, in one transaction. The caller orders the steps by lock, so that two
--- such calls never wait for each other. Of each step `numbers` has ten: 0 and the rest of what limits_take needs, or 1
--- and that of limits_settle.
+-- Takes and settles many times, in this order, in one transaction. Twin of MemoryLimits in
+-- src/gateway/auth/memory_limits.cpp. The caller orders the steps by lock, so that two such calls never wait for each
+-- other in a circle, and those of an owner follow each other. Each step has ten numbers:
+--   0, requests of a minute, tokens of a minute, tokens of a day (limits, 0: none), wanted requests, tokens of the minute
+--      and of the day that are only compared, input, answer, whether the answer may shrink (0 or 1); or
+--   1, what was used; of what was taken: tokens of the minute, of the day, its second, its day; four zeros
+-- beyond: 0 nothing, 1 requests of a minute, 2 tokens of a minute, 3 tokens of the day, 4 the same while others run.
 CREATE FUNCTION limits_work(locks bigint[], owners text[], numbers bigint[], usual bigint, share bigint)
 RETURNS TABLE (
   beyond bigint, wait_ms bigint, granted bigint, of_minute bigint, of_day bigint, slot bigint, day bigint,
@@ -499,19 +503,109 @@ RETURNS TABLE (
 LANGUAGE plpgsql AS $$
 DECLARE
   n bigint[];
+  known record;
+  r limits;
+  now_ms bigint;
+  is_changed boolean := false;
+  all_requests bigint;  -- of the last 61 seconds
+  all_tokens bigint;
+  place bigint;
+  rest bigint;
+  compared bigint;
 BEGIN
   FOR i IN 1 .. cardinality(locks) LOOP
-    n := numbers[10 * i - 9 : 10 * i];
-    IF n[1] = 0 THEN
-      RETURN QUERY SELECT t.*, 0::bigint
-        FROM limits_take(locks[i], owners[i], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10] <> 0, usual, share) t;
-    ELSE
-      RETURN QUERY SELECT 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, s.day, 0::bigint, 0::bigint,
-        s.used, s.reserved, s.used_before
-        FROM limits_settle(locks[i], owners[i], n[2], n[3], n[4], n[5], n[6]) s;
+    IF r.owner IS DISTINCT FROM owners[i] THEN
+      IF is_changed THEN PERFORM limits_save(r); END IF;
+      is_changed := false;
+      PERFORM pg_advisory_xact_lock(locks[i]);
+      SELECT * INTO known FROM limits_now(owners[i]);
+      r := known.r;
+      now_ms := known.now_ms;
+      SELECT sum(seconds.requests), sum(seconds.tokens) INTO all_requests, all_tokens
+        FROM unnest(r.requests, r.tokens) AS seconds(requests, tokens);
     END IF;
+    n := numbers[10 * i - 9 : 10 * i];
+    place := r.slot % 61 + 1;
+    beyond := 0;
+    wait_ms := 0;
+    granted := 0;
+    of_minute := 0;
+    of_day := 0;
+    used_before := r.used;
+    IF n[1] = 0 THEN
+      granted := n[9];
+      IF n[10] <> 0 AND n[4] > 0 THEN
+        rest := greatest(0, n[4] - r.used - r.reserved);
+        granted := least(n[9], greatest(rest / share, greatest(1, least(rest - n[8], usual))));
+      END IF;
+      of_day := n[8] + granted;
+      of_minute := of_day;
+      IF n[10] <> 0 THEN of_minute := n[8] + least(granted, greatest(usual, n[3] / share)); END IF;
+      compared := least(greatest(n[6], of_minute), n[3]);
+      rest := greatest(n[7], of_day);
+      IF n[2] > 0 AND n[5] > 0 AND all_requests + n[5] > n[2] THEN
+        beyond := 1;
+        wait_ms := limits_wait(r.requests, r.slot, now_ms, n[5], n[2]);
+      ELSIF n[3] > 0 AND (n[6] > 0 OR rest > 0) AND all_tokens + compared > n[3] THEN
+        beyond := 2;
+        wait_ms := limits_wait(r.tokens, r.slot, now_ms, compared, n[3]);
+      ELSIF n[4] > 0 AND rest > 0 AND r.used + r.reserved + rest > n[4] THEN
+        beyond := CASE WHEN r.used + rest <= n[4] THEN 4 ELSE 3 END;
+      ELSIF n[5] > 0 OR of_day > 0 THEN
+        r.requests[place] := r.requests[place] + n[5];
+        r.tokens[place] := r.tokens[place] + of_minute;
+        r.reserved := r.reserved + of_day;
+        all_requests := all_requests + n[5];
+        all_tokens := all_tokens + of_minute;
+        is_changed := true;
+      END IF;
+      requests_left := greatest(0, n[2] - all_requests);
+      minute_left := greatest(0, n[3] - all_tokens);
+    ELSE
+      IF n[6] = r.day OR n[6] = 0 THEN
+        r.used := least(1000000000000000, r.used + n[2]);
+        r.reserved := greatest(0, r.reserved - n[4]);
+      END IF;
+      rest := 0;  -- the change of a second. What was used above what was taken counts from now on.
+      IF n[2] > n[3] THEN
+        rest := n[2] - n[3];
+      ELSIF n[5] > r.slot - 61 THEN
+        place := n[5] % 61 + 1;
+        rest := greatest(-r.tokens[place], n[2] - n[3]);
+      END IF;
+      r.tokens[place] := r.tokens[place] + rest;
+      all_tokens := all_tokens + rest;
+      requests_left := 0;
+      minute_left := 0;
+      is_changed := true;
+    END IF;
+    slot := r.slot;
+    day := r.day;
+    used := r.used;
+    reserved := r.reserved;
+    RETURN NEXT;
   END LOOP;
+  IF is_changed THEN PERFORM limits_save(r); END IF;
 END $$;
+
+-- For gateways of the version before, which run until they are replaced.
+CREATE OR REPLACE FUNCTION limits_take(
+  lock bigint, of_owner text, requests_most bigint, minute_most bigint, day_most bigint, wanted bigint,
+  look_minute bigint, look_day bigint, input bigint, answer bigint, may_shrink boolean, usual bigint, share bigint,
+  OUT beyond bigint, OUT wait_ms bigint, OUT granted bigint, OUT of_minute bigint, OUT of_day bigint, OUT slot bigint,
+  OUT day bigint, OUT requests_left bigint, OUT minute_left bigint, OUT used bigint, OUT reserved bigint)
+LANGUAGE sql AS $$
+  SELECT w.beyond, w.wait_ms, w.granted, w.of_minute, w.of_day, w.slot, w.day, w.requests_left, w.minute_left, w.used, w.reserved
+  FROM limits_work(ARRAY[lock], ARRAY[of_owner], ARRAY[0, requests_most, minute_most, day_most, wanted, look_minute, look_day,
+    input, answer, may_shrink::int], usual, share) w;
+$$;
+CREATE OR REPLACE FUNCTION limits_settle(
+  lock bigint, of_owner text, used_now bigint, of_minute bigint, of_day bigint, at_slot bigint, at_day bigint,
+  OUT day bigint, OUT used_before bigint, OUT used bigint, OUT reserved bigint)
+LANGUAGE sql AS $$
+  SELECT w.day, w.used_before, w.used, w.reserved
+  FROM limits_work(ARRAY[lock], ARRAY[of_owner], ARRAY[1, used_now, of_minute, of_day, at_slot, at_day, 0, 0, 0, 0], 1, 1) w;
+$$;
 )sql",
 };
 static_assert(std::size(migrations) == schema_version);

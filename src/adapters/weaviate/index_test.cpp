@@ -86,6 +86,72 @@ TEST(WeaviateIndex, DoesNotOpenWithoutItsServer) {
   EXPECT_EQ(index.error().code, Errc::unreachable);
 }
 
+// A server that stores everything, and whose copies have so many chunks, one look after the other.
+class LateCopies : public testing::Test {
+ protected:
+  LateCopies() {
+    EXPECT_TRUE(store_.create_index("local", "docs", {}));
+    for (const char* text : {"anchor", "barge"}) {
+      DocumentWithVectors one;
+      one.document.key = one.document.text = text;
+      one.document.chunks.emplace_back().span = {0, one.document.text.size()};
+      EXPECT_TRUE(store_.put(store_.info.id, {&one, 1}));
+    }
+    auto opened = open_index(http_, store_, store_.info, impatient());
+    EXPECT_TRUE(opened) << opened.error().what;
+    if (opened) index_ = *std::move(opened);
+  }
+
+  HttpReply answer(const HttpRequest& request) {
+    if (request.method == "GET") return {404, "", "{}"};
+    if (request.url.ends_with("/v1/schema")) return {200, "", "{}"};
+    if (request.url.find("/batch/") != std::string::npos) {
+      std::string stored;
+      const Json body = Json::parse(request.body);
+      for (const Json& one : body["objects"])
+        stored += (stored.empty() ? "" : ",") + result_of(one["id"].get<std::string>(), true);
+      return {200, "", "[" + stored + "]"};
+    }
+    Json data;
+    const std::size_t there = there_.size() > 1 ? std::exchange(there_[0], 0) : there_.at(0);
+    if (there_.size() > 1) there_.erase(there_.begin());
+    for (int i = 0; i < 40; ++i) data["Aggregate"][fmt::format("c{}", i)][0]["meta"]["count"] = 0;
+    data["Aggregate"]["all"][0]["meta"]["count"] = there + 1;  // with the note of the progress
+    ++looks_;
+    return {200, "", Json{{"data", data}}.dump()};
+  }
+
+  base::MemoryStore store_;
+  ScriptedHttp http_{[this](const HttpRequest& request) -> Result<HttpReply> { return answer(request); }};
+  std::vector<std::size_t> there_{2};
+  int looks_ = 0;
+  std::unique_ptr<Index> index_;
+};
+
+TEST_F(LateCopies, AreNotBelievedWhileAnotherMayHaveAll) {
+  there_ = {1, 1, 2};
+  EXPECT_TRUE(index_->lexical("anchor", 5, nullptr));
+  EXPECT_EQ(looks_, 4);  // three for the languages, and one for the words
+}
+
+TEST_F(LateCopies, AreAnErrorIfNoneHasAll) {
+  there_ = {1};
+  const auto found = index_->lexical("anchor", 5, nullptr);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, Errc::unreachable);
+  EXPECT_NE(found.error().what.find("only 1 of 2 chunks"), std::string::npos) << found.error().what;
+  EXPECT_NE(found.error().what.find("index rebuild docs"), std::string::npos) << found.error().what;
+  EXPECT_EQ(looks_, impatient().most_looks);
+}
+
+TEST_F(LateCopies, MayLackWhatTheStoreHasRemovedSince) {
+  ASSERT_TRUE(store_.remove(store_.info.id, std::vector<std::string>{"anchor"}));
+  there_ = {1};
+  EXPECT_TRUE(index_->lexical("barge", 5, nullptr));
+  there_ = {0};
+  EXPECT_FALSE(index_->lexical("barge", 5, nullptr));
+}
+
 TEST(WeaviateIndex, HasACollectionOfItsOwnForEachStoreAndEachIndex) {
   IndexInfo one, other, again;
   one.id = again.id = 1;

@@ -22,6 +22,7 @@ struct Options {
   std::chrono::milliseconds first_pause{250};  // before a batch is sent again; doubles each time
   std::chrono::milliseconds away{5'000};       // a node that did not answer is asked last for so long
   int most_tries = 5;                          // for one batch
+  int most_looks = 5;                          // for one search, while the answers lack chunks
   std::size_t batch_objects = 256;
   std::size_t batch_bytes = std::size_t{4} << 20;
   std::size_t lanes = 2;  // batches on their way at a time

@@ -1,6 +1,7 @@
 #include "adapters/weaviate/remote_index.hpp"
 
 #include <algorithm>
+#include <thread>
 
 #include "adapters/weaviate/queries.hpp"
 #include "base/text/bm25.hpp"
@@ -61,29 +62,45 @@ void RemoteIndex::publish(const Progress& progress) {
   known_.progress = progress;
 }
 
-// A node that starts, or that cannot reach another one, answers with what it has, which may be nothing. So
-// each query counts the objects, too.
+// A node that starts, that cannot reach another one, or whose copy is late answers with what it has, which
+// may be nothing. So each query counts the objects, too, and another node is asked if some are missing.
 Result<Json> RemoteIndex::query(std::string graphql) const {
   graphql.pop_back();
   graphql += fmt::format("Aggregate{{all:{}{{meta{{count}}}}}}}}", collection_.name());
-  auto data = nodes_.query(graphql, nodes_.for_search());
-  if (!data && data.error().code == Errc::damaged) {
-    lost_ = true;  // the next request for this index builds it again: see revision()
-    return fail(Errc::unreachable, "{}; it is built again", data.error().what);
+  const Options& options = nodes_.options();
+  std::chrono::milliseconds pause{0};
+  for (int looks = 1;; ++looks) {
+    auto data = nodes_.query(graphql, nodes_.for_search());
+    if (!data && data.error().code == Errc::damaged) {
+      lost_ = true;  // the next request for this index builds it again: see revision()
+      return fail(Errc::unreachable, "{}; it is built again", data.error().what);
+    }
+    if (!data) return data;
+    const std::uint64_t counted = count_of_all(*data);
+    TRY(const bool complete, is_complete(counted));
+    if (complete) return data;
+    if (looks == options.most_looks)
+      return fail(Errc::unreachable,
+                  "the index store {} has only {} of {} chunks at the moment; try again later, and run "
+                  "`plimsoll index rebuild {}` if it lasts",
+                  options.address.shown, counted, size(), info_.name);
+    std::this_thread::sleep_for(pause);
+    pause = std::max(options.first_pause / 4, pause * 2);
   }
-  if (data) TRY_VOID(check_complete(*data));
-  return data;
 }
 
-Result<void> RemoteIndex::check_complete(const Json& data) const {
-  constexpr std::uint64_t late_share = 20;  // one of so many chunks may be missing in a copy that is late
-  const std::uint64_t expected = size(), counted = count_of_all(data);
-  if (counted + expected / late_share >= expected) return {};
-  // Another gateway may have removed documents; text is not taken from here.
+Result<bool> RemoteIndex::is_complete(std::uint64_t counted) const {
+  const Progress known = progress();
+  const auto expected = static_cast<std::uint64_t>(known.chunks);
+  if (counted >= expected) return true;
+  // Another gateway may have removed documents since; text is not taken from here.
   TRY(const IndexStamp now, store_.find_stamp(info_.owner, info_.name));
-  if (now.revision != revision()) return {};
-  return fail(Errc::unreachable, "the index store {} has only {} of {} chunks at the moment; try again later",
-              nodes_.options().address.shown, counted, expected);
+  if (now.revision == known.revision) return false;
+  TRY(const auto removed, store_.removed_since(info_.id, known.revision));
+  if (!removed) return true;
+  std::uint64_t gone = 0;
+  for (const Removed& range : *removed) gone += static_cast<std::uint64_t>(range.last - range.first) + 1;
+  return counted + gone >= expected;
 }
 
 Result<std::vector<Hit>> RemoteIndex::lexical(std::string_view query, std::size_t k,

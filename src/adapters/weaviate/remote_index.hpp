@@ -43,7 +43,8 @@ class RemoteIndex final : public Index {
   Progress progress() const;
   void publish(const Progress& progress);
   Result<Json> query(std::string graphql) const;
-  Result<void> check_complete(const Json& data) const;
+  // Whether a search in so many chunks has seen all that were there at this revision.
+  Result<bool> is_complete(std::uint64_t counted) const;
   Result<std::vector<QueryTerm>> words_of(std::string_view query) const;
   Result<std::vector<base::LanguageShare>> languages() const;
   Result<std::vector<std::uint64_t>> count_terms(const std::vector<std::string>& terms) const;

@@ -92,21 +92,32 @@ bool LimitQueue::work(std::unique_lock<std::mutex>& lock) {
   lock.lock();
   is_busy_ = false;
   for (std::size_t i = steps.size(); i-- > 0;) {
-    if (takers[i] == nullptr) {
-      if (done) continue;
-      waiting_.push_front({std::move(steps[i])});
-      ++owed_;
-      continue;
-    }
-    if (done)
+    if (done && takers[i] != nullptr) {
       takers[i]->grant.emplace(std::get<LimitGrant>(std::move((*done)[i])));
-    else
-      takers[i]->grant.emplace(tl::unexpected<Error>(done.error()));
-    takers[i]->wake.notify_one();
+      takers[i]->wake.notify_one();
+    } else if (!done) {
+      waiting_.push_front({std::move(steps[i]), takers[i]});
+    }
   }
-  if (!done && owed_ > 0) due_.notify_one();
+  if (!done) give_up(done.error());
   hand_on();
   return done.has_value();
+}
+
+// What is owed stays, and may be more than one round trip takes; requests that wait behind it fail with it.
+void LimitQueue::give_up(const Error& error) {
+  std::deque<Entry> owed;
+  for (Entry& entry : waiting_) {
+    if (entry.taker == nullptr) {
+      owed.push_back(std::move(entry));
+      continue;
+    }
+    entry.taker->grant.emplace(tl::unexpected<Error>(error));
+    entry.taker->wake.notify_one();
+  }
+  waiting_ = std::move(owed);
+  owed_ = waiting_.size();
+  if (owed_ > 0) due_.notify_one();
 }
 
 void LimitQueue::hand_on() {

@@ -62,6 +62,7 @@ class LimitQueue {
 
   // Does a part of what waits. Returns whether the store did it. Nothing else may be under way.
   bool work(std::unique_lock<std::mutex>& lock);
+  void give_up(const Error& error);
   // Wakes somebody who does the next part.
   void hand_on();
   void add(LimitStep step);

@@ -150,6 +150,21 @@ TEST_F(LimitQueueTest, WhatARequestCouldNotSettleIsKept) {
   wait_until([&] { return store_->used == 3; });
 }
 
+TEST_F(LimitQueueTest, RequestsFailAtOnceBehindMoreThanOneRoundTripTakes) {
+  LimitQueue queue(store_, {}, {.patience = 1h, .between_tries = 1h, .at_end = 0ms, .most_steps = 8});
+  store_->away = true;
+  for (int i = 0; i < 100; ++i) queue.settle({"ann", 10, 10, 1, 1}, 3);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] { EXPECT_FALSE(queue.take({.owner = "ann", .requests = 1})); });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(queue.waiting(), 100U);
+  store_->away = false;
+  EXPECT_TRUE(queue.take({.owner = "ann", .requests = 1}));
+  EXPECT_EQ(store_->settled, 100);
+  EXPECT_EQ(store_->used, 300);
+}
+
 TEST_F(LimitQueueTest, AddsUpWhatWaitsTooLong) {
   store_->away = true;
   LimitQueue queue(store_, {}, {.patience = 1ms, .between_tries = 1ms, .most_waiting = 50});
