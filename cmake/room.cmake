@@ -19,26 +19,21 @@ function(plimsoll_test TARGET)
   add_dependencies(unit_tests ${TARGET})
 endfunction()
 
-# plimsoll_unity(TARGET SOURCES...): compiles the sources, or the tests, of each folder together, up to ten of them at once, where
-# PLIMSOLL_UNITY is on: the headers that they share are then read once, which takes about half of the time. Names in
-# unnamed namespaces must therefore be unique within a folder.
+# plimsoll_unity(TARGET SOURCES...): compiles up to 25 sources of a target together where PLIMSOLL_UNITY is on: the headers that they
+# share are read once, which takes most of the time of a file alone. Names in unnamed namespaces must therefore be
+# unique within a room, and within its tests.
 function(plimsoll_unity TARGET)
   if(NOT PLIMSOLL_UNITY)
     return()
   endif()
-  set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  list(LENGTH ARGN FILES)
+  math(EXPR UNITS "(${FILES} + 24) / 25")
+  math(EXPR TOGETHER "(${FILES} + ${UNITS} - 1) / ${UNITS}")
+  set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${TOGETHER})
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # It takes a file that is included by another for a header, where types without linkage would be a mistake.
     target_compile_options(${TARGET} PRIVATE -Wno-subobject-linkage)
   endif()
-  foreach(FILE ${ARGN})
-    get_filename_component(FOLDER ${FILE} DIRECTORY)
-    string(REPLACE ${PROJECT_SOURCE_DIR}/ "" FOLDER "${FOLDER}")  # of the contracts
-    string(MAKE_C_IDENTIFIER "in_${FOLDER}" FOLDER)
-    math(EXPR COUNT_${FOLDER} "0${COUNT_${FOLDER}} + 1")
-    math(EXPR PART "${COUNT_${FOLDER}} / 10")
-    set_source_files_properties(${FILE} PROPERTIES UNITY_GROUP ${FOLDER}_${PART})
-  endforeach()
 endfunction()
 
 # plimsoll_room(NAME SOURCES ... [TESTS ...] [SLOW_TESTS ...] [BENCHES ...] [FUZZERS ...] DEPENDS ...)

@@ -21,8 +21,9 @@ endif()
 # Warnings apply to our own code only; what set-up brought is compiled as its authors left it.
 add_library(plimsoll_warnings INTERFACE)
 set(SHADOWS -Wshadow)
-if(PLIMSOLL_UNITY AND NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  set(SHADOWS "")  # Clang also warns of names in another file that is compiled together with this one
+if(PLIMSOLL_UNITY)
+  # Not of names in another file that is compiled together with this one.
+  set(SHADOWS $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>)
 endif()
 target_compile_options(plimsoll_warnings INTERFACE -Wall -Wextra -Wconversion ${SHADOWS} -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)

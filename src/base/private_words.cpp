@@ -7,13 +7,13 @@
 namespace plimsoll::base {
 namespace {
 
-struct Word {
+struct PrivateWord {
   std::string words, shown_as;
 };
 
 struct Kept {
   std::mutex mutex;
-  std::vector<Word> words;  // longest first: one may be a prefix of another
+  std::vector<PrivateWord> words;  // longest first: one may be a prefix of another
 };
 
 Kept& kept() {
@@ -27,17 +27,17 @@ void keep_private(std::string words, std::string shown_as) {
   if (words.empty()) return;
   Kept& all = kept();
   const std::lock_guard lock(all.mutex);
-  std::erase_if(all.words, [&](const Word& word) { return word.words == words; });
+  std::erase_if(all.words, [&](const PrivateWord& word) { return word.words == words; });
   all.words.push_back({std::move(words), std::move(shown_as)});
   std::ranges::stable_sort(all.words, std::ranges::greater{},
-                           [](const Word& word) { return word.words.size(); });
+                           [](const PrivateWord& word) { return word.words.size(); });
 }
 
 std::string for_clients(std::string_view text) {
   std::string shown(text);
   Kept& all = kept();
   const std::lock_guard lock(all.mutex);
-  for (const Word& word : all.words)
+  for (const PrivateWord& word : all.words)
     for (std::size_t at = 0; (at = shown.find(word.words, at)) != std::string::npos;
          at += word.shown_as.size())
       shown.replace(at, word.words.size(), word.shown_as);

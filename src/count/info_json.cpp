@@ -6,25 +6,25 @@
 
 namespace plimsoll::count {
 
-using Json = nlohmann::json;
+using PlainJson = nlohmann::json;
 
 std::string to_json(const TokenizerInfo& info) {
-  const Json json{{"name", info.name},
-                  {"kind", info.kind},
-                  {"vocabulary", info.vocabulary},
-                  {"source", info.source},
-                  {"licence", info.licence},
-                  {"upstream", info.upstream},
-                  {"chat_template", info.chat_template},
-                  {"bos", info.bos},
-                  {"eos", info.eos},
-                  {"adds_bos", info.adds_bos},
-                  {"takes_any_bytes", info.takes_any_bytes}};
+  const PlainJson json{{"name", info.name},
+                       {"kind", info.kind},
+                       {"vocabulary", info.vocabulary},
+                       {"source", info.source},
+                       {"licence", info.licence},
+                       {"upstream", info.upstream},
+                       {"chat_template", info.chat_template},
+                       {"bos", info.bos},
+                       {"eos", info.eos},
+                       {"adds_bos", info.adds_bos},
+                       {"takes_any_bytes", info.takes_any_bytes}};
   return base::json_text(json);
 }
 
 Result<TokenizerInfo> info_from_json(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const PlainJson json = PlainJson::parse(text, nullptr, false);
   if (!json.is_object()) return fail(Errc::damaged, "the description in the compiled tokenizer is damaged");
   TokenizerInfo info;
   info.name = json.value("name", "");
@@ -42,7 +42,7 @@ Result<TokenizerInfo> info_from_json(std::string_view text) {
 }
 
 std::string to_json(const std::vector<SplitStep>& steps) {
-  Json json = Json::array();
+  PlainJson json = PlainJson::array();
   for (const SplitStep& step : steps)
     json.push_back({{"pattern", step.pattern},
                     {"behaviour", static_cast<int>(step.behaviour)},
@@ -51,10 +51,10 @@ std::string to_json(const std::vector<SplitStep>& steps) {
 }
 
 Result<std::vector<SplitStep>> steps_from_json(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const PlainJson json = PlainJson::parse(text, nullptr, false);
   if (!json.is_array()) return fail(Errc::damaged, "the pre-tokeniser in the compiled tokenizer is damaged");
   std::vector<SplitStep> steps;
-  for (const Json& step : json)
+  for (const PlainJson& step : json)
     steps.push_back({step.value("pattern", ""), static_cast<SplitStep::Behaviour>(step.value("behaviour", 0)),
                      step.value("invert", false)});
   return steps;

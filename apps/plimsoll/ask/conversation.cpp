@@ -216,7 +216,7 @@ Result<Spoken> Conversation::say(Json request, const std::function<void(std::str
 
 namespace {
 
-constexpr std::chrono::seconds search_patience{60};
+constexpr std::chrono::seconds evidence_patience{60};
 
 // Returns the sentences of the evidence that are in the sources, in reading order. They point into
 // `evidence`.
@@ -264,7 +264,7 @@ Result<Spoken> Conversation::quote(Json request, const std::string& question) {
     options.context_weight = before.weight;
   }
   TRY(const Evidence evidence,
-      library::find_evidence(loaded->open, question, options, Deadline::after(search_patience)));
+      library::find_evidence(loaded->open, question, options, Deadline::after(evidence_patience)));
   spoken->text = quote_answer(quotable(evidence, spoken->sources)).text;
   return spoken;
 }

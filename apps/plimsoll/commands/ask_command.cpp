@@ -10,6 +10,7 @@
 #include "ask/answer_check.hpp"
 #include "ask/ask_options.hpp"
 #include "base/files.hpp"
+#include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
@@ -156,8 +157,7 @@ Result<void> run(const Globals& globals, AskCommand& command) {
   TRY(const Spoken spoken, answer_of(command, *conversation, std::move(request), question));
   notice.look();  // the writer of the pipe may be slow
   const CheckedAnswer check = checked(spoken, question, command.options, *conversation);
-  if (command.json)
-    return print_out(answer_json(spoken, check).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (command.json) return print_out(base::readable_json(answer_json(spoken, check)));
   std::string rest = "\n";
   if (spoken.finish_reason == "length") rest += cut_off_note;
   rest += check_text(spoken, check, terminal_of_stdout());

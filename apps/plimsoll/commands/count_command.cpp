@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
@@ -93,7 +94,7 @@ std::string as_json(const std::vector<Counted>& files, const CountChoice& chosen
     all["share"] = static_cast<double>(total) / static_cast<double>(chosen.window);
   }
   all["files"] = std::move(list);
-  return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return base::readable_json(all);
 }
 
 // Shows progress on stderr while a large input is read.

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json/json_text.hpp"
 #include "base/try.hpp"
 #include "reports/doctor_checks.hpp"
 #include "terminal/terminal.hpp"
@@ -25,9 +26,7 @@ std::string as_json(const Diagnoses& all) {
     checks.push_back(
         {{"check", one.what}, {"status", name_of(one.health)}, {"found", one.found}, {"remedy", one.remedy}});
   const bool sound = std::ranges::none_of(all, [](const auto& one) { return one.health == Health::bad; });
-  return Json{{"sound", sound}, {"checks", std::move(checks)}}.dump(2, ' ', false,
-                                                                    Json::error_handler_t::replace) +
-         "\n";
+  return base::readable_json(Json{{"sound", sound}, {"checks", std::move(checks)}});
 }
 
 std::string as_text(const Diagnoses& all, const Terminal& terminal) {

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
@@ -35,10 +36,6 @@ struct IndexOptions {
   bool json = false;
   bool yes = false;
 };
-
-std::string dumped(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
 
 std::string when(std::int64_t ms) {
   return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(ms / 1000)));
@@ -81,7 +78,7 @@ Result<void> list(const config::Settings& settings, const IndexOptions& options)
   if (options.json) {
     Json out = Json::array();
     for (const IndexInfo& info : indexes) out.push_back(info_json(info));
-    return print_out(dumped(out));
+    return print_out(base::readable_json(out));
   }
   if (indexes.empty()) return print_out("no index yet: `plimsoll index add NAME PATH...` creates one\n");
   Table table{{"INDEX", "DOCUMENTS", "CHUNKS", "TOKENS", "TEXT", "EMBEDDERS", "UPDATED"},
@@ -100,7 +97,7 @@ Result<void> list(const config::Settings& settings, const IndexOptions& options)
 Result<void> show(const config::Settings& settings, const IndexOptions& options) {
   TRY(auto documents, Documents::open(settings, /*create=*/false));
   TRY(const IndexInfo info, documents->store().find_index(local_owner, options.name));
-  if (options.json) return print_out(dumped(info_json(info)));
+  if (options.json) return print_out(base::readable_json(info_json(info)));
   return print_out(fmt::format(
       "{}\n"
       "  documents  {}\n"
@@ -138,7 +135,7 @@ Result<void> documents_of(const config::Settings& settings, const IndexOptions& 
                      {"metadata", std::move(metadata)},
                      {"added_ms", head.added_ms}});
     }
-    return print_out(dumped(out));
+    return print_out(base::readable_json(out));
   }
   Table table{{"DOCUMENT", "TYPE", "SIZE", "CHUNKS", "TOKENS", "ADDED"},
               {false, false, true, true, true, false},
@@ -204,7 +201,8 @@ Result<void> verify(const config::Settings& settings, const IndexOptions& option
   TRY(const IndexInfo info, documents->store().find_index(local_owner, options.name));
   TRY(const auto faults, documents->verify(info));
   if (options.json)
-    TRY_VOID(print_out(dumped({{"index", info.name}, {"sound", faults.empty()}, {"faults", faults}})));
+    TRY_VOID(print_out(
+        base::readable_json({{"index", info.name}, {"sound", faults.empty()}, {"faults", faults}})));
   if (faults.empty()) {
     if (options.json) return {};
     return print_out(fmt::format("{} is sound: {} documents, {} chunks\n", printable(info.name),

@@ -18,7 +18,7 @@
 namespace plimsoll {
 namespace {
 
-constexpr std::chrono::milliseconds between_looks{250};
+constexpr std::chrono::milliseconds between_reads{250};
 constexpr std::size_t most_at_once = 500;  // new traces per poll
 
 struct InspectCommand {
@@ -102,7 +102,7 @@ Result<void> follow(TraceStore& store, const InspectCommand& command) {
                                                         .as_kept = true}));
     TRY_VOID(show(traces));
     if (!traces.empty()) after = traces.back().id;
-    if (traces.size() < most_at_once) std::this_thread::sleep_for(between_looks);
+    if (traces.size() < most_at_once) std::this_thread::sleep_for(between_reads);
   }
   return {};
 }

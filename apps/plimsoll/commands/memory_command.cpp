@@ -6,6 +6,7 @@
 
 #include <fmt/chrono.h>
 
+#include "base/json/json_text.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "gateway/memory/memory_json.hpp"
@@ -68,7 +69,7 @@ FactScope scope_of(const MemoryOptions& options) {
 }
 
 Result<void> print_json(const gateway::Json& json) {
-  return print_out(json.dump(2, ' ', false, gateway::Json::error_handler_t::replace) + "\n");
+  return print_out(base::readable_json(json));
 }
 
 std::string day(std::int64_t ms) {

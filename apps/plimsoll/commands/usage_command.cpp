@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json/json_text.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "index/documents.hpp"
@@ -173,7 +174,7 @@ std::string report_json(const std::vector<Line>& lines, const UsageWish& wish, c
                   {"first_day", shown_day(wish.first_day)},
                   {"last_day", shown_day(wish.last_day)},
                   {"usage", std::move(rows)}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return base::readable_json(json);
 }
 
 Result<std::string> owner_named(const std::vector<ApiKey>& keys, const std::string& name) {

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
+#include "base/json/json_text.hpp"
 #include "base/temporary_folder.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
@@ -69,7 +70,7 @@ std::string metadata_of(const std::vector<Window>& windows) {
                                      {"max_input_tokens", window.tokens},
                                      {"litellm_provider", "openai"},
                                      {"mode", "chat"}};
-  return all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return base::readable_json(all);
 }
 
 // Keeps a variable that the user has set.

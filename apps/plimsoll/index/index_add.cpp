@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json/json_text.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "index/documents.hpp"
@@ -179,7 +180,7 @@ std::string outcome_json(const IndexInfo& index, const Outcome& outcome) {
                  {"warnings", list(outcome.report.warnings)},
                  {"stopped", outcome.report.stopped},
                  {"seconds", outcome.seconds}};
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return base::readable_json(out);
 }
 
 Result<Outcome> ingest_all(const config::Settings& settings, Documents& documents, const IndexInfo& index,

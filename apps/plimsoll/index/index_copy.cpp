@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json/json_text.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "index/documents.hpp"
@@ -74,7 +75,7 @@ std::string copies_json(const std::vector<CopiedIndex>& all) {
                    {"there", one.outcome.there},
                    {"checksum", fmt::format("{:016x}", one.outcome.checksum)},
                    {"stopped", one.outcome.stopped}});
-  return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return base::readable_json(out);
 }
 
 std::string copies_text(const std::vector<CopiedIndex>& all) {

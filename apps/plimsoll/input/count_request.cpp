@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
+#include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
@@ -72,7 +73,7 @@ Result<void> count_request(const CountChoice& chosen, const CountOptions& option
              {"images", counted.images}};
     if (!chosen.model.empty()) all["model"] = chosen.model;
     if (chosen.window > 0) all["window"] = chosen.window;
-    return print_out(all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    return print_out(base::readable_json(all));
   }
   Table table{{"PART", "TOKENS", ""}, {false, true, false}, {}, true};
   for (const ChatPart& part : parts)

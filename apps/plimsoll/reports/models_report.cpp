@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json/json_text.hpp"
 #include "base/text/text.hpp"
 #include "ledger/cost.hpp"
 #include "window/providers.hpp"
@@ -105,10 +106,6 @@ std::string explained(const models::ListedModel& model) {
   return lines;
 }
 
-std::string dumped(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 }  // namespace
 
 std::string catalogue_table(const std::vector<const ModelCard*>& cards, const Terminal& terminal) {
@@ -142,7 +139,7 @@ std::string catalogue_json(const std::vector<const ModelCard*>& cards) {
                       {"date", or_null(card->date)},
                       {"prices", card_prices_json(card->prices)},
                       {"origin", card->origin}});
-  return dumped({{"schema", 1}, {"models", std::move(models)}});
+  return base::readable_json({{"schema", 1}, {"models", std::move(models)}});
 }
 
 std::string served_table(const std::vector<models::ListedModel>& models, const ModelCatalogue& catalogue,
@@ -223,7 +220,7 @@ std::string servers_json(const std::vector<ServerModels>& servers, const ModelCa
                    {"kind", std::move(kind)},
                    {"models", std::move(list)}});
   }
-  return dumped({{"schema", 1}, {"servers", std::move(all)}});
+  return base::readable_json({{"schema", 1}, {"servers", std::move(all)}});
 }
 
 std::string served_json(const std::vector<models::ListedModel>& models, const ModelCatalogue& catalogue,
@@ -235,7 +232,7 @@ std::string served_json(const std::vector<models::ListedModel>& models, const Mo
     whole["kind"] = std::move(kind);
   }
   whole["models"] = std::move(list);
-  return dumped(whole);
+  return base::readable_json(whole);
 }
 
 }  // namespace plimsoll

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json/json_text.hpp"
 #include "base/text/text.hpp"
 
 namespace plimsoll {
@@ -84,7 +85,7 @@ std::string passages_json(const SearchReport& report) {
   out["tokenizer"] = report.tokenizer;
   out["context"] = report.selection.text;
   out["notes"] = report.notes;
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return base::readable_json(out);
 }
 
 }  // namespace plimsoll

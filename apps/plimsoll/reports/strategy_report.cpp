@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json/json_text.hpp"
 #include "base/text/text.hpp"
 #include "strategy/decision_json.hpp"
 
@@ -205,7 +206,7 @@ std::string strategy_json(const StrategyFindings& findings) {
                      {"min_trust", fetch.min_trust},
                      {"skip", fetch.skip},
                      {"wanted", findings.prefetch_wanted}};
-  return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return base::readable_json(all);
 }
 
 }  // namespace plimsoll

@@ -51,8 +51,8 @@ Result<std::vector<InstalledModel>> models_of(const config::Settings& settings) 
   return models;
 }
 
-Result<std::shared_ptr<const models::LocalModel>> describe(const config::Settings& settings,
-                                                           const InstalledModel& model) {
+Result<std::shared_ptr<const models::LocalModel>> describe_model(const config::Settings& settings,
+                                                                 const InstalledModel& model) {
   TRY(const auto mapped, base::MappedFile::open(model.file));
   TRY(const ReportedModel described, read_gguf_model(mapped.text()));
   Window window;
@@ -105,7 +105,7 @@ Result<models::ConfiguredUpstream> embedded_member(const config::Settings& setti
   member.server.root = embedded_upstream;
   member.server.cache_key = embedded_upstream;
   for (const InstalledModel& model : installed) {
-    auto described = describe(settings, model);
+    auto described = describe_model(settings, model);
     if (!described && installed.size() == 1) return tl::unexpected(described.error());
     if (described)
       member.embedded.push_back(*std::move(described));

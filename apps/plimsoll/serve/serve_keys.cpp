@@ -9,7 +9,7 @@ namespace plimsoll {
 namespace {
 
 // Longest delay until an added or revoked key takes effect.
-constexpr std::chrono::milliseconds between_looks{1'000};
+constexpr std::chrono::milliseconds between_refreshes{1'000};
 
 }  // namespace
 
@@ -44,7 +44,7 @@ Result<std::unique_ptr<Doorkeeper>> Doorkeeper::open(const config::Settings& set
 }
 
 void Doorkeeper::watch() {
-  gate_.refresh_every(between_looks);
+  gate_.refresh_every(between_refreshes);
 }
 
 Result<void> check_listening(const ListenAddress& listen, bool has_keys, bool open_to_all,

@@ -86,6 +86,10 @@ void append_json_string(std::string& out, std::string_view text) {
   out += '"';
 }
 
+std::string readable_json(const nlohmann::ordered_json& value) {
+  return value.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
 void append_json_on_one_line(std::string& out, std::string_view json) {
   const char* at = json.data();
   const char* const end = at + json.size();

@@ -80,6 +80,9 @@ std::string json_text(const Json& value)
   return out;
 }
 
+// Returns a value as people read it: indented, with a line end. Invalid UTF-8 is handled as above.
+std::string readable_json(const nlohmann::ordered_json& value);
+
 // Appends JSON without line ends and the blanks after them. JSON strings never contain line ends.
 void append_json_on_one_line(std::string& out, std::string_view json);
 

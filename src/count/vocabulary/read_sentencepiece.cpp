@@ -130,7 +130,6 @@ Result<Definition> read_sentencepiece(std::string_view file) {
 }
 
 Definition from_spm_pieces(const std::vector<SpmPiece>& pieces, bool unigram) {
-  constexpr std::string_view bar = "\xE2\x96\x81";
   Definition definition;
   definition.kind = unigram ? ModelKind::unigram : ModelKind::bpe_chars;
   definition.info.kind = unigram ? "unigram" : "SentencePiece BPE";
@@ -140,8 +139,8 @@ Definition from_spm_pieces(const std::vector<SpmPiece>& pieces, bool unigram) {
   for (TokenId id = 0; id < pieces.size(); ++id) {
     const SpmPiece& piece = pieces[id];
     std::string text = piece.text;
-    for (std::size_t at = text.find(bar); at != std::string::npos; at = text.find(bar, at + 1))
-      text.replace(at, bar.size(), " ");
+    for (std::size_t at = text.find(space_mark); at != std::string::npos; at = text.find(space_mark, at + 1))
+      text.replace(at, space_mark.size(), " ");
     switch (piece.type) {
       case SpmType::unknown: definition.unknown = id; break;
       case SpmType::control:

@@ -12,7 +12,7 @@
 namespace plimsoll::count {
 namespace {
 
-using Json = nlohmann::json;
+using PlainJson = nlohmann::json;
 
 Result<void> cut_by(const std::string& pattern, Definition& definition) {
   const std::vector<SplitStep> steps{{pattern, SplitStep::Behaviour::isolated, false}};
@@ -53,10 +53,10 @@ constexpr std::array<std::string_view, 14> tekken_specials{"<unk>",
 }  // namespace
 
 Result<Definition> read_tekken(std::string_view file) {
-  const Json json = Json::parse(file, nullptr, false);
+  const PlainJson json = PlainJson::parse(file, nullptr, false);
   if (!json.is_object() || !json.contains("config") || !json.contains("vocab") || !json["vocab"].is_array())
     return fail(Errc::bad_input, "this is not a tekken.json: it has no 'config' and 'vocab'");
-  const Json& config = json["config"];
+  const PlainJson& config = json["config"];
   const auto size = config.value("default_vocab_size", std::size_t{0});
   const auto specials = config.value("default_num_special_tokens", std::size_t{0});
   if (size <= specials)
@@ -64,7 +64,7 @@ Result<Definition> read_tekken(std::string_view file) {
                 specials);
   Definition definition = ranked_bytes();
   TRY_VOID(cut_by(config.value("pattern", ""), definition));
-  for (const Json& entry : json["vocab"]) {
+  for (const PlainJson& entry : json["vocab"]) {
     const auto rank = entry.value("rank", std::size_t{0});
     if (rank >= size - specials) continue;  // the file has more tokens than the model
     TRY(auto bytes, decode_base64(entry.value("token_bytes", "")));
@@ -72,7 +72,7 @@ Result<Definition> read_tekken(std::string_view file) {
   }
   std::ranges::sort(definition.tokens, {}, &VocabularyEntry::id);
   if (json.contains("special_tokens") && json["special_tokens"].is_array()) {
-    for (const Json& token : json["special_tokens"])
+    for (const PlainJson& token : json["special_tokens"])
       definition.added.push_back(
           {.text = token.value("token_str", ""), .id = token.value("rank", TokenId{0}), .special = true});
   } else {
@@ -89,7 +89,7 @@ Result<Definition> read_tekken(std::string_view file) {
 }
 
 Result<Definition> read_claude(std::string_view file) {
-  const Json json = Json::parse(file, nullptr, false);
+  const PlainJson json = PlainJson::parse(file, nullptr, false);
   if (!json.is_object() || !json.contains("bpe_ranks") || !json["bpe_ranks"].is_string())
     return fail(Errc::bad_input, "this is not a claude.json: it has no text 'bpe_ranks'");
   Definition definition = ranked_bytes();

@@ -13,16 +13,14 @@ namespace plimsoll::count {
 namespace {
 
 using base::member;
-using Json = nlohmann::json;  // not ordered_json, which has linear lookups
+using PlainJson = nlohmann::json;  // not ordered_json, which has linear lookups
 
-constexpr std::string_view bar = "\xE2\x96\x81";
-
-std::string text_of(const Json& json, const char* key) {
+std::string text_of(const PlainJson& json, const char* key) {
   const auto found = json.is_object() ? json.find(key) : json.end();
   return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-bool flag_of(const Json& json, const char* key, bool otherwise = false) {
+bool flag_of(const PlainJson& json, const char* key, bool otherwise = false) {
   const auto found = json.is_object() ? json.find(key) : json.end();
   return found != json.end() && found->is_boolean() ? found->get<bool>() : otherwise;
 }
@@ -50,12 +48,12 @@ struct Reading {
   std::vector<SplitStep> steps;
 };
 
-Result<void> read_normalizer(const Json& json, Reading& reading) {
+Result<void> read_normalizer(const PlainJson& json, Reading& reading) {
   Normalizer& n = reading.definition.normalizer;
   if (json.is_null()) return {};
   const std::string type = text_of(json, "type");
   if (type == "Sequence") {
-    for (const Json& inner : member(json, "normalizers")) TRY_VOID(read_normalizer(inner, reading));
+    for (const PlainJson& inner : member(json, "normalizers")) TRY_VOID(read_normalizer(inner, reading));
   } else if (type == "NFC") {
     n.form = Normalizer::Form::nfc;
   } else if (type == "NFD") {
@@ -67,9 +65,9 @@ Result<void> read_normalizer(const Json& json, Reading& reading) {
   } else if (type == "Lowercase") {
     n.lower_case = true;
   } else if (type == "Replace" && text_of(member(json, "pattern"), "String") == " " &&
-             text_of(json, "content") == bar) {
+             text_of(json, "content") == space_mark) {
     n.bar_is_space = reading.metaspace = true;
-  } else if (type == "Prepend" && text_of(json, "prepend") == bar) {
+  } else if (type == "Prepend" && text_of(json, "prepend") == space_mark) {
     n.prefix_space = true;
   } else if (type == "BertNormalizer") {
     n.clean_text = flag_of(json, "clean_text", true);
@@ -88,8 +86,8 @@ Result<void> read_normalizer(const Json& json, Reading& reading) {
   return {};
 }
 
-Result<void> read_split(const Json& json, Reading& reading) {
-  const Json& pattern = member(json, "pattern");
+Result<void> read_split(const PlainJson& json, Reading& reading) {
+  const PlainJson& pattern = member(json, "pattern");
   SplitStep step;
   step.pattern = pattern.contains("Regex") ? text_of(pattern, "Regex") : escaped(text_of(pattern, "String"));
   step.invert = flag_of(json, "invert");
@@ -113,12 +111,12 @@ Result<void> read_split(const Json& json, Reading& reading) {
   return {};
 }
 
-Result<void> read_pre_tokenizer(const Json& json, Reading& reading) {
+Result<void> read_pre_tokenizer(const PlainJson& json, Reading& reading) {
   if (json.is_null()) return {};
   const std::string type = text_of(json, "type");
   using enum SplitStep::Behaviour;
   if (type == "Sequence") {
-    for (const Json& inner : member(json, "pretokenizers")) TRY_VOID(read_pre_tokenizer(inner, reading));
+    for (const PlainJson& inner : member(json, "pretokenizers")) TRY_VOID(read_pre_tokenizer(inner, reading));
   } else if (type == "ByteLevel") {
     reading.byte_level = true;
     if (flag_of(json, "add_prefix_space"))
@@ -162,10 +160,10 @@ bool is_byte_token(std::string_view text, int& byte) {
 // Returns the bytes of a vocabulary entry, in the encoding of this file.
 std::string bytes_of(const std::string& token, const Reading& reading) {
   if (reading.byte_level) return from_byte_alphabet(token).value_or(token);
-  return reading.metaspace ? replace_all(token, bar, " ") : token;
+  return reading.metaspace ? replace_all(token, space_mark, " ") : token;
 }
 
-Result<void> read_bpe(const Json& model, Reading& reading) {
+Result<void> read_bpe(const PlainJson& model, Reading& reading) {
   Definition& d = reading.definition;
   if (!text_of(model, "continuing_subword_prefix").empty() || !text_of(model, "end_of_word_suffix").empty())
     return fail(Errc::unsupported, "BPE with a prefix or suffix inside words is not supported");
@@ -175,7 +173,7 @@ Result<void> read_bpe(const Json& model, Reading& reading) {
   d.fuse_unknown = flag_of(model, "fuse_unk");
   const bool byte_fallback = flag_of(model, "byte_fallback");
   const std::string unknown = text_of(model, "unk_token");
-  const Json& vocabulary = member(model, "vocab");
+  const PlainJson& vocabulary = member(model, "vocab");
   if (!vocabulary.is_object()) return fail(Errc::bad_input, "model.vocab is not an object");
 
   std::unordered_map<std::string, std::uint32_t> index;
@@ -194,7 +192,7 @@ Result<void> read_bpe(const Json& model, Reading& reading) {
     index.emplace(token, static_cast<std::uint32_t>(d.tokens.size()));
     d.tokens.push_back({bytes_of(token, reading), number, 0});
   }
-  for (const Json& merge : member(model, "merges")) {
+  for (const PlainJson& merge : member(model, "merges")) {
     std::string left, right;
     if (merge.is_string()) {
       const auto both = merge.get<std::string>();
@@ -218,18 +216,18 @@ Result<void> read_bpe(const Json& model, Reading& reading) {
   return {};
 }
 
-Result<void> read_unigram(const Json& model, Reading& reading) {
+Result<void> read_unigram(const PlainJson& model, Reading& reading) {
   Definition& d = reading.definition;
   d.kind = ModelKind::unigram;
   d.info.kind = "unigram";
   d.info.takes_any_bytes = false;
-  const Json& vocabulary = member(model, "vocab");
-  const Json& unknown = member(model, "unk_id");
+  const PlainJson& vocabulary = member(model, "vocab");
+  const PlainJson& unknown = member(model, "unk_id");
   if (!vocabulary.is_array()) return fail(Errc::bad_input, "model.vocab is not a list");
   if (unknown.is_number_unsigned()) d.unknown = unknown.get<std::int64_t>();
   const bool byte_fallback = flag_of(model, "byte_fallback");
   TokenId id = 0;
-  for (const Json& entry : vocabulary) {
+  for (const PlainJson& entry : vocabulary) {
     if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number())
       return fail(Errc::bad_input, "'{}' is not a token and its score", entry.dump());
     const auto token = entry[0].get<std::string>();
@@ -243,7 +241,7 @@ Result<void> read_unigram(const Json& model, Reading& reading) {
   return {};
 }
 
-Result<void> read_wordpiece(const Json& model, Reading& reading) {
+Result<void> read_wordpiece(const PlainJson& model, Reading& reading) {
   Definition& d = reading.definition;
   d.kind = ModelKind::wordpiece;
   d.info.kind = "wordpiece";
@@ -253,7 +251,7 @@ Result<void> read_wordpiece(const Json& model, Reading& reading) {
     return fail(Errc::unsupported, "WordPiece with '{}' before continuations is not supported, only '##'",
                 prefix);
   const std::string unknown = text_of(model, "unk_token");
-  const Json& longest = member(model, "max_input_chars_per_word");
+  const PlainJson& longest = member(model, "max_input_chars_per_word");
   if (longest.is_number_unsigned()) d.longest_word = longest.get<std::size_t>();
   for (const auto& [token, id] : member(model, "vocab").items()) {
     if (!id.is_number_unsigned()) return fail(Errc::bad_input, "the token '{}' has no id", token);
@@ -263,8 +261,8 @@ Result<void> read_wordpiece(const Json& model, Reading& reading) {
   return {};
 }
 
-void read_added(const Json& list, Definition& definition) {
-  for (const Json& entry : list) {
+void read_added(const PlainJson& list, Definition& definition) {
+  for (const PlainJson& entry : list) {
     if (!member(entry, "id").is_number_unsigned()) continue;
     AddedToken token;
     token.text = text_of(entry, "content");
@@ -279,12 +277,12 @@ void read_added(const Json& list, Definition& definition) {
 }
 
 // Reads the BOS token, if the post-processor adds one.
-void read_post_processor(const Json& json, Definition& definition) {
+void read_post_processor(const PlainJson& json, Definition& definition) {
   const std::string type = text_of(json, "type");
   if (type == "Sequence") {
-    for (const Json& inner : member(json, "processors")) read_post_processor(inner, definition);
+    for (const PlainJson& inner : member(json, "processors")) read_post_processor(inner, definition);
   } else if (type == "TemplateProcessing") {
-    const Json& single = member(json, "single");
+    const PlainJson& single = member(json, "single");
     if (single.is_array() && !single.empty() && single[0].contains("SpecialToken")) {
       definition.info.bos = text_of(single[0]["SpecialToken"], "id");
       definition.info.adds_bos = true;
@@ -293,18 +291,18 @@ void read_post_processor(const Json& json, Definition& definition) {
 }
 
 // A token in the configuration is a string, or an object with the text.
-std::string token_text(const Json& config, const char* key) {
-  const Json& value = member(config, key);
+std::string token_text(const PlainJson& config, const char* key) {
+  const PlainJson& value = member(config, key);
   return value.is_string() ? value.get<std::string>() : text_of(value, "content");
 }
 
 void read_config(std::string_view text, Definition& definition) {
-  const Json config = Json::parse(text, nullptr, false);
+  const PlainJson config = PlainJson::parse(text, nullptr, false);
   if (!config.is_object()) return;
-  const Json& chat = member(config, "chat_template");
+  const PlainJson& chat = member(config, "chat_template");
   if (chat.is_string()) definition.info.chat_template = chat.get<std::string>();
   if (chat.is_array()) {
-    for (const Json& named : chat) {
+    for (const PlainJson& named : chat) {
       if (text_of(named, "name") == "default") definition.info.chat_template = text_of(named, "template");
     }
   }
@@ -316,14 +314,14 @@ void read_config(std::string_view text, Definition& definition) {
 }  // namespace
 
 Result<Definition> read_tokenizer_json(std::string_view file, std::string_view config) {
-  const Json json = Json::parse(file, nullptr, false);
+  const PlainJson json = PlainJson::parse(file, nullptr, false);
   if (!json.is_object() || !member(json, "model").is_object())
     return fail(Errc::bad_input, "this is not a tokenizer.json: it has no object 'model'");
   Definition definition;
   Reading reading{definition, false, false, {}};
   TRY_VOID(read_normalizer(member(json, "normalizer"), reading));
   TRY_VOID(read_pre_tokenizer(member(json, "pre_tokenizer"), reading));
-  const Json& model = json["model"];
+  const PlainJson& model = json["model"];
   const std::string type = model.contains("type")     ? text_of(model, "type")
                            : model.contains("merges") ? "BPE"
                                                       : "Unigram";

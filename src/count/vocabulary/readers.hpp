@@ -35,6 +35,9 @@ Result<Definition> read_e5(std::string_view file);
 // Any of the above, detected by content. `name` is only for messages.
 Result<Definition> read_definition(std::string_view file, std::string_view config, std::string_view name);
 
+// SentencePiece's mark of a space, U+2581.
+constexpr std::string_view space_mark = "\xE2\x96\x81";
+
 Result<std::string> decode_base64(std::string_view text);
 
 }  // namespace plimsoll::count

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* fact = "By the way, my sister Ingrid keeps bees in Tromso.";
+constexpr const char* planted = "By the way, my sister Ingrid keeps bees in Tromso.";
 
 // Keeps what it is sent.
 class Listener final : public UpstreamLink {
@@ -27,13 +27,13 @@ class Listener final : public UpstreamLink {
   Json sent;
 };
 
-// A conversation of 2,000 turns in a window of 8,192 tokens, with the fact in turn 12.
+// A conversation of 2,000 turns in a window of 8,192 tokens, with the planted in turn 12.
 Json long_request(const std::string& question) {
   Json messages = Json::array({{{"role", "system"}, {"content", "You are the mate."}}});
   for (int turn = 1; turn <= 2'000; ++turn) {
     messages.push_back(
         {{"role", "user"},
-         {"content", turn == 12 ? fact : fmt::format("We sounded pump {} and wrote it down.", turn)}});
+         {"content", turn == 12 ? planted : fmt::format("We sounded pump {} and wrote it down.", turn)}});
     messages.push_back({{"role", "assistant"}, {"content", fmt::format("Pump {} is in order.", turn)}});
   }
   messages.push_back({{"role", "user"}, {"content", question}});
@@ -73,7 +73,7 @@ TEST_F(RecallTurns, AQuestionAboutTurnTwelveOfTwoThousandGetsIt) {
   ask(long_request("Where does Ingrid keep her bees?"));
   const Json& messages = listener_.sent["messages"];
   const std::string asked = messages.back()["content"];
-  EXPECT_NE(asked.find("[12] user: " + std::string(fact)), std::string::npos) << asked;
+  EXPECT_NE(asked.find("[12] user: " + std::string(planted)), std::string::npos) << asked;
   EXPECT_TRUE(asked.starts_with("<earlier>\n"));
   EXPECT_TRUE(asked.ends_with("Where does Ingrid keep her bees?"));
   EXPECT_LT(messages.size(), 1'000U);

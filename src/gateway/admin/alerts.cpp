@@ -10,8 +10,8 @@
 namespace plimsoll::gateway {
 namespace {
 
-constexpr std::chrono::seconds patience{5};
-constexpr std::size_t most_waiting = 100;  // two per key and day: more means that the webhook hangs
+constexpr std::chrono::seconds webhook_patience{5};
+constexpr std::size_t most_alerts = 100;  // two per key and day: more means that the webhook hangs
 constexpr std::int64_t day_seconds = std::int64_t{24} * 3600;
 
 }  // namespace
@@ -42,7 +42,7 @@ AlertPost::~AlertPost() {
 void AlertPost::add(const BudgetAlert& alert) {
   {
     const std::lock_guard lock(mutex_);
-    if (waiting_.size() >= most_waiting) waiting_.pop_front();
+    if (waiting_.size() >= most_alerts) waiting_.pop_front();
     waiting_.push_back(alert);
   }
   news_.notify_one();
@@ -68,7 +68,7 @@ void AlertPost::send(const BudgetAlert& alert) {
   request.url = url_;
   request.headers.push_back({"Content-Type", "application/json"});
   request.body = alert_json(alert);
-  const auto reply = http_.send(request, Deadline::after(patience));
+  const auto reply = http_.send(request, Deadline::after(webhook_patience));
   if (reply && reply->status < 300) return;
   log::warning(
       "cannot deliver an alert to alert_webhook",

@@ -76,7 +76,7 @@ Json as_content(Json parts) {
 
 class Reader {
  public:
-  explicit Reader(ChatOptions options) : options_(options) {}
+  explicit Reader(MessagesOptions options) : options_(options) {}
 
   // What could not be translated, where the server can be sent the request itself.
   const std::string& beyond_a_chat() const { return beyond_a_chat_; }
@@ -228,7 +228,7 @@ class Reader {
     return {};
   }
 
-  ChatOptions options_;
+  MessagesOptions options_;
   std::string beyond_a_chat_;
 };
 
@@ -261,7 +261,7 @@ void put_limits(const Json& request, bool for_anthropic, Json& chat) {
 
 }  // namespace
 
-Result<MessagesChat> chat_of_messages(const Json& request, ChatOptions options) {
+Result<MessagesChat> chat_of_messages(const Json& request, MessagesOptions options) {
   Reader reader(options);
   const Json& given = member(request, "messages");
   if (!given.is_array() || given.empty())

@@ -9,7 +9,7 @@
 
 namespace plimsoll::gateway {
 
-struct ChatOptions {
+struct MessagesOptions {
   bool limited = true;  // max_tokens must be there
   // The chat goes to a server of Anthropic's: it keeps cache_control, `thinking`, is_error, and the signed
   // thoughts of earlier turns (`thinking_blocks`). Other servers refuse fields that they do not know.
@@ -25,6 +25,6 @@ struct MessagesChat {
 };
 
 // bad_input, unsupported: what is wrong, by its place in the request.
-Result<MessagesChat> chat_of_messages(const nlohmann::ordered_json& request, ChatOptions options);
+Result<MessagesChat> chat_of_messages(const nlohmann::ordered_json& request, MessagesOptions options);
 
 }  // namespace plimsoll::gateway

@@ -21,10 +21,10 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::size_t most_waiting = 16, most_facts = 10, most_said = 8'000;
-constexpr std::chrono::minutes patience{2};
+constexpr std::chrono::minutes extraction_patience{2};
 constexpr double learned_trust = 0.4;  // less than for facts from a person
 
-constexpr const char* instructions =
+constexpr const char* extraction_prompt =
     "You keep a notebook about a user. From the exchange below, list what is worth remembering in later "
     "conversations: facts about the user, their work, their wishes and their decisions. Each must be one "
     "self-contained sentence. Leave out small talk, questions, and whatever will not matter next "
@@ -43,7 +43,7 @@ std::string beginning(std::string_view text) {
 std::string question_about(const RequestState& said) {
   const std::string told =
       fmt::format("User: {}\n\nAssistant: {}", beginning(said.question), beginning(said.answer));
-  Json body{{"messages", Json::array({Json{{"role", "system"}, {"content", instructions}},
+  Json body{{"messages", Json::array({Json{{"role", "system"}, {"content", extraction_prompt}},
                                       Json{{"role", "user"}, {"content", told}}})},
             {"max_tokens", 500},
             {"temperature", 0},
@@ -131,7 +131,7 @@ void Extraction::keep(const RequestState& said, std::vector<engine::NewFact> fac
   std::vector<std::string> kept;
   for (engine::NewFact& fact : facts) {
     fact.session = said.session;
-    const auto added = memories_.add(owner, fact, Deadline::after(patience));
+    const auto added = memories_.add(owner, fact, Deadline::after(extraction_patience));
     if (!added)
       log::warning("cannot store a memory", {{"trace", said.trace}, {"why", added.error().what}});
     else if (added->is_new)
@@ -149,7 +149,7 @@ Awaitable<void> Extraction::learn(std::shared_ptr<Work> work) {
   HeldAnswer held;
   std::string trace = new_trace_id();
   const auto outcome = co_await engine::answer(engine_, server_thread_, std::move(ask), held,
-                                               Deadline::after(patience), trace);
+                                               Deadline::after(extraction_patience), trace);
   if (!outcome || !held.problem.empty() || stopping_) {
     log::warning("no memories extracted from an answer",
                  {{"trace", trace}, {"why", outcome ? "the upstream refused" : outcome.error().what}});

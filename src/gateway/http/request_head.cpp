@@ -8,7 +8,7 @@
 namespace plimsoll::gateway {
 namespace {
 
-constexpr std::string_view line_end = "\r\n";
+constexpr std::string_view line_break = "\r\n";
 
 bool is_letter_or_digit(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -105,14 +105,14 @@ Result<std::size_t> head_length(std::string_view arrived, std::size_t& scanned) 
 }
 
 Result<void> check_head(std::string_view head) {
-  const std::size_t first = head.find(line_end);
+  const std::size_t first = head.find(line_break);
   const bool old_http = head.substr(0, first).ends_with("HTTP/1.0");
   Framing seen;
-  for (std::size_t at = first + line_end.size(); at < head.size();) {
-    const std::size_t end = head.find(line_end, at);
+  for (std::size_t at = first + line_break.size(); at < head.size();) {
+    const std::size_t end = head.find(line_break, at);
     if (end == at) break;
     TRY_VOID(check_field(head.substr(at, end - at), seen));
-    at = end + line_end.size();
+    at = end + line_break.size();
   }
   return check_framing(seen, old_http);
 }

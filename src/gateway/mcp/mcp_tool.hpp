@@ -1,6 +1,7 @@
 // Shared parts of the tools, and their declarations. Private to this folder.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,6 +15,8 @@
 namespace plimsoll::gateway {
 
 using Context = std::shared_ptr<const ToolContext>;
+
+constexpr std::chrono::seconds tool_patience{60};  // for searches and memories
 
 McpTool strategy_tool(Context context);
 McpTool count_tool(Context context);

@@ -6,8 +6,7 @@
 namespace plimsoll::gateway {
 namespace {
 
-constexpr std::chrono::seconds patience{60};
-constexpr std::int64_t usual_limit = 10, most_limit = 100;
+constexpr std::int64_t usual_facts = 10, most_facts_listed = 100;
 
 using Call = Result<Json> (*)(engine::Memories& memories, const Json& arguments, const std::string& owner);
 
@@ -51,7 +50,7 @@ Result<Json> add(engine::Memories& memories, const Json& arguments, const std::s
   fact.session = text_of(arguments, "session");
   fact.source = "agent";
   fact.importance = share_of(arguments, "importance");
-  TRY(const auto added, memories.add(owner, fact, Deadline::after(patience)));
+  TRY(const auto added, memories.add(owner, fact, Deadline::after(tool_patience)));
   return memory_json(added);
 }
 
@@ -61,9 +60,9 @@ Result<Json> search(engine::Memories& memories, const Json& arguments, const std
     scope.session = text_of(arguments, "session");
     scope.shared = true;
   }
-  const auto limit = static_cast<std::size_t>(integer_of(arguments, "limit").value_or(usual_limit));
+  const auto limit = static_cast<std::size_t>(integer_of(arguments, "limit").value_or(usual_facts));
   TRY(const auto found,
-      memories.search(scope, text_of(arguments, "query"), limit, Deadline::after(patience)));
+      memories.search(scope, text_of(arguments, "query"), limit, Deadline::after(tool_patience)));
   return memory_json(found);
 }
 
@@ -97,8 +96,8 @@ std::vector<McpTool> memory_tools(const Context& context) {
   const Json session = text_schema("Conversation that the memory belongs to. Default: all conversations.");
   const Json id = text_schema("The memory's id, from add_memory or search_memories.");
   Json limit = count_schema("Most memories to return.", 1);
-  limit["maximum"] = most_limit;
-  limit["default"] = usual_limit;
+  limit["maximum"] = most_facts_listed;
+  limit["default"] = usual_facts;
   Json gone =
       object_schema({{"forgotten", of("integer")}, {"traces", of("integer")}, {"purged", of("boolean")}},
                     Json::array({"forgotten"}));

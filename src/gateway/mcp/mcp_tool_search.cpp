@@ -9,7 +9,6 @@ namespace {
 
 constexpr Tokens usual_budget = 1'000;
 constexpr Tokens most_budget = 1'000'000;
-constexpr std::chrono::seconds patience{60};
 
 constexpr const char* search_description =
     "Finds the best passages in an index of documents for a query, within a token budget, each "
@@ -91,7 +90,7 @@ Result<Json> call_search(const ToolContext& context, const Json& arguments, std:
   retrieve::GatherOptions gather;
   gather.candidates = retrieve::candidates_for(budget, open.info.settings.chunk_tokens);
   TRY(gather.filter, filter_of(arguments));
-  TRY(const Evidence evidence, library::find_evidence(open, query, gather, Deadline::after(patience)));
+  TRY(const Evidence evidence, library::find_evidence(open, query, gather, Deadline::after(tool_patience)));
   SelectOptions options;
   options.budget = budget;
   Selection selection = select_passages(evidence, tokenizer, options);

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::chrono::seconds patience{5};
+constexpr std::chrono::seconds window_patience{5};
 
 // Limits for models with an index in a list: newest indexes, and entries in total.
 constexpr std::size_t most_indexes = 100, most_with_documents = 1'000;
@@ -26,7 +26,7 @@ Json described(const engine::Engine& engine, const models::ModelLocation& locati
             {"object", "model"},
             {"created", 0},
             {"owned_by", base::for_clients(engine.models.upstreams().members()[location.member].name)}};
-  auto model = engine.models.open(location, Deadline::after(patience));
+  auto model = engine.models.open(location, Deadline::after(window_patience));
   if (model) {
     apply(engine.models.learned(location, owner), *model);
     json["max_model_len"] = model->window.tokens;  // for vLLM's clients

@@ -11,7 +11,7 @@ Json opened(const Json& request) {
   return ResponsesAnswer::opening(request, "resp_1");
 }
 
-std::vector<Json> events_in(std::string_view out) {
+std::vector<Json> response_events(std::string_view out) {
   std::vector<Json> all;
   while (!out.empty()) {
     const std::size_t end = out.find("\n\n");
@@ -25,7 +25,7 @@ std::vector<Json> events_in(std::string_view out) {
   return all;
 }
 
-std::vector<std::string> types_of(const std::vector<Json>& events) {
+std::vector<std::string> response_types(const std::vector<Json>& events) {
   std::vector<std::string> types;
   for (const Json& event : events) types.push_back(event["type"].get<std::string>());
   return types;
@@ -51,8 +51,8 @@ TEST(ResponsesAnswer, StreamsThoughtTextAndCalls) {
        R"({"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}})"})
     answer.take(data, out);
   answer.finish(/*complete=*/true, out);
-  const std::vector<Json> events = events_in(out);
-  EXPECT_EQ(types_of(events),
+  const std::vector<Json> events = response_events(out);
+  EXPECT_EQ(response_types(events),
             (Types{"response.created", "response.in_progress", "response.output_item.added",
                    "response.reasoning_text.delta", "response.reasoning_text.done",
                    "response.output_item.done", "response.output_item.added", "response.content_part.added",
@@ -82,7 +82,7 @@ TEST(ResponsesAnswer, AWholeCompletionIsTheSameAsItsStream) {
   one.tell(report);
   other.tell(report);
   const Json whole = Json::parse(one.whole(completion, /*streams=*/false).value());
-  const std::vector<Json> events = events_in(other.whole(completion, /*streams=*/true).value());
+  const std::vector<Json> events = response_events(other.whole(completion, /*streams=*/true).value());
   EXPECT_EQ(events.back()["type"], "response.incomplete");
   EXPECT_EQ(events.back()["response"], whole);
   EXPECT_EQ(whole["incomplete_details"]["reason"], "max_output_tokens");
@@ -99,13 +99,13 @@ TEST(ResponsesAnswer, SaysThatAStreamFailedOrBrokeOff) {
   failed.take(R"({"error": {"message": "gone"}})", out);
   failed.take(R"({"choices": [{"delta": {"content": "B"}}]})", out);
   failed.finish(/*complete=*/true, out);
-  Json last = events_in(out).back();
+  Json last = response_events(out).back();
   EXPECT_EQ(last["type"], "response.failed");
   EXPECT_EQ(last["response"]["error"]["message"], "gone");
   out.clear();
   broken.take(R"({"choices": [{"delta": {"content": "A"}}]})", out);
   broken.finish(/*complete=*/false, out);
-  last = events_in(out).back();
+  last = response_events(out).back();
   EXPECT_EQ(last["type"], "response.failed");
   EXPECT_EQ(last["response"]["status"], "failed");
 }
@@ -114,7 +114,7 @@ TEST(ResponsesAnswer, AnEmptyAnswerBeginsAndEnds) {
   ResponsesAnswer answer(opened(Json::object()), nullptr);
   std::string out;
   answer.finish(/*complete=*/true, out);
-  EXPECT_EQ(types_of(events_in(out)),
+  EXPECT_EQ(response_types(response_events(out)),
             (Types{"response.created", "response.in_progress", "response.completed"}));
 }
 
@@ -125,7 +125,7 @@ TEST(ResponsesAnswer, OnlyWhatWasOpenAtTheLimitIsIncomplete) {
   answer.take(R"({"choices": [{"delta": {"content": "A"}}]})", out);
   answer.take(R"({"choices": [{"delta": {}, "finish_reason": "length"}]})", out);
   answer.finish(/*complete=*/false, out);
-  const Json last = events_in(out).back()["response"];
+  const Json last = response_events(out).back()["response"];
   EXPECT_EQ(last["status"], "incomplete");
   EXPECT_EQ(last["output"][0]["status"], "completed");
   EXPECT_EQ(last["output"][1]["status"], "incomplete");

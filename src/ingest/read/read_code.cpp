@@ -234,15 +234,15 @@ std::size_t tokens_at_most(std::string_view line) {
   return tokens;
 }
 
-struct Part {
+struct CodePart {
   Span span;
   bool parsed = true;
 };
 
 // Divides the text into parts of limited tokens, where an unindented line follows a blank one. A part without
 // such a place is not parsed.
-std::vector<Part> parts_of(std::string_view text) {
-  std::vector<Part> parts;
+std::vector<CodePart> parts_of(std::string_view text) {
+  std::vector<CodePart> parts;
   Span part;
   std::uint64_t cut = 0;  // the last possible cut
   std::size_t tokens = 0;
@@ -287,7 +287,7 @@ ReadDocument read_code(std::string_view text, const MediaType& type, const ReadO
   Builder into(type.name, text);
   const auto end = std::chrono::steady_clock::now() + options.parse_time;
   bool all_parsed = true;
-  for (const Part& part : parts_of(text)) {
+  for (const CodePart& part : parts_of(text)) {
     Definitions definitions(into, grammar, part.span);
     const auto left =
         std::chrono::duration_cast<std::chrono::microseconds>(end - std::chrono::steady_clock::now()).count();
