@@ -70,7 +70,8 @@ struct ReplyInfo {
 struct ReplyFacts {
   Usage usage;
   std::string finish_reason;
-  bool has_answer = false;  // choices, or the contents of a message: a whole JSON object that answers a chat
+  bool is_object = false;   // a whole JSON object
+  bool has_answer = false;  // choices, or the contents of a message: it answers a chat or a completion
   bool is_error = false;    // an error instead of an answer
   bool no_choices = false;  // it has no words, by its own account
 };
@@ -79,7 +80,8 @@ struct AnswerEvent {
   std::string_view bytes;  // with its framing, as a client of the same API gets it
   std::string_view data;   // the JSON in it; empty: a comment
   ReplyFacts facts{};
-  bool is_done = false;  // marks the end of the stream
+  bool is_done = false;    // marks the end of the stream
+  bool is_broken = false;  // the data is not a whole JSON object
 
   bool has_usage_alone() const { return facts.usage.input && facts.no_choices; }
 };

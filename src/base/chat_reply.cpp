@@ -77,24 +77,15 @@ void read_choices(const dom::object& reply, ReplyFacts& facts) {
 
 // Parses with a parser of the thread, which keeps its memory, except for a huge text.
 template <typename Use>
-void with_object(std::string_view text, Use use) {
+simdjson::error_code with_object(std::string_view text, Use use) {
   constexpr std::size_t largest_kept = std::size_t{1} << 20;
   thread_local dom::parser kept;
   dom::parser single;
   dom::object object;
   dom::parser& parser = text.size() > largest_kept ? single : kept;
-  if (parser.parse(text.data(), text.size(), true).get(object) == simdjson::SUCCESS) use(object);
-}
-
-bool has_text(std::string_view text, std::string_view needle) {
-  return text.find(needle) != std::string_view::npos;
-}
-
-// Most events have nothing but words and are not parsed.
-ReplyFacts facts_of_event(std::string_view data) {
-  const bool has_usage = has_text(data, "\"usage\"") && !has_text(data, "\"usage\":null");
-  const bool finishes = has_text(data, "\"finish_reason\":\"") || has_text(data, "\"finish_reason\": \"");
-  return has_usage || finishes || has_text(data, "\"error\"") ? read_facts(data) : ReplyFacts{};
+  const simdjson::error_code error = parser.parse(text.data(), text.size(), true).get(object);
+  if (error == simdjson::SUCCESS) use(object);
+  return error;
 }
 
 // Returns the end of the first event; 0: incomplete. The end is not before `from`.
@@ -115,6 +106,16 @@ std::string_view data_of(std::string_view event) {
   std::string_view data = event.substr(at, end == std::string_view::npos ? end : end - at);
   while (data.starts_with(' ')) data.remove_prefix(1);
   return data;
+}
+
+// Returns the lines of an event's data, which a client joins.
+std::string joined_data(std::string_view event) {
+  std::string joined;
+  for (std::string_view data = data_of(event); !data.empty(); data = data_of(event)) {
+    joined.append(data).append("\n");
+    event.remove_prefix(static_cast<std::size_t>(data.data() + data.size() - event.data()));
+  }
+  return joined;
 }
 
 Took took_of(int status) {
@@ -198,6 +199,7 @@ class ChatReply final : public UpstreamReply {
 ReplyFacts read_facts(std::string_view json) {
   ReplyFacts facts;
   with_object(json, [&](const dom::object& reply) {
+    facts.is_object = true;
     read_usage(reply, facts.usage);
     if (const auto response = part_of(reply, "response"))  // in a stream of /v1/responses
       read_usage(*response, facts.usage);
@@ -206,6 +208,11 @@ ReplyFacts read_facts(std::string_view json) {
     facts.is_error = reply["error"].get(error) == simdjson::SUCCESS && !error.is_null();
   });
   return facts;
+}
+
+bool is_whole_object(std::string_view data) {
+  const simdjson::error_code error = with_object(data, [](const dom::object&) {});
+  return error == simdjson::SUCCESS || (error == simdjson::UTF8_ERROR && trim(data).ends_with('}'));
 }
 
 std::string said_in_error(std::string_view body) {
@@ -259,8 +266,11 @@ AnswerEvent EventSplitter::event_of(std::string_view bytes) const {
     read_event_(event);
     return event;
   }
-  event.is_done = event.data == "[DONE]";
-  if (!event.is_done) event.facts = facts_of_event(event.data);
+  event.is_done = trim(event.data) == "[DONE]";
+  if (event.is_done || event.data.empty()) return event;
+  event.facts = read_facts(event.data);
+  event.is_broken =
+      !event.facts.is_object && !is_whole_object(event.data) && !is_whole_object(joined_data(bytes));
   return event;
 }
 

@@ -15,6 +15,9 @@ namespace plimsoll::base {
 // Reads a (chat) completion, a chunk of one, a response, or an error.
 ReplyFacts read_facts(std::string_view json);
 
+// Returns whether the data of an event is a whole JSON object. It may have characters that are not UTF-8.
+bool is_whole_object(std::string_view data);
+
 // Returns the message of an error in OpenAI's, FastAPI's or Ollama's format; else the text itself, shortened.
 std::string said_in_error(std::string_view body);
 

@@ -81,6 +81,22 @@ TEST(EventSplitter, MakesAnEventOfWhatHasNoEnd) {
   EXPECT_TRUE(splitter.rest().each.empty());
 }
 
+TEST(EventSplitter, MarksAnEventThatIsNotAWholeObject) {
+  const auto is_broken = [](std::string_view bytes) {
+    EventSplitter splitter;
+    const AnswerEvents events = splitter.add(bytes);
+    EXPECT_EQ(events.each.size(), 1U) << bytes;
+    return events.each.size() == 1 && events.each[0].is_broken;
+  };
+  for (const char* sound :
+       {"data: {}\n\n", ": comment\n\n", "data:\n\n", "event: ping\n\n", "data: [DONE] \n\n",
+        "data: {\ndata: \"a\": 1\r\ndata: }\n\n", "data: {\"a\":\"\xC3\"}\n\n"})
+    EXPECT_FALSE(is_broken(sound)) << sound;
+  for (const char* broken : {"data: {\"a\":\n\n", "data: {\"a\":}\n\n", "data: [1]\n\n", "data: x\n\n",
+                             "data: {\ndata: \"a\"\n\n", "data: {\"a\":\"\xC3\n\n"})
+    EXPECT_TRUE(is_broken(broken)) << broken;
+}
+
 TEST(ReadFacts, IgnoresANumberThatNoServerCanMean) {
   for (const char* number : {"9223372036854775807", "9223372036854775808", "100000001", "-1", "1e30"}) {
     const Usage told = read_facts(fmt::format(R"({{"usage":{{"prompt_tokens":{0},"completion_tokens":{0},)"

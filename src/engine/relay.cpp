@@ -78,14 +78,20 @@ void learn(const Engine& engine, const Sendable& one, Tokens drift) {
   engine.models.window_signs().accepted(one.planned.location, std::min(read, planned), now);
 }
 
-// The events before the one that marks the end, and that one.
+// The events before the one that ends the stream, and that one: it marks the end, or is broken.
 std::pair<AnswerEvents, const AnswerEvent*> until_end(const AnswerEvents& events) {
   for (std::size_t i = 0; i < events.each.size(); ++i) {
-    if (!events.each[i].is_done) continue;
+    if (!events.each[i].is_done && !events.each[i].is_broken) continue;
     const auto before = static_cast<std::size_t>(events.each[i].bytes.data() - events.bytes.data());
     return {{events.bytes.substr(0, before), events.each.first(i)}, &events.each[i]};
   }
   return {events, nullptr};
+}
+
+// Other kinds than chats and completions have answers of many forms.
+bool is_answer(RequestKind kind, const ReplyFacts& facts) {
+  if (kind == RequestKind::chat || kind == RequestKind::completion) return facts.has_answer;
+  return facts.is_object && (kind == RequestKind::response || !facts.is_error);
 }
 
 // What the events of a stream have said so far.
@@ -215,7 +221,7 @@ class Relay {
     }
     const ReplyBody body = *std::move(read);
     if (!answers) co_return co_await refusal(body);
-    if (one_.received.is_chat() && !body.facts.has_answer) {
+    if (!is_answer(one_.received.ask.kind, body.facts)) {
       if (!body.facts.is_error)
         co_return fail(
             Errc::upstream_failed,
@@ -253,6 +259,21 @@ class Relay {
     co_return co_await client_.end(ended);
   }
 
+  tl::unexpected<Error> broken_event(const AnswerEvent& event) const {
+    return fail(
+        Errc::upstream_failed,
+        "the upstream '{}' sent an event of {} bytes that is not a whole JSON object; ask again, or see "
+        "its log",
+        one_.planned.upstream, event.data.size());
+  }
+
+  // Ends a stream that has begun with an error.
+  Awaitable<Result<void>> break_off(Error error) {
+    out_.trace.error = error.what;
+    const AnswerEnd broken{.broken = &error};
+    co_return co_await client_.end(broken);
+  }
+
   Awaitable<Result<void>> stream() {
     auto came = co_await reply_.next(engine_.rules.idle, deadline_);
     if (!came) {
@@ -260,6 +281,7 @@ class Relay {
       co_return tl::unexpected(late(std::move(came).error()));
     }
     out_.trace.first_byte_us = one_.received.microseconds();
+    if (!came->each.empty() && came->each.front().is_broken) co_return broken_event(came->each.front());
     if (!came->each.empty() && came->each.front().facts.is_error) {
       const std::string_view error = came->each.front().data;
       if (overflows(error)) co_return Result<void>();
@@ -274,21 +296,19 @@ class Relay {
     bool has_ended = false;
     while (came && !came->each.empty()) {
       if (!has_ended) {  // what a server says after the end is not passed on
-        const auto [events, mark] = until_end(*came);
+        const auto [events, last] = until_end(*came);
         for (const AnswerEvent& event : events.each) seen.add(event, one_.request.chat.wishes.check);
         out_.streamed = seen.chunks;
         if (!events.each.empty()) CO_TRY_VOID(co_await client_.events(events));
-        has_ended = mark != nullptr;
-        if (has_ended) CO_TRY_VOID(co_await end(seen, mark->bytes));
+        if (last != nullptr && last->is_broken) co_return co_await break_off(broken_event(*last).value());
+        has_ended = last != nullptr;
+        if (has_ended) CO_TRY_VOID(co_await end(seen, last->bytes));
       }
       came = co_await reply_.next(engine_.rules.idle, deadline_);
     }
     if (has_ended) co_return Result<void>();
     if (came) co_return co_await end(seen, {});
-    const Error error = late(came.error());
-    out_.trace.error = error.what;
-    const AnswerEnd broken{.broken = &error};
-    co_return co_await client_.end(broken);
+    co_return co_await break_off(late(came.error()));
   }
 
   Engine& engine_;

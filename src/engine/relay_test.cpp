@@ -8,8 +8,10 @@ using Json = nlohmann::ordered_json;
 
 class RelayTest : public testing::Test {
  protected:
-  void ask(const std::string& body = chat_body()) {
-    one_.emplace(test_, body);
+  void ask(const std::string& body = chat_body(), RequestKind kind = RequestKind::chat) {
+    Ask asked = ask_with(body);
+    asked.kind = kind;
+    one_.emplace(test_, std::move(asked));
     one_->keep_plan();
     one_->attempt.sent = 1;
   }
@@ -18,6 +20,10 @@ class RelayTest : public testing::Test {
     const auto reply = ready_reply(status, body, type);
     const Sendable sendable = one_->sendable();
     return test_.run(relay(test_.engine, sendable, one_->trace(), *reply, client_, TestEngine::soon()));
+  }
+  void clear_client() {
+    client_.text.clear();
+    client_.broken.clear();
   }
   static std::string overflow(Tokens window) {
     return Json{
@@ -121,6 +127,60 @@ TEST_F(RelayTest, HalfAnObjectIsNoAnswer) {
   ASSERT_FALSE(done.done);
   EXPECT_EQ(done.done.error().code, Errc::upstream_failed);
   EXPECT_EQ(done.trace.code, ReplyCode::none);
+}
+
+TEST_F(RelayTest, WhatIsNotAnAnswerIsNotPassedOnWhateverWasAsked) {
+  const std::string error = R"({"error":{"message":"out of memory"}})";
+  const struct {
+    RequestKind kind;
+    std::string body, answer;
+    std::vector<std::string> others;
+  } cases[] = {
+      {RequestKind::completion,
+       R"({"model":"gpt-4o","prompt":"How deep?"})",
+       R"({"choices":[{"text":"Ten."}]})",
+       {R"({"choices":[{"text":"Ten."}])", "[]", "{}", error}},
+      {RequestKind::embedding,
+       R"({"model":"gpt-4o","input":"How deep?"})",
+       R"({"data":[{"embedding":[1.0]}]})",
+       {R"({"data":[{"embedding":[1.0)", "[1.0]", "", error}},
+      {RequestKind::response,
+       R"({"model":"gpt-4o","input":"How deep?"})",
+       R"({"status":"failed","error":{"message":"out of memory"},"output":[]})",
+       {R"({"output":[)", "[]"}},
+  };
+  for (const auto& one : cases) {
+    ask(one.body, one.kind);
+    EXPECT_TRUE(relayed(200, one.answer).done) << one.answer;
+    EXPECT_EQ(client_.text, one.answer);
+    for (const std::string& other : one.others) {
+      clear_client();
+      const Outcome done = relayed(200, other);
+      ASSERT_FALSE(done.done) << other;
+      EXPECT_EQ(done.done.error().code, Errc::upstream_failed);
+      EXPECT_EQ(done.done.error().what.find("out of memory") != std::string::npos, other == error) << other;
+      EXPECT_TRUE(client_.text.empty());
+    }
+    clear_client();
+  }
+}
+
+TEST_F(RelayTest, ABrokenEventEndsAStreamWithAnError) {
+  const std::string words = "data: {\"choices\":[{\"text\":\"Ten.\"}]}\n\n", end = "data: [DONE]\n\n";
+  for (const char* broken :
+       {"data: {\"choices\":[{\"te\n\n", "data: {\"choices\":[{]}\n\n", "data: []\n\n"}) {
+    clear_client();
+    const Outcome done = relayed(200, words + broken + end, "text/event-stream");
+    ASSERT_TRUE(done.done);
+    EXPECT_EQ(client_.text, words) << broken;
+    EXPECT_NE(client_.broken.find("not a whole JSON object"), std::string::npos) << client_.broken;
+    EXPECT_EQ(done.trace.error, client_.broken);
+    clear_client();
+    const Outcome first = relayed(200, broken + end, "text/event-stream");
+    ASSERT_FALSE(first.done) << "no stream was begun";
+    EXPECT_EQ(first.done.error().code, Errc::upstream_failed);
+    EXPECT_TRUE(client_.text.empty());
+  }
 }
 
 TEST_F(RelayTest, AServerThatIsDownIsReplacedWhereThatIsAllowed) {

@@ -49,6 +49,25 @@ class Upstreams(Faults):
             self.assertEqual(reply.status, 502, reply.body)
             self.assertIn("40 bytes that are not a whole answer as JSON", reply.json["error"]["message"])
 
+    def test_half_an_answer_is_an_error_on_every_route(self):
+        with Upstream({"torn/gpt-4o": 8192}) as upstream, serving(upstream) as gateway:
+            for path, fields in (("/v1/completions", {"prompt": "Ahoy"}), ("/v1/embeddings", {"input": "Ahoy"}),
+                                 ("/v1/responses", {"input": "Ahoy"}), ("/api/embed", {"input": "Ahoy"}),
+                                 ("/api/generate", {"prompt": "Ahoy", "raw": True, "stream": False})):
+                reply = gateway.ask(path, {"model": "torn/gpt-4o"} | fields)
+                self.assertEqual(reply.status, 502, (path, reply.body))
+                self.assertIn(b"not a whole answer as JSON", reply.body, path)
+
+    def test_half_an_event_ends_a_stream_with_an_error(self):
+        with Upstream({"torn/gpt-4o": 8192}) as upstream, serving(upstream) as gateway:
+            for path, fields in ((CHAT, {"messages": user("Ahoy")}), ("/v1/completions", {"prompt": "Ahoy"})):
+                reply = gateway.ask(path, {"model": "torn/gpt-4o", "stream": True} | fields)
+                self.assertEqual(reply.status, 200)
+                first, last = [piece for piece in reply.body.split(b"\n\n") if piece]
+                self.assertEqual(first + b"\n\n", upstream.last(path).sent.split(b"\n\n")[0] + b"\n\n")
+                self.assertIn("not a whole JSON object", json.loads(last.removeprefix(b"data: "))["error"]["message"])
+                self.assertIn("not a whole JSON object", gateway.inspect(reply.headers["x-plimsoll-trace"])["error"])
+
     def test_an_answer_without_an_answer_is_an_error(self):
         with Upstream({"empty/gpt-4o": 8192, "sorry/gpt-4o": 8192}) as upstream, serving(upstream) as gateway:
             for model, said in (("empty/gpt-4o", "2 bytes that are not a whole answer"), ("sorry/gpt-4o", "out of memory")):

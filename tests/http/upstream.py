@@ -268,7 +268,14 @@ class Upstream:
         return await self.well(request, writer)
 
     async def way_torn(self, request, writer):
-        """Half of an answer, with the length of that half."""
+        """Half of an answer, with the length of that half; of a stream the first event, half of the second, and its end."""
+        if request.json.get("stream"):
+            first, second, *_ = self.chunks(request.json)
+            await self.begin_events(writer)
+            await self.event(request, writer, first)
+            await self.event(request, writer, json.dumps(second).encode()[:40])
+            await self.event(request, writer, b"[DONE]")
+            return await self.end_events(writer)
         return await self.plain(request, writer, json.dumps(self.completion(request.json)).encode()[:40])
 
     async def way_empty(self, request, writer):

@@ -302,8 +302,13 @@ class NativeEvents {
  public:
   void read(AnswerEvent& event) {
     constexpr std::string_view words = R"({"type":"content_block_delta")";  // most events
-    if (event.data.empty() || event.data.starts_with(words)) return;
+    if (event.data.empty()) return;
+    if (event.data.starts_with(words)) {
+      event.is_broken = !base::is_whole_object(event.data);
+      return;
+    }
     const Json json = base::parse_json(event.data);
+    event.is_broken = !json.is_object();
     const std::string type = text_in(json, "type");
     event.is_done = type == "message_stop" || type == "error";
     event.facts.is_error = type == "error";
@@ -320,6 +325,7 @@ class NativeEvents {
 ReplyFacts native_facts(std::string_view body) {
   ReplyFacts facts;
   const Json reply = base::parse_json(body);
+  facts.is_object = reply.is_object();
   take_usage(member(reply, "usage"), facts.usage);
   if (const std::string reason = text_in(reply, "stop_reason"); !reason.empty())
     facts.finish_reason = finish_reason(reason, false);

@@ -128,6 +128,21 @@ TEST(FromAnthropic, RefusesWhatIsNoEvent) {
   }
 }
 
+TEST(FromAnthropic, MarksANativeEventThatIsNotWhole) {
+  const auto is_broken = [](std::string_view data) {
+    AnswerEvent event{data, data};
+    native_form().read_event(event);
+    return event.is_broken;
+  };
+  const std::string delta =
+      R"({"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}})";
+  for (const std::string& sound : {std::string(), std::string(stop), delta})
+    EXPECT_FALSE(is_broken(sound)) << sound;
+  for (const std::string& broken :
+       {delta.substr(0, delta.size() - 1), delta.substr(0, 40), std::string("[]")})
+    EXPECT_TRUE(is_broken(broken)) << broken;
+}
+
 TEST(FromAnthropic, MakesOneCompletion) {
   const auto text = to_completion(
       R"({"id":"msg_1","type":"message","role":"assistant","content":[
