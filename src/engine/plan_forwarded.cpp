@@ -1,11 +1,13 @@
 // Plans requests that are forwarded: the input must fit, and the answer gets what is left at most.
 #include <algorithm>
 
+#include "base/json/parse_json.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "chat/forwarded.hpp"
 #include "chat/write_chat.hpp"
 #include "engine/stages.hpp"
+#include "engine/stand_in.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -48,6 +50,11 @@ Result<PlanStep> plan_forwarded(const Engine& engine, const Received& received, 
     planned.changed = true;
   }
   figures.window = engine.models.unasked_window(attempt.location, model.window.tokens);
+  if (attempt.stand_in) {
+    planned.plan.model = planned.model;
+    planned.plan.window.tokens = figures.window;
+    tell_stand_in(planned.plan, attempt);
+  }
   if (!chat::is_counted(request.chat)) return step;
   TRY(const chat::ForwardedCount counted, chat::count_forwarded(request.chat, model));
   TRY(const chat::AnswerLimit asked, chat::answer_limit(request.chat));
@@ -62,7 +69,8 @@ Result<PlanStep> plan_forwarded(const Engine& engine, const Received& received, 
   const RequestKind kind = received.ask.kind;
   figures.answer = std::min(room, asked.wanted.value_or(chat::limit_by_default(kind, room)));
   if (asked.wanted > room) {
-    planned.body = chat::with_limit(request.chat.body, kind, room);
+    const bool is_ours = !planned.body.empty();
+    planned.body = chat::with_limit(is_ours ? base::parse_json(planned.body) : request.chat.body, kind, room);
     planned.changed = true;
     if (!asked.is_unlimited)
       step.notes.warnings.push_back(fmt::format("{} is REDUCED from {} to {}: the window has no more room",

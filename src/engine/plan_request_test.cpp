@@ -144,6 +144,15 @@ TEST_F(PlanRequest, AForwardedRequestIsCountedAndItsLimitLowered) {
   EXPECT_NE(step.notes.warnings[0].find("REDUCED from 100,000"), std::string::npos);
 }
 
+TEST_F(PlanRequest, AForwardedRequestHasTheServersNameOfTheModelAndTheLoweredLimit) {
+  Ask ask = ask_with(R"({"model": "b/gpt-4o", "prompt": "How deep?", "max_tokens": 100000})");
+  ask.kind = RequestKind::completion;
+  const PlanStep step = planned(TestRequest(test_, std::move(ask)));
+  const Json sent = Json::parse(step.planned.body);
+  EXPECT_EQ(sent["model"], "gpt-4o");
+  EXPECT_EQ(sent["max_tokens"], step.planned.figures.answer);
+}
+
 TEST_F(PlanRequest, AForwardedRequestThatIsTooLongHasTheError) {
   Json body{{"model", "gpt-4o"}, {"prompt", std::string()}};
   for (int i = 0; i < 9'000; ++i) body["prompt"].get_ref<std::string&>() += " ship";

@@ -21,6 +21,11 @@ bool was_tried(const Attempt& attempt, const Trace& trace, const models::Upstrea
   });
 }
 
+// Vectors of another model cannot be compared, and a response may continue one that its server keeps.
+bool may_be_replaced(RequestKind kind) {
+  return kind == RequestKind::chat || kind == RequestKind::completion;
+}
+
 Tokens needed(const Trace& trace) {
   return trace.input + trace.thinking + trace.answer + trace.margin;
 }
@@ -48,7 +53,7 @@ std::optional<Replan> take_stand_in(const Engine& engine, const Received& receiv
                                     const Attempt& attempt, const Trace& trace,
                                     const models::ModelLocation& failed, std::string_view why) {
   const chat::RequestWishes& wishes = request.chat.wishes;
-  if (!received.is_chat() || !attempt.may_be_sent_again() ||
+  if (!may_be_replaced(received.ask.kind) || !attempt.may_be_sent_again() ||
       !wishes.fallback.value_or(engine.rules.plan.fallback))
     return std::nullopt;
   const models::UpstreamModels& models = engine.models;

@@ -59,6 +59,34 @@ TEST_F(StandInTest, HasAWindowThatHoldsTheRequest) {
   EXPECT_FALSE(taken(one));
 }
 
+TEST_F(StandInTest, TakesOverACompletionAndNothingThatDependsOnTheModel) {
+  test_.engine.rules.plan.fallback = true;
+  test_.engine.rules.plan.fallback_models = {"b/gpt-4o"};
+  const auto asked = [](RequestKind kind, const char* body) {
+    Ask ask = ask_with(body);
+    ask.kind = kind;
+    return ask;
+  };
+  TestRequest text(test_, asked(RequestKind::completion, R"({"model": "a/gpt-4o", "prompt": "How deep?"})"));
+  text.keep_plan();
+  const auto taken_over = taken(text);
+  ASSERT_TRUE(taken_over);
+  text.attempt = taken_over->next;
+  text.keep_plan();
+  EXPECT_EQ(Json::parse(text.planned.body)["model"], "gpt-4o");
+  EXPECT_EQ(text.planned.upstream, "b");
+  EXPECT_EQ(text.planned.plan.fallback.to, "b/gpt-4o");
+  EXPECT_EQ(text.planned.plan.warnings,
+            (std::vector<std::string>{"gpt-4o did not answer (no connection): falling back to gpt-4o, "
+                                      "whose window is 8,192"}));
+  TestRequest vectors(test_, asked(RequestKind::embedding, R"({"model": "a/gpt-4o", "input": "How deep?"})"));
+  vectors.keep_plan();
+  EXPECT_FALSE(taken(vectors));
+  TestRequest response(test_, asked(RequestKind::response, R"({"model": "a/gpt-4o", "input": "How deep?"})"));
+  response.keep_plan();
+  EXPECT_FALSE(taken(response));
+}
+
 TEST_F(StandInTest, IsToldInThePlan) {
   Plan plan;
   plan.model = "gpt-4o";

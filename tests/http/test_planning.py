@@ -248,6 +248,20 @@ class Fallback(unittest.TestCase):
             self.assertEqual(upstream.last().json["model"], "qwen2.5:7b")
             self.assertEqual(named.headers["x-plimsoll-model"], "qwen2.5:7b")
 
+    def test_a_completion_is_answered_by_another_model_and_embeddings_are_not(self):
+        with (Upstream({"status-500/gpt-4o": 8192}) as down, Upstream({"gpt-4-turbo": 8192}) as up,
+              serving(f"down={down.url}", f"up={up.url}", llm_fallback_enabled=True,
+                      llm_allowed_fallback_models="gpt-4-turbo") as gateway):
+            reply = gateway.ask("/v1/completions", {"model": "status-500/gpt-4o", "prompt": "Ahoy", "max_tokens": 5})
+            self.assertEqual((reply.status, up.last("/v1/completions").json["model"]), (200, "gpt-4-turbo"), reply.body)
+            self.assertEqual(reply.headers["x-plimsoll-model"], "gpt-4-turbo")
+            self.assertIn("status 500", reply.ours["fallback"]["reason"])
+            self.assertEqual(reply.json["choices"][0]["text"], up.text)
+            trace = gateway.inspect(reply.headers["x-plimsoll-trace"])
+            self.assertEqual((trace["asked_model"], trace["model"]), ("status-500/gpt-4o", "gpt-4-turbo"))
+            self.assertEqual(gateway.ask("/v1/embeddings", {"model": "status-500/gpt-4o", "input": "Ahoy"}).status, 500)
+            self.assertEqual(up.to("/v1/embeddings"), [])
+
     def test_models_by_the_name_of_their_upstream(self):
         with (Upstream({"gpt-4o": 1500}) as one, Upstream({"gpt-4o": 2500}) as two,
               serving(f"one={one.url}", f"two={two.url}") as gateway):
