@@ -35,6 +35,9 @@ struct WindowAttempt {
   std::string result;  // "num_ctx 8,192", "timed out after 2 s", "no entry for 'my-model'"
 };
 
+// "WAY: RESULT", separated by semicolons.
+std::string in_words(const std::vector<WindowAttempt>& tried);
+
 struct Window {
   Tokens tokens = 0;
   WindowSource source = WindowSource::assumed;

@@ -142,6 +142,7 @@ void log_budget(const Received& received, const Plan& plan) {
   log::write(reduced ? log::Level::warning : log::Level::debug,
              reduced ? "answer reduced" : "answer as asked",
              {{"trace", received.trace_id},
+              {"model", plan.model},
               {"window", plan.window.tokens},
               {"input", plan.input},
               {"available", plan.window.tokens - plan.input - plan.thinking - plan.margin},

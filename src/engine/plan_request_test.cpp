@@ -1,5 +1,8 @@
 // One plan of a request: what it takes, what is sent by it, and why another plan is due.
+#include <sstream>
+
 #include "base/json/json_text.hpp"
+#include "base/log.hpp"
 #include "conversation/testing_sessions.hpp"
 #include "engine/testing_engine.hpp"
 
@@ -116,6 +119,38 @@ TEST_F(PlanRequest, AskForUsageWhereSomebodyPaysByTokens) {
   const PlanStep plain = planned(TestRequest(test_, chat_body({{"stream", true}})));
   EXPECT_FALSE(plain.planned.hides_usage);
   EXPECT_EQ(plain.planned.body, "");
+}
+
+TEST_F(PlanRequest, LogsTheFiguresOfTheAnswersBudget) {
+  std::ostringstream said;
+  log::start_on(said, log::Level::debug, log::Format::json);
+  const auto logged = [&](Tokens requested, std::string_view message) {
+    said.str({});
+    const Planned done = planned(TestRequest(test_, chat_body({{"max_tokens", requested}}))).planned;
+    std::istringstream lines(said.str());
+    for (std::string line; std::getline(lines, line);) {
+      Json one = Json::parse(line);
+      if (one["message"] != message) continue;
+      const Figures& figures = done.figures;
+      EXPECT_EQ(one["model"], "gpt-4o");
+      EXPECT_EQ(one["window"], figures.window);
+      EXPECT_EQ(one["input"], figures.input);
+      EXPECT_EQ(one["available"], figures.window - figures.input - figures.margin);
+      EXPECT_EQ(one["requested"], requested);
+      EXPECT_EQ(one["adjusted"], figures.answer);
+      return one;
+    }
+    return Json();
+  };
+  const Json asked = logged(100, "answer as asked"), reduced = logged(100'000, "answer reduced");
+  log::start(log::Level::info, log::Format::text);
+  ASSERT_TRUE(asked.is_object() && reduced.is_object());
+  EXPECT_EQ(asked["level"], "debug");
+  EXPECT_EQ(asked["adjusted"], 100);
+  EXPECT_EQ(asked["mark"], "-");
+  EXPECT_EQ(reduced["level"], "warning");
+  EXPECT_EQ(reduced["adjusted"], reduced["available"]);
+  EXPECT_EQ(reduced["mark"], "REDUCED");
 }
 
 TEST_F(PlanRequest, OlderTurnsGiveWayWhereTheyDoNotFit) {

@@ -19,13 +19,6 @@ using base::with_thousands;
 constexpr std::string_view built_in = "built in";
 constexpr std::size_t most_kinds = 1000;
 
-std::string in_words(const std::vector<WindowAttempt>& tried) {
-  std::vector<std::string> parts;
-  parts.reserve(tried.size());
-  for (const WindowAttempt& attempt : tried) parts.push_back(attempt.way + ": " + attempt.result);
-  return fmt::format("{}", fmt::join(parts, "; "));
-}
-
 void settle(ModelReport& report, Tokens tokens, WindowSource source, Confidence confidence) {
   report.window.tokens = tokens;
   report.window.source = source;

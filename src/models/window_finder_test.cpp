@@ -144,7 +144,7 @@ TEST(Finder, OllamaWithNothingSetAndNothingLoadedIsTheDefaultAndNeverTheMaximum)
             "ollama GET /api/ps: the model is not loaded\n"
             "catalogue: skipped: it has the model's maximum, not the window that ollama loads it with\n"
             "default: 4,096\n");
-  EXPECT_NE(c.log.str().find("warning"), std::string::npos);
+  EXPECT_NE(c.log.str().find("warning window not found, using the default"), std::string::npos);
   EXPECT_NE(c.log.str().find("the model is not loaded"), std::string::npos) << c.log.str();
 }
 

@@ -37,6 +37,15 @@ std::string_view name_of(Confidence confidence) {
   return "low";
 }
 
+std::string in_words(const std::vector<WindowAttempt>& tried) {
+  std::string words;
+  for (const WindowAttempt& attempt : tried) {
+    if (!words.empty()) words += "; ";
+    words += attempt.way + ": " + attempt.result;
+  }
+  return words;
+}
+
 std::string_view name_of(ServerKind kind) {
   switch (kind) {
     case ServerKind::ollama: return "ollama";

@@ -64,6 +64,18 @@ class Messages(ChatWithDocuments):
         self.assertTrue(lines)
         self.assertEqual((lines[-1]["level"], lines[-1]["model"], lines[-1]["window"]), ("info", "small/gpt-4o", 2000))
 
+    def test_a_window_that_is_not_found_is_logged_with_what_was_tried(self):
+        with Upstream({"my-own-model": None}) as upstream, serving(upstream) as gateway:
+            gateway.ask("/index", {"index_name": "IDX", "documents": [{"text": TOWER}]})
+            body = self.good(gateway.ask("/chat/message", {"message": TOWER, "collection_id": "IDX", "model_name": "my-own-model"}))
+            self.assertIs(body["metadata"]["context_window_optimization"]["optimization_enabled"], False)
+            lines = [json.loads(line) for line in gateway.logged().splitlines()]
+            lost = [line for line in lines if line["message"] == "window not found, using the default"][0]
+            self.assertEqual((lost["level"], lost["model"], lost["window"]), ("warning", "my-own-model", 4096))
+            same = [line for line in lines if line["message"] == "no window detected: top_k unchanged"][0]
+            self.assertEqual((same["level"], same["model"], same["top_k"]), ("warning", "my-own-model", 10))
+            self.assertIn("no entry for 'my-own-model'", same["why"])
+
     def test_no_room_for_passages_is_said(self):
         body = self.good(self.say("Where? " * 20, model_name="tiny/gpt-4o"))
         self.assertEqual(body["chunks"], [])

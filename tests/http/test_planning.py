@@ -62,7 +62,11 @@ class TooLong(WithGateway):
             self.assertEqual(int(reply.headers["x-plimsoll-answer-tokens"]), sent[name])
             self.assertTrue(any("REDUCED" in warning or "1,500" in warning for warning in reply.ours["warnings"]),
                             reply.ours)
-        self.assertIn("answer reduced", self.gateway.logged())
+        line = [json.loads(line) for line in self.gateway.logged().splitlines() if "answer reduced" in line][-1]
+        self.assertEqual((line["level"], line["model"], line["window"], line["requested"], line["adjusted"], line["mark"]),
+                         ("warning", "gpt-4o", 2000, 1500, sent[name], "REDUCED"))
+        self.assertEqual(line["available"], line["adjusted"])
+        self.assertEqual(line["input"], reply.ours["input_tokens"])
 
     def test_thinking_that_does_not_fit_is_lowered(self):
         messages = user("ship " * 1000)

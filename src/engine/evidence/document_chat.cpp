@@ -13,7 +13,10 @@ bool is_detected(const Window& window) {
 RetrievalChoice choice_for(std::string model, const Window& window, std::int64_t top_k) {
   RetrievalChoice choice;
   choice.model = std::move(model);
-  if (is_detected(window)) choice.window = window.tokens;
+  if (is_detected(window))
+    choice.window = window.tokens;
+  else
+    choice.why_none = in_words(window.tried);
   choice.window_source = name_of(window.source);
   choice.served_now = window.source == WindowSource::requestable ? window.served_now : window.tokens;
   choice.original_top_k = top_k;
@@ -37,7 +40,8 @@ void log_retrieval(const RetrievalChoice& choice, bool best_last) {
   const Tokens window = choice.window.value_or(0);
   const std::int64_t used = choice.used();
   if (!choice.window)
-    return log::warning("no window detected: top_k unchanged", {{"model", choice.model}, {"top_k", used}});
+    return log::warning("no window detected: top_k unchanged",
+                        {{"model", choice.model}, {"why", choice.why_none}, {"top_k", used}});
   if (used == choice.original_top_k)
     log::info("top_k unchanged", {{"model", choice.model}, {"window", window}, {"top_k", used}});
   else

@@ -14,6 +14,7 @@ namespace plimsoll::engine {
 struct RetrievalChoice {
   std::string model;
   std::optional<Tokens> window;  // none: not found, and the rule is not applied
+  std::string why_none;          // what was tried to find it
   std::string window_source;     // "served", "requestable"
   Tokens served_now = 0;         // for requestable; 0: not known
   std::int64_t original_top_k = 0;

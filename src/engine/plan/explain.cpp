@@ -91,9 +91,7 @@ void list_warnings(Plan& plan, const PlanModel& model, const Draft& draft) {
         with_thousands(plan.least), with_thousands(plan.input), with_thousands(plan.thinking),
         with_thousands(plan.answer), with_thousands(plan.margin), plan.model,
         with_thousands(plan.window.tokens)));
-  std::string tried;
-  for (const WindowAttempt& attempt : model.window.tried)
-    tried += fmt::format("{}{}: {}", tried.empty() ? "" : "; ", attempt.way, attempt.result);
+  const std::string tried = in_words(model.window.tried);
   if (model.window.source == WindowSource::catalogue && model.window.tried.size() > 1)
     warn(fmt::format("no server reported the window; it is from the catalogue ({})", tried));
   if (model.window.source == WindowSource::assumed) {
