@@ -17,6 +17,10 @@ from pathlib import Path
 PROGRAM = shutil.which("plimsoll") or "plimsoll"
 MEGABYTE = 1_000_000
 MEMORY_LIMIT_KB = 200 * 1024
+PDF = (b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
+       b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj\n"
+       b"4 0 obj<</Length 57>>stream\nBT /F1 12 Tf 10 100 Td (The load line is amidships.) Tj ET\nendstream endobj\n"
+       b"5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n")
 
 
 def run(*arguments, text=None, env=None):
@@ -134,6 +138,16 @@ class Input(InAFolder):
         self.assertIn("read as a .docx document", run("count", "--tokenizer", "o200k_base", path)[1])
         advice = json.loads(run("strategy", "Summarize this", "--json", "--files", path)[1])
         self.assertEqual((advice["files"][0]["tokens"], advice["files"][0]["read_as"]), (plain["tokens"], ".docx"))
+
+    def test_a_pdf_is_counted_by_its_text(self):
+        path = self.folder / "paper.pdf"
+        path.write_bytes(PDF)
+        words = self.count("-", text="The load line is amidships.")["tokens"]
+        for counted in (self.count(path), json.loads(run("count", "--tokenizer", "o200k_base", "--json", "-", text=PDF)[1])):
+            self.assertEqual(counted["files"][0]["read_as"], "PDF")
+            self.assertTrue(words <= counted["tokens"] <= words + 2, counted)  # and the end of the page
+        advice = json.loads(run("strategy", "Summarize this", "--json", "--files", path)[1])
+        self.assertEqual((advice["files"][0]["tokens"], advice["files"][0]["read_as"]), (counted["tokens"], "PDF"))
 
     def test_a_pipe_is_counted_whole(self):
         path = self.folder / "pipe"

@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import zipfile
 from pathlib import Path
 
 PROGRAM = shutil.which("plimsoll") or "plimsoll"
@@ -19,6 +20,11 @@ VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 TOOLS = ["context_strategy", "count_tokens", "model_window", "plan_context", "list_indexes", "search_documents", "add_memory",
          "search_memories", "memory_feedback", "forget_memory"]
 SECONDS = 30
+
+PDF = (b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
+       b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj\n"
+       b"4 0 obj<</Length 57>>stream\nBT /F1 12 Tf 10 100 Td (The load line is amidships.) Tj ET\nendstream endobj\n"
+       b"5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n")
 
 CHAT = [
     {"role": "system", "content": "You are the mate of a tramp steamer."},
@@ -266,6 +272,28 @@ class OfficialClient(InAFolder):
 
 
 class Lines(InAFolder):
+    def test_documents_are_counted_by_their_text_as_on_the_command_line(self):
+        (self.root / "paper.pdf").write_bytes(PDF)
+        (self.root / "broken.pdf").write_bytes(b"%PDF-1.7\nthis is no PDF")
+        with zipfile.ZipFile(self.root / "log.docx", "w") as archive:
+            archive.writestr("word/document.xml", '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
+                             "<w:body><w:p><w:r><w:t>The load line is amidships.</w:t></w:r></w:p></w:body></w:document>")
+            archive.writestr("word/media/image.bin", bytes(range(256)) * 100)
+        with zipfile.ZipFile(self.root / "other.zip", "w") as archive:
+            archive.writestr("one.txt", "hello world")
+        names = ["paper.pdf", "log.docx", "other.zip", "one.txt", "broken.pdf"]
+        answers, _, _ = talk(initialize(VERSIONS[-1]), request(1, "tools/call", name="context_strategy", arguments={
+            "query": "x", "file_paths": names}), root=self.root)
+        advice = answers[1]["result"]["structuredContent"]
+        done = subprocess.run([PROGRAM, "strategy", "x", "--json", "--files", *names], cwd=self.root, capture_output=True,
+                              timeout=SECONDS, check=True)
+        expected = json.loads(done.stdout)
+        self.assertEqual([file["read_as"] for file in advice["files"]], ["PDF", ".docx", None, None])
+        for field in ("tokens", "bytes", "counted", "read_as"):
+            self.assertEqual([file[field] for file in advice["files"]], [file[field] for file in expected["files"]], field)
+        self.assertEqual(advice["content_tokens"], expected["content_tokens"])
+        self.assertEqual([one["file"] for one in advice["skipped"]], ["broken.pdf"])
+
     def test_every_revision_is_agreed_on_and_answered(self):
         for version in VERSIONS:
             with self.subTest(version=version):

@@ -110,15 +110,7 @@ class Utf8Survey {
   std::string held_;
 };
 
-// Returns "PDF", ".docx" or "" from the first bytes.
-std::string document_kind_of(std::string_view front) {
-  const auto type = ingest::packed_type(front);
-  if (!type) return {};
-  if (type->format == ingest::Format::pdf) return "PDF";
-  return type->format == ingest::Format::docx ? ".docx" : "";
-}
-
-// The same for a file.
+// As ingest::packed_kind, of a file.
 std::string document_kind(const std::string& path) {
   // A pipe can be read only once.
   std::error_code error;
@@ -127,7 +119,7 @@ std::string document_kind(const std::string& path) {
   std::string front(1024, '\0');
   file.read(front.data(), static_cast<std::streamsize>(front.size()));
   front.resize(static_cast<std::size_t>(file.gcount()));
-  return document_kind_of(front);
+  return std::string(ingest::packed_kind(front));
 }
 
 // None: a zip archive that is not a document.
@@ -183,7 +175,7 @@ Result<CountedInput> count_input(const std::string& path, const Tokenizer& token
   for (;;) {
     TRY(const std::string_view stretch, input.read(buffer, path));
     if (stretch.empty()) break;
-    if (const std::string kind = counted.bytes == 0 ? document_kind_of(stretch) : std::string();
+    if (const std::string kind(counted.bytes == 0 ? ingest::packed_kind(stretch) : "");
         path == "-" && !kind.empty())
       return count_piped_document(input, std::string(stretch), kind, tokenizer, specials);
     counted.bytes += stretch.size();

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/try.hpp"
+#include "ingest/read/media_type.hpp"
+#include "ingest/read/read.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -20,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t most_counted_bytes = std::int64_t{256} << 20;  // about a second
+constexpr std::size_t stretch_bytes = std::size_t{1} << 20;
 
 tl::unexpected<Error> outside(std::string_view path) {
   return fail(Errc::bad_input, "refused: '{}' is outside the folder that this server may read (--root)",
@@ -48,9 +51,10 @@ class RootedFiles::Opened {
     if (error) return fail(Errc::io_failed, "cannot find the path of the file: {}", error.message());
     return real;
   }
-  Result<std::string_view> read(std::vector<char>& buffer) const {
+  // Empty at the end.
+  Result<std::string_view> read_at(std::uint64_t place, std::vector<char>& buffer) const {
     for (;;) {
-      const ssize_t got = ::read(descriptor_, buffer.data(), buffer.size());
+      const ssize_t got = ::pread(descriptor_, buffer.data(), buffer.size(), static_cast<off_t>(place));
       if (got >= 0) return std::string_view(buffer.data(), static_cast<std::size_t>(got));
       if (errno != EINTR) return fail(Errc::io_failed, "cannot read: {}", std::strerror(errno));
     }
@@ -100,23 +104,46 @@ Result<RootedFiles::Opened> RootedFiles::open(std::string_view path) const {
 
 Result<WeighedFile> RootedFiles::measure(std::string_view path) const {
   TRY(const Opened file, open(path));
-  return WeighedFile{file.size, {}};
+  return WeighedFile{file.size};
+}
+
+// None: a zip archive that is not a document.
+Result<std::optional<WeighedFile>> RootedFiles::weigh_document(const Opened& file, std::string_view path,
+                                                               const Tokenizer& tokenizer,
+                                                               Specials specials) {
+  std::vector<char> buffer(stretch_bytes);
+  std::string bytes;
+  std::string_view kind;
+  const ingest::ReadOptions options;
+  for (;;) {
+    TRY(const std::string_view stretch, file.read_at(bytes.size(), buffer));
+    if (stretch.empty()) break;
+    if (bytes.empty()) kind = ingest::packed_kind(stretch);
+    if (kind.empty()) return std::nullopt;
+    bytes += stretch;
+    TRY_VOID(ingest::check_size(bytes.size(), options));
+  }
+  if (kind.empty()) return std::nullopt;
+  const auto read = ingest::read_document(bytes, path, options);
+  if (!read && read.error().code == Errc::unsupported && kind != "PDF") return std::nullopt;
+  if (!read) return fail(read.error().code, "{}: {}", path, read.error().what);
+  return WeighedFile{std::ssize(read->text), tokenizer.count(read->text, specials), kind};
 }
 
 Result<WeighedFile> RootedFiles::weigh(std::string_view path, const Tokenizer& tokenizer,
                                        Specials specials) const {
   TRY(const Opened file, open(path));
-  if (file.size > most_counted_bytes) return WeighedFile{file.size, {}};
-  constexpr std::size_t stretch_bytes = std::size_t{1} << 20;
+  if (file.size > most_counted_bytes) return WeighedFile{file.size};
+  TRY(const auto document, weigh_document(file, path, tokenizer, specials));
+  if (document) return *document;
   std::vector<char> buffer(stretch_bytes);
   Counter counter(tokenizer, specials);
   WeighedFile weighed;
   for (;;) {
-    TRY(const std::string_view stretch, file.read(buffer));
+    TRY(const std::string_view stretch, file.read_at(static_cast<std::uint64_t>(weighed.bytes), buffer));
     if (stretch.empty()) break;
-    weighed.bytes += static_cast<std::int64_t>(stretch.size());
-    if (weighed.bytes > most_counted_bytes)
-      return WeighedFile{weighed.bytes, {}};  // it grew while we read it
+    weighed.bytes += std::ssize(stretch);
+    if (weighed.bytes > most_counted_bytes) return WeighedFile{weighed.bytes};  // it grew while we read it
     counter.append(stretch);
   }
   weighed.tokens = counter.total();

@@ -11,16 +11,18 @@
 namespace plimsoll::gateway {
 
 struct WeighedFile {
-  std::int64_t bytes = 0;
-  std::optional<Tokens> tokens;  // none: too large to count during a request
+  std::int64_t bytes = 0;          // of a document: of its text
+  std::optional<Tokens> tokens{};  // none: too large to count during a request
+  std::string_view document{};     // "PDF" or ".docx": its text was counted
 };
 
 class RootedFiles {
  public:
   static Result<RootedFiles> below(const std::filesystem::path& root);
 
-  // Counts a regular file. A relative path starts at the root. A path that leads outside, by dots or
-  // symlinks, is refused without opening it; also one that is replaced by such a link meanwhile.
+  // Counts a regular file, of a PDF or a .docx its text. A relative path starts at the root. A path that
+  // leads outside, by dots or symlinks, is refused without opening it; also one that is replaced by such a
+  // link meanwhile.
   Result<WeighedFile> weigh(std::string_view path, const Tokenizer& tokenizer, Specials specials) const;
   // Returns only its size.
   Result<WeighedFile> measure(std::string_view path) const;
@@ -32,6 +34,8 @@ class RootedFiles {
   explicit RootedFiles(std::filesystem::path root) : root_(std::move(root)) {}
   bool holds(const std::filesystem::path& real) const;
   Result<Opened> open(std::string_view path) const;
+  static Result<std::optional<WeighedFile>> weigh_document(const Opened& file, std::string_view path,
+                                                           const Tokenizer& tokenizer, Specials specials);
 
   std::filesystem::path root_;  // real: no links, no dots
 };

@@ -39,8 +39,8 @@ Json input_schema(bool with_files) {
       {{"query", text_schema("The question or task, in the user's words.")},
        {"content_size_hint", hint},
        {"file_paths",
-        list("Files with the content, below the server's folder. They are counted; missing ones are "
-             "skipped, and files outside are refused.")},
+        list("Files with the content, below the server's folder. They are counted, a PDF or a .docx by "
+             "its text; missing ones are skipped, and files outside are refused.")},
        {"char_count", count_schema("Characters of the content, if known. Overrides the other sizes.", 0)},
        {"model_context_length", window},
        {"used_tokens", used},
@@ -101,7 +101,8 @@ Weighed weigh_files(const ToolContext& context, const Json& arguments, StrategyA
     weighed.files.push_back({{"file", path},
                              {"tokens", file->tokens.value_or(file->bytes / 4)},
                              {"bytes", file->bytes},
-                             {"counted", file->tokens.has_value()}});
+                             {"counted", file->tokens.has_value()},
+                             {"read_as", file->document.empty() ? Json() : Json(file->document)}});
   }
   if (scale && ask.counted) {
     weighed.tokenizer = scale->tokenizer.info().name;

@@ -149,6 +149,13 @@ Result<MediaType> packed_type(std::string_view bytes) {
   return MediaType{};
 }
 
+std::string_view packed_kind(std::string_view bytes) {
+  const auto type = packed_type(bytes);
+  if (!type) return "";
+  if (type->format == Format::pdf) return "PDF";
+  return type->format == Format::docx ? ".docx" : "";
+}
+
 MediaType text_type(std::string_view text, std::string_view name) {
   if (const std::size_t slash = name.find_last_of("/\\"); slash != std::string_view::npos)
     name.remove_prefix(slash + 1);

@@ -22,6 +22,10 @@ struct MediaType {
 // Uses only the bytes: detects PDF and ZIP; unsupported: a known type without text.
 Result<MediaType> packed_type(std::string_view bytes);
 
+// Returns "PDF", ".docx" (any zip archive) or "" from the first bytes: the documents whose text is not in the
+// bytes.
+std::string_view packed_kind(std::string_view bytes);
+
 // For a text: uses its start, then the extension of its name.
 MediaType text_type(std::string_view text, std::string_view name);
 
