@@ -273,7 +273,7 @@ Awaitable<void> Api::models(Call call) const {
   std::string body;
   std::function<void()> work = [&] {
     auto all = models_json(context_.engine, context_.upstreams, call.request.caller);
-    if (context_.embedder) all["data"].push_back(embedder_json());
+    for (const std::string& name : context_.embedders.names) all["data"].push_back(embedder_json(name));
     body = base::json_text(call.request.anthropic_version.empty() ? all : anthropic_models_json(all));
   };
   co_await call.thread.elsewhere(std::move(work));
@@ -284,9 +284,9 @@ Awaitable<void> Api::model(Call call) const {
   const std::string& name = call.name;
   Json found;
   std::function<void()> work = [&] {
-    const bool ours = context_.embedder && name == own_embedder;
-    found =
-        ours ? embedder_json() : model_json(context_.engine, context_.upstreams, call.request.caller, name);
+    found = is_own_embedder(name)
+                ? embedder_json(name)
+                : model_json(context_.engine, context_.upstreams, call.request.caller, name);
   };
   co_await call.thread.elsewhere(std::move(work));
   const std::string& version = call.request.anthropic_version;

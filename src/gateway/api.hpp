@@ -23,16 +23,19 @@ namespace plimsoll::gateway {
 
 class Gate;
 
-// Embedders of this program, by the names that /v1/embeddings takes.
-using FindEmbedder = std::function<Result<Embedder*>(const std::string& name)>;
+// The embedders of this program.
+struct OwnEmbedders {
+  std::vector<std::string> names;  // that are listed, and that /v1/embeddings does not send to an upstream
+  std::function<Result<Embedder*>(const std::string& name)> find;  // empty name: the usual one
+};
 
 // What the routes stand on; all of it outlives them.
 struct ApiContext {
   engine::Engine& engine;
   models::Upstreams& upstreams;
   models::WindowFinder& finder;
-  McpServer tools;        // for /mcp, /v1/count and /v1/strategy
-  FindEmbedder embedder;  // null: none
+  McpServer tools;  // for /mcp, /v1/count and /v1/strategy
+  OwnEmbedders embedders;
   std::string version;
   std::chrono::milliseconds request_timeout{600'000};
   KaitoContext kaito{};
@@ -63,6 +66,7 @@ class Api {
   Awaitable<void> ask_model(Call call) const;  // chat, completions
   Awaitable<void> messages(Call call) const;
   Awaitable<void> count_messages(Call call) const;
+  bool is_own_embedder(std::string_view model) const;
   Awaitable<void> embeddings(Call call) const;
   Awaitable<void> plan(Call call) const;
   Awaitable<void> count(Call call) const;

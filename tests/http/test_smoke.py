@@ -249,6 +249,41 @@ class Routes(WithGateway):
             self.assertEqual(gateway.ask("/health").status, 200)
 
 
+class Embedders(unittest.TestCase):
+    def test_those_of_this_program_and_of_upstreams_are_listed_and_have_no_indexes(self):
+        with Upstream({"gpt-4o": 8192, "nomic-embed-text": 2048}) as upstream, serving(
+                upstream, embedders="all-minilm-l6-v2,multilingual-e5-small") as gateway:
+            listed = gateway.ask("/v1/models").json["data"]
+            own = ["all-minilm-l6-v2", "multilingual-e5-small"]
+            kinds = {one["id"]: one.get("kind") for one in listed}
+            self.assertEqual(kinds, dict.fromkeys(["nomic-embed-text", *own], "embedding") | {"gpt-4o": None})
+            for model in listed[-2:]:
+                self.assertEqual(gateway.ask(f"/v1/models/{model['id']}").json, model)
+            tags = {one["name"]: one["details"]["family"] for one in gateway.ask("/api/tags").json["models"]}
+            self.assertEqual(tags, {"gpt-4o": "", "nomic-embed-text": ""} | dict.fromkeys(own, "bert"))
+
+            # Its weights are not on this machine, which the gateway says itself.
+            self.assert_not_installed(gateway.ask("/v1/embeddings", {"model": own[1], "input": "Ahoy"}))
+            self.assert_not_installed(gateway.ask("/api/embed", {"model": f"{own[1]}:latest", "input": "Ahoy"}))
+            self.assert_not_installed(gateway.ask("/api/show", {"model": own[1]}))
+            self.assertEqual(upstream.to("/v1/embeddings"), [])
+            vectors = gateway.ask("/api/embed", {"model": f"{own[0]}:latest", "input": "Ahoy"}).json["embeddings"]
+            self.assertEqual([len(vector) for vector in vectors], [384])
+            shown = gateway.ask("/api/show", {"model": own[0]}).json
+            self.assertEqual((shown["capabilities"], shown["model_info"]["bert.context_length"]), (["embedding"], 256))
+
+    def test_they_are_not_combined_with_an_index(self):
+        with Upstream({"gpt-4o": 8192, "nomic-embed-text": 2048}) as upstream, serving(upstream) as gateway:
+            gateway.ask("/index", {"index_name": "IDX", "documents": [{"text": "Ahoy"}]})
+            expected = ["gpt-4o", "gpt-4o+IDX", "nomic-embed-text", "all-minilm-l6-v2"]
+            self.assertEqual([one["id"] for one in gateway.ask("/v1/models").json["data"]], expected)
+            self.assertEqual([one["name"] for one in gateway.ask("/api/tags").json["models"]], expected)
+
+    def assert_not_installed(self, reply):
+        self.assertEqual(reply.status, 404, reply.body)
+        self.assertIn(b"is not in the folder of models; `plimsoll model get multilingual-e5-small`", reply.body)
+
+
 class TheEnd(unittest.TestCase):
     def test_a_stream_under_way_ends_whole(self):
         with Upstream({"gpt-4o": 8192}) as upstream:

@@ -67,12 +67,23 @@ Result<std::unique_ptr<Embedder>> Documents::minilm_embedder() const {
                               .threads = static_cast<unsigned>(settings_.embed_threads)});
 }
 
+std::vector<std::string> Documents::own_embedders() const {
+  std::vector<std::string> names{std::string(builtin_embedder)};
+  const auto file = e5_file();
+  if ((file && !file->empty()) || std::ranges::count(settings_.embedders, multilingual_embedder) > 0)
+    names.emplace_back(multilingual_embedder);
+  return names;
+}
+
+Result<std::filesystem::path> Documents::e5_file() const {
+  TRY(const std::vector<ModelSource> sources, model_sources(settings_));
+  const auto source = std::ranges::find(sources, multilingual_embedder, &ModelSource::name);
+  return source == sources.end() ? std::filesystem::path() : installed_file(settings_, *source);
+}
+
 Result<std::unique_ptr<Embedder>> Documents::e5_embedder() const {
   const std::string name(multilingual_embedder);
-  TRY(const std::vector<ModelSource> sources, model_sources(settings_));
-  const auto source = std::ranges::find(sources, name, &ModelSource::name);
-  const std::filesystem::path file =
-      source == sources.end() ? std::filesystem::path() : installed_file(settings_, *source);
+  TRY(const std::filesystem::path file, e5_file());
   if (file.empty())
     return fail(Errc::not_found, "the embedder {0} is not in {1}; `plimsoll model get {0}` downloads it",
                 name, settings_.models_dir.string());

@@ -38,6 +38,9 @@ class Documents {
   // Returns an embedder, which is created on first use: "all-minilm-l6-v2", "multilingual-e5-small",
   // "ollama:MODEL", "openai:MODEL".
   Result<Embedder*> embedder(const std::string& name);
+  // Returns the embedders of this program: the built-in one, and the multilingual one if it is installed or
+  // the setting `embedders` names it.
+  std::vector<std::string> own_embedders() const;
   // Sets a callback for every embedding. Call it before the first embedder is created.
   void watch_embeddings(EmbeddingWatch watch) { watch_ = std::move(watch); }
   // Returns the embedders of an index, in its order. refused: one is not available or has changed.
@@ -67,6 +70,7 @@ class Documents {
   Result<std::unique_ptr<Index>> opened(const IndexInfo& info);
   std::filesystem::path folder_of(const IndexInfo& info) const;
   Result<std::unique_ptr<Embedder>> minilm_embedder() const;
+  Result<std::filesystem::path> e5_file() const;  // empty: it is not installed
   Result<std::unique_ptr<Embedder>> e5_embedder() const;
   Result<std::unique_ptr<Embedder>> remote_embedder(const std::string& name);
   Embedder* keep(const std::string& name, std::unique_ptr<Embedder> made, bool remote);

@@ -145,6 +145,8 @@ void keep_addresses_private(const config::Settings& settings,
   base::keep_private(std::filesystem::absolute(settings.store_file).string(), "the store");
   if (settings.store_file.has_parent_path()) base::keep_private(settings.store_file.string(), "the store");
   if (is_shared(settings)) base::keep_private(shown_store(settings), "the store");
+  if (settings.models_dir.is_absolute())
+    base::keep_private(settings.models_dir.string(), "the folder of models");
   std::size_t number = 0;
   for (const models::ConfiguredUpstream& member : members) {
     // A server without a name is named after its address.
@@ -302,7 +304,8 @@ gateway::ApiContext ServedGateway::context() {
   gateway::ApiContext context{
       engine_, upstreams_, windows_.finder(), gateway::make_mcp_server(std::move(tools), PLIMSOLL_VERSION),
       {},      {}};
-  context.embedder = [this](const std::string& name) {
+  context.embedders.names = documents_->own_embedders();
+  context.embedders.find = [this](const std::string& name) {
     return documents_->embedder(name.empty() ? std::string(builtin_embedder) : name);
   };
   context.kaito = kaito_context(settings_, *documents_, collections_);

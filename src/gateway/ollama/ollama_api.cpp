@@ -38,7 +38,7 @@ Result<Prepared> prepare(OllamaRoute route, const std::string& body, const model
   TRY(const Json json, read_ollama_body(body));
   TRY(prepared.model, ollama_model_in(json));
   OllamaTarget target;
-  target.model = without_latest(upstreams, prepared.model);
+  target.model = without_latest(upstreams, {}, prepared.model);
   target.refuse_inexpressible = rules.refuse_inexpressible;
   TRY(target.kind, kind_for(upstreams, target.model));
   TRY(prepared.ask, read_ollama_ask(route, json, target));
@@ -69,10 +69,11 @@ Result<Json> embeddings_in(std::string_view reply) {
 
 // Uses Ollama's native API, without truncation unless the client wants it.
 Result<ClientRequest> embedding_request(const std::string& body, const models::Upstreams& upstreams,
-                                        bool is_old, std::string& model) {
+                                        const std::vector<std::string>& embedders, bool is_old,
+                                        std::string& model) {
   TRY(const Json json, read_ollama_body(body));
   TRY(model, ollama_model_in(json));
-  const std::string plain = without_latest(upstreams, model);
+  const std::string plain = without_latest(upstreams, embedders, model);
   const char* field = is_old ? "prompt" : "input";
   const Json input = json.contains(field) ? json[field] : Json("");
   const auto kind = kind_for(upstreams, plain);
@@ -143,7 +144,7 @@ Awaitable<void> Api::ollama_embed(Call call) const {
   std::string model;
   Result<ClientRequest> asked;
   std::function<void()> read = [&] {
-    asked = embedding_request(call.request.body, context_.upstreams, is_old, model);
+    asked = embedding_request(call.request.body, context_.upstreams, context_.embedders.names, is_old, model);
   };
   if (call.request.body.size() <= context_.engine.rules.planned_at_once_bytes)
     read();
@@ -189,9 +190,9 @@ Awaitable<void> Api::ollama_tags(Call call) const {
   std::string body;
   std::function<void()> work = [&] {
     const bool running = call.request.path == "/api/ps";
-    const Json json = running
-                          ? gateway::ollama_running(context_.engine, context_.upstreams)
-                          : gateway::ollama_tags(context_.engine, context_.upstreams, call.request.caller);
+    const Json json = running ? gateway::ollama_running(context_.engine, context_.upstreams)
+                              : gateway::ollama_tags(context_.engine, context_.upstreams, call.request.caller,
+                                                     context_.embedders.names);
     body = base::json_text(json);
   };
   co_await call.thread.elsewhere(std::move(work));
@@ -207,7 +208,13 @@ Awaitable<void> Api::ollama_show(Call call) const {
       shown = tl::unexpected(model.error());
       return;
     }
-    const std::string plain = without_latest(context_.upstreams, *model);
+    const std::string plain = without_latest(context_.upstreams, context_.embedders.names, *model);
+    if (is_own_embedder(plain)) {
+      const auto embedder = context_.embedders.find(plain);
+      shown = embedder ? Result<Json>(gateway::ollama_show((*embedder)->info()))
+                       : tl::unexpected(embedder.error());
+      return;
+    }
     shown =
         gateway::ollama_show(context_.engine, context_.upstreams, plain, call.request.caller, call.deadline);
   };

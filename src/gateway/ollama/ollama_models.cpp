@@ -1,5 +1,6 @@
 #include "gateway/ollama/ollama_models.hpp"
 
+#include <algorithm>
 #include <ctime>
 
 #include "base/sha256.hpp"
@@ -32,20 +33,16 @@ Json details_of(const ReportedModel& served) {
           {"quantization_level", served.quantization}};
 }
 
-Json entry_of(const models::Upstreams& upstreams, const models::ModelLocation& location,
-              const std::string& name, const ReportedModel& served) {
-  return {{"name", name},
-          {"model", name},
-          {"modified_at", since()},
-          {"size", 0},
-          {"digest", digest_of(upstreams, location)},
-          {"details", details_of(served)}};
+Json entry_of(const std::string& name, const std::string& digest, const ReportedModel& served) {
+  return {{"name", name}, {"model", name},    {"modified_at", since()},
+          {"size", 0},    {"digest", digest}, {"details", details_of(served)}};
 }
 
-bool embeds(std::string_view model, const ReportedModel& served) {
-  const std::string name = base::to_lower_ascii(model);
-  return served.family.find("bert") != std::string::npos || name.find("embed") != std::string::npos ||
-         name.find("minilm") != std::string::npos;
+// The embedders of this program are BERTs: MiniLM, and E5, which is an XLM-RoBERTa.
+ReportedModel own_bert() {
+  ReportedModel served;
+  served.family = "bert";
+  return served;
 }
 
 // Capabilities known without a request; tool and thinking support show only in use.
@@ -86,25 +83,32 @@ std::string ollama_time(system_clock::time_point time) {
   return fmt::format("{}.{:06}Z", std::string_view(text, size), micros % 1'000'000);
 }
 
-std::string without_latest(const models::Upstreams& upstreams, std::string model) {
+std::string without_latest(const models::Upstreams& upstreams, const std::vector<std::string>& embedders,
+                           std::string model) {
   constexpr std::string_view latest = ":latest";
   if (!model.ends_with(latest) || upstreams.has(model)) return model;
   std::string plain = model.substr(0, model.size() - latest.size());
-  return upstreams.has(plain) ? plain : model;
+  const bool is_own = std::ranges::find(embedders, plain) != embedders.end();
+  return is_own || upstreams.has(plain) ? plain : model;
 }
 
 Json ollama_tags(const engine::Engine& engine, const models::Upstreams& upstreams,
-                 const engine::Caller& caller) {
+                 const engine::Caller& caller, const std::vector<std::string>& embedders) {
   const std::vector<std::string> indexes = listed_indexes(engine, upstreams, caller).names;
   Json all = Json::array();
   const auto models = upstreams.models();
   for (std::size_t i = 0; i < models->size(); ++i)
     for (const models::ListedModel& listed : (*models)[i].models) {
       const models::ModelLocation location{i, listed.name};
-      all.push_back(entry_of(upstreams, location, listed.name, listed.report->served));
+      const ReportedModel& served = listed.report->served;
+      const std::string digest = digest_of(upstreams, location);
+      all.push_back(entry_of(listed.name, digest, served));
+      if (embeds(listed.name, served)) continue;
       for (const std::string& index : indexes)
-        all.push_back(entry_of(upstreams, location, listed.name + "+" + index, listed.report->served));
+        all.push_back(entry_of(listed.name + "+" + index, digest, served));
     }
+  for (const std::string& name : embedders)
+    all.push_back(entry_of(name, base::sha256_hex("plimsoll\n" + name), own_bert()));
   return {{"models", std::move(all)}};
 }
 
@@ -117,7 +121,7 @@ Json ollama_running(const engine::Engine& engine, const models::Upstreams& upstr
       if (!engine.models.is_known(location)) continue;
       const auto model = engine.models.open(location, Deadline::after(std::chrono::seconds(1)));
       if (!model) continue;
-      Json entry = entry_of(upstreams, location, listed.name, listed.report->served);
+      Json entry = entry_of(listed.name, digest_of(upstreams, location), listed.report->served);
       entry["expires_at"] = ollama_time(system_clock::now() + std::chrono::hours(1));
       entry["size_vram"] = 0;
       entry["context_length"] = model->window.tokens;
@@ -151,6 +155,20 @@ Result<Json> ollama_show(const engine::Engine& engine, const models::Upstreams& 
               {"model_info", std::move(info)},
               {"capabilities", capabilities_of(name, model, served, upstreams.is_embedded(location.member))},
               {"modified_at", since()}};
+}
+
+Json ollama_show(const EmbedderInfo& embedder) {
+  Json info{{"general.architecture", "bert"},
+            {"general.basename", embedder.name},
+            {"bert.context_length", embedder.max_tokens},
+            {"bert.embedding_length", embedder.dimensions}};
+  return {{"modelfile", fmt::format("# {0} is computed by this program\nFROM {0}\n", embedder.name)},
+          {"parameters", fmt::format("num_ctx {}", embedder.max_tokens)},
+          {"template", "{{ .Prompt }}"},
+          {"details", details_of(own_bert())},
+          {"model_info", std::move(info)},
+          {"capabilities", Json::array({"embedding"})},
+          {"modified_at", since()}};
 }
 
 }  // namespace plimsoll::gateway

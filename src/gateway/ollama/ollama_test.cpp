@@ -2,6 +2,8 @@
 
 #include "gateway/ollama/ollama_answer.hpp"
 #include "gateway/ollama/ollama_ask.hpp"
+#include "gateway/ollama/ollama_models.hpp"
+#include "gateway/openai/models_json.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -25,6 +27,24 @@ std::vector<Json> lines_of(const std::string& text) {
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
     lines.push_back(Json::parse(text.substr(at, text.find('\n', at) - at)));
   return lines;
+}
+
+TEST(OllamaShow, DescribesAnEmbedderOfThisProgram) {
+  const Json shown = ollama_show(EmbedderInfo{"multilingual-e5-small", 384, 512});
+  EXPECT_EQ(shown["capabilities"], Json::array({"embedding"}));
+  EXPECT_EQ(shown["details"]["family"], "bert");
+  EXPECT_EQ(shown["model_info"]["bert.context_length"], 512);
+  EXPECT_EQ(shown["model_info"]["bert.embedding_length"], 384);
+}
+
+TEST(Embeds, KnowsAnEmbedderByItsFamilyOrItsName) {
+  ReportedModel bert;
+  bert.family = "nomic-bert";
+  EXPECT_TRUE(embeds("nomic:latest", bert));
+  for (const char* name :
+       {"nomic-embed-text", "text-embedding-3-small", "all-MiniLM-L6-v2", "multilingual-e5-large"})
+    EXPECT_TRUE(embeds(name, {})) << name;
+  for (const char* name : {"gpt-4o", "llama3.2:3b", "qwen2.5:7b"}) EXPECT_FALSE(embeds(name, {})) << name;
 }
 
 TEST(OllamaAsk, OptionsBecomeFields) {

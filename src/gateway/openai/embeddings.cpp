@@ -1,4 +1,5 @@
-// POST /v1/embeddings: uses the built-in embedder if it is named, else an upstream.
+// POST /v1/embeddings: uses an embedder of this program if it is named, else an upstream.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -74,7 +75,7 @@ std::string reply_of(const EmbeddingAsk& ask, const std::vector<float>& vectors,
   return base::json_text(json);
 }
 
-// Checks for options that the built-in embedder does not support.
+// Checks for options that our embedders do not support.
 Result<void> check(const EmbeddingAsk& ask, const EmbedderInfo& info) {
   if (!ask.dimensions.is_null() && ask.dimensions != info.dimensions)
     return fail(Errc::bad_input, "{} supports only {} dimensions", info.name, info.dimensions);
@@ -85,14 +86,17 @@ Result<void> check(const EmbeddingAsk& ask, const EmbedderInfo& info) {
 
 }  // namespace
 
+bool Api::is_own_embedder(std::string_view model) const {
+  return std::ranges::find(context_.embedders.names, model) != context_.embedders.names.end();
+}
+
 Awaitable<void> Api::embeddings(Call call) const {
   const auto ask = read_ask(call.request.body);
   if (!ask) {
     co_await send_error(call.reply, ask.error());
     co_return;
   }
-  const bool ours = context_.embedder && (ask->model == own_embedder || context_.upstreams.members().empty());
-  if (!ours) {
+  if (!is_own_embedder(ask->model) && !context_.upstreams.members().empty()) {
     co_await ask_model(call);
     co_return;
   }
@@ -105,7 +109,7 @@ Awaitable<void> Api::embeddings(Call call) const {
   Result<std::string> body;
   std::optional<engine::Refusal> refusal;
   std::function<void()> work = [&] {
-    const auto embedder = context_.embedder(ask->model);
+    const auto embedder = context_.embedders.find(ask->model);
     if (!embedder) {
       body = tl::unexpected(embedder.error());
       return;

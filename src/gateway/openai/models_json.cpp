@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/private_words.hpp"
+#include "base/text/text.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -40,6 +41,7 @@ Json described(const engine::Engine& engine, const models::ModelLocation& locati
     if (!model->why.empty()) json["why"] = model->why;
     json["margin"] = budget::margin_for(model->drift);
   }
+  if (embeds(location.model, served)) json["kind"] = "embedding";
   json["parameters"] = or_null(served.parameters);
   json["quantization"] = or_null(served.quantization);
   json["family"] = or_null(served.family);
@@ -48,12 +50,14 @@ Json described(const engine::Engine& engine, const models::ModelLocation& locati
 
 }  // namespace
 
-Json embedder_json() {
-  return {{"id", own_embedder},
-          {"object", "model"},
-          {"created", 0},
-          {"owned_by", "plimsoll"},
-          {"kind", "embedding"}};
+bool embeds(std::string_view model, const ReportedModel& served) {
+  const std::string name = base::to_lower_ascii(model);
+  return served.family.find("bert") != std::string::npos || name.find("embed") != std::string::npos ||
+         name.find("minilm") != std::string::npos || name.find("multilingual-e5") != std::string::npos;
+}
+
+Json embedder_json(std::string_view name) {
+  return {{"id", name}, {"object", "model"}, {"created", 0}, {"owned_by", "plimsoll"}, {"kind", "embedding"}};
 }
 
 Json anthropic_model_json(Json model) {
@@ -97,13 +101,14 @@ Json models_json(const engine::Engine& engine, const models::Upstreams& upstream
   for (std::size_t i = 0; i < models->size(); ++i)
     for (const models::ListedModel& listed : (*models)[i].models) {
       Json plain = described(engine, {i, listed.name}, caller.owner, listed.name, listed.report->served);
+      data.push_back(plain);
+      if (plain.contains("kind")) continue;
       for (const std::string& index : indexes) {
         Json with_documents = plain;
         with_documents["id"] = listed.name + "+" + index;
         with_documents["index"] = index;
         data.push_back(std::move(with_documents));
       }
-      data.insert(data.end() - static_cast<std::ptrdiff_t>(indexes.size()), std::move(plain));
     }
   Json list{{"object", "list"}, {"data", std::move(data)}};
   if (left_out > 0) {

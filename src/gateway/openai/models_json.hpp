@@ -8,9 +8,10 @@
 
 namespace plimsoll::gateway {
 
-// The name of the built-in embedder in /v1/embeddings.
-inline constexpr std::string_view own_embedder = "all-minilm-l6-v2";
-nlohmann::ordered_json embedder_json();
+// Returns whether a model makes vectors, by its family or its name. Such a model answers no chat.
+bool embeds(std::string_view model, const ReportedModel& served);
+// An embedder of this program.
+nlohmann::ordered_json embedder_json(std::string_view name);
 // Converts a model, and the list, to Anthropic's format.
 nlohmann::ordered_json anthropic_model_json(nlohmann::ordered_json model);
 nlohmann::ordered_json anthropic_models_json(const nlohmann::ordered_json& models);
