@@ -37,6 +37,13 @@ TEST(RetrievalRoomB1, GivesTheSampleOutputsWithTheirOwnMaximum) {
   EXPECT_EQ(eight.max_chunk_tokens, 616);
 }
 
+TEST(RetrievalRoomB1, CountsHistoryInFull) {
+  const RetrievalRoom four = retrieval_room(8192, 0, 20, 4 * 1'200);
+  EXPECT_EQ(four.room, 812);
+  EXPECT_EQ(four.top_k, 4);
+  EXPECT_EQ(four.max_chunk_tokens, 203);
+}
+
 TEST(RetrievalRoomB1, RetrievesNothingWhereThereIsNoRoom) {
   const RetrievalRoom none = retrieval_room(2048, 1000, 50, 500);
   EXPECT_EQ(none.room, 0);
