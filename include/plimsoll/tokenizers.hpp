@@ -20,6 +20,8 @@ struct TokenizerSource {
   std::string upstream;              // terms of its authors
   std::filesystem::path definition;  // path of the download
   std::filesystem::path config;      // tokenizer_config.json beside it, or empty
+  std::string definition_sha256;     // of the manifest
+  std::string config_sha256;
   std::filesystem::path compiled;
 };
 
@@ -36,7 +38,8 @@ class TokenizerLibrary {
   const std::vector<TokenizerSource>& sources() const;
 
   // Opens a tokenizer by name; compiles it first if needed. not_found: the error lists the known names, or
-  // says that the definition was not downloaded.
+  // says that the definition was not downloaded. damaged: the definition has another checksum than in the
+  // manifest.
   Result<Tokenizer> open(std::string_view name) const;
 
   // Opens a `tokenizer.json`, `.tiktoken`, SentencePiece `.model`, `tekken.json` or `.gguf`. It is compiled

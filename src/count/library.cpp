@@ -72,6 +72,15 @@ std::string text_at(const toml::table& table, std::string_view key) {
   return table[key].value_or(std::string());
 }
 
+// A damaged definition compiles to a tokenizer that counts wrong.
+Result<void> check_sum(const fs::path& file, std::string_view bytes, std::string_view expected) {
+  const std::string found = base::sha256_hex(bytes);
+  if (found == expected) return {};
+  return fail(Errc::damaged,
+              "{} is damaged: its sha256 is {}, expected {}. Delete it and run `tools/setup assets`",
+              file.string(), found, expected);
+}
+
 // A mapped file costs no memory, so the limit is large.
 Result<Tokenizer> open_current(const fs::path& path) {
   return Tokenizer::open(path);
@@ -112,13 +121,15 @@ struct TokenizerLibrary::State {
       const std::string as = text_at(*file, "as");
       const fs::path path =
           assets / source.name / (as.empty() ? fs::path(text_at(*file, "path")).filename() : fs::path(as));
-      if (path.filename() == "tokenizer_config.json")
+      const std::string sum = text_at(*file, "sha256");
+      if (path.filename() == "tokenizer_config.json") {
         source.config = path;
-      else if (source.definition.empty()) {
+        source.config_sha256 = sum;
+      } else if (source.definition.empty()) {
         source.definition = path;
+        source.definition_sha256 = sum;
         // The name has the checksum of the definition, so that a changed definition gets another file.
-        const std::string name =
-            fmt::format("{}-{}.ptok", source.name, text_at(*file, "sha256").substr(0, 12));
+        const std::string name = fmt::format("{}-{}.ptok", source.name, sum.substr(0, 12));
         source.compiled = compiled / name;
         // A release brings them compiled, next to its assets.
         std::error_code none;
@@ -131,9 +142,11 @@ struct TokenizerLibrary::State {
 
   Result<void> make(const TokenizerSource& source) const {
     TRY(const auto file, base::MappedFile::open(source.definition));
+    TRY_VOID(check_sum(source.definition, file.text(), source.definition_sha256));
     std::string config;
     if (!source.config.empty()) {
       TRY(config, base::read_file(source.config, 64U << 20));
+      TRY_VOID(check_sum(source.config, config, source.config_sha256));
     }
     TRY(count::Definition definition, define(file.text(), config, source.name));
     definition.info.source = fmt::format("{}, {}", source.package, source.definition.filename().string());
