@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/sha256.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::models {
@@ -11,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int version = 1;
+constexpr int version = 2;
 constexpr std::size_t most_windows = 2000;
 
 Json to_json(const KeptWindow& kept) {
@@ -122,6 +123,10 @@ Result<KeptWindow> from_json(const Json& json) {
   return kept;
 }
 
+std::string checksum_of(const Json& list) {
+  return base::sha256_hex(list.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
 }  // namespace
 
 std::string write_windows(std::vector<KeptWindow> windows) {
@@ -129,7 +134,7 @@ std::string write_windows(std::vector<KeptWindow> windows) {
   if (windows.size() > most_windows) windows.resize(most_windows);
   Json list = Json::array();
   for (const KeptWindow& window : windows) list.push_back(to_json(window));
-  const Json whole{{"version", version}, {"windows", std::move(list)}};
+  const Json whole{{"version", version}, {"sha256", checksum_of(list)}, {"windows", std::move(list)}};
   return whole.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -138,8 +143,10 @@ Result<std::vector<KeptWindow>> read_windows(std::string_view text) {
   if (!whole.is_object() || !whole.contains("version") || !whole.contains("windows"))
     return fail(Errc::damaged, "not a windows file");
   if (whole["version"] != version)
-    return fail(Errc::damaged, "the windows file does not have version {}", version);
+    return fail(Errc::unsupported, "the windows file does not have version {}", version);
   const Json& list = whole["windows"];
+  if (whole.value("sha256", Json()) != checksum_of(list))
+    return fail(Errc::damaged, "the windows file does not have the checksum of its contents");
   if (!list.is_array() || list.size() > most_windows)
     return fail(Errc::damaged, "the windows file has no list, or it is too long");
   std::vector<KeptWindow> windows;

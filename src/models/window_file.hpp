@@ -20,7 +20,7 @@ struct KeptWindow {
 // Writes the newest entries first, up to a limit.
 std::string write_windows(std::vector<KeptWindow> windows);
 
-// damaged: not a complete windows file of this version.
+// damaged: not a complete windows file, or its checksum is wrong. unsupported: of another version.
 Result<std::vector<KeptWindow>> read_windows(std::string_view text);
 
 }  // namespace plimsoll::models

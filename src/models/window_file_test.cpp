@@ -1,6 +1,9 @@
 #include "models/window_file.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/sha256.hpp"
 
 namespace plimsoll::models {
 namespace {
@@ -47,26 +50,37 @@ TEST(WindowFile, KeepsTheNewestOnly) {
   EXPECT_EQ(read->back().model, "100");
 }
 
+// The same file with the checksum of its contents.
+std::string with_checksum(const std::string& text) {
+  auto json = nlohmann::json::parse(text);
+  json["sha256"] = base::sha256_hex(json["windows"].dump());
+  return json.dump();
+}
+
 TEST(WindowFile, BelievesNothingThatIsDamaged) {
   const std::string good = write_windows({kept("m", 1)});
   ASSERT_TRUE(read_windows(good));
+  ASSERT_TRUE(read_windows(with_checksum(good)));
   int tried = 0;
   const auto damaged = [&](const std::string& text) {
     ++tried;
     const auto read = read_windows(text);
     EXPECT_FALSE(read) << text;
-    EXPECT_TRUE(read || read.error().code == Errc::damaged);
+    EXPECT_TRUE(read || read.error().code == Errc::damaged) << read.error().what;
   };
-  for (const char* text : {"", "{}", "[]", "null", "{\"version\": 1}", "{\"version\": 1, \"windows\": {}}",
-                           "{\"version\": 1, \"windows\": [7]}", "{\"version\": 1, \"windows\": [{}]}"})
+  for (const char* text : {"", "{}", "[]", "null", "{\"version\": 2}"}) damaged(text);
+  for (const char* text : {R"({"version": 2, "windows": {}})", R"({"version": 2, "windows": [7]})",
+                           R"({"version": 2, "windows": [{}]})"}) {
     damaged(text);
+    damaged(with_checksum(text));
+  }
   const auto with = [&](std::string_view from, std::string_view to) {
     std::string text = good;
     const std::size_t at = text.find(from);
     ASSERT_NE(at, std::string::npos) << from;
     damaged(text.replace(at, from.size(), to));
+    damaged(with_checksum(text));
   };
-  with("\"version\": 1", "\"version\": 2");
   with("\"tokens\": 8192", "\"tokens\": 0");
   with("\"tokens\": 8192", "\"tokens\": -1");
   with("\"tokens\": 8192", "\"tokens\": 18446744073709551615");
@@ -78,6 +92,19 @@ TEST(WindowFile, BelievesNothingThatIsDamaged) {
   with("\"way\": \"way\"", "\"way\": 7");
   for (std::size_t cut = 0; cut + 3 < good.size(); ++cut) damaged(good.substr(0, cut));
   EXPECT_GT(tried, 300);
+}
+
+TEST(WindowFile, OneChangedDigitIsDamage) {
+  const std::string good = write_windows({kept("m", 1)});
+  std::string text = good;
+  text[text.find("8192")] = '9';
+  const auto read = read_windows(text);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, Errc::damaged);
+  text = good;
+  const auto older = read_windows(text.replace(text.find("\"version\": 2"), 12, "\"version\": 1"));
+  ASSERT_FALSE(older);
+  EXPECT_EQ(older.error().code, Errc::unsupported);
 }
 
 }  // namespace

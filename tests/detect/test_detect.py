@@ -311,9 +311,9 @@ class Remembering(Detecting):
         with Server({"GET /v1/models": recorded("vllm_models")}) as server:
             self.ask(server)
             good = kept.read_text()
-            self.assertEqual(json.loads(good)["version"], 1)
-            damages = ["", "{", "[]", "\x00" * 100, good[:-20], good.replace('"version": 1', '"version": 99'),
-                       good.replace("24576", "-1"), good.replace('"served"', '"default"', 1), "x" * 20_000_000]
+            self.assertEqual(json.loads(good)["version"], 2)
+            damages = ["", "{", "[]", "\x00" * 100, good[:-20], good.replace('"version": 2', '"version": 99'),
+                       good.replace("24576", "-1"), good.replace("24576", "34576"), good.replace('"served"', '"default"', 1), "x" * 20_000_000]
             for number, damage in enumerate(damages):
                 kept.write_text(damage)
                 status, _, err = self.run_models("Qwen/Qwen2.5-7B-Instruct", "--upstream", server.url,
@@ -321,7 +321,7 @@ class Remembering(Detecting):
                 self.assertEqual(status, 0)
                 self.assertIn("windows of earlier runs ignored", err)
                 self.assertEqual(len(server.asked), number + 2)
-                self.assertEqual(json.loads(kept.read_text())["version"], 1)
+                self.assertEqual(json.loads(kept.read_text())["version"], 2)
 
     def test_a_cache_folder_that_cannot_be_written_does_no_harm(self):
         self.run_models.cache.write_text("a file where the folder should be")

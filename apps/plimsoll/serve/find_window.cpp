@@ -91,7 +91,9 @@ void FoundWindows::load(bool confirm) {
   const auto text = base::read_file(file_, largest_file);
   auto windows = text ? models::read_windows(*text) : tl::unexpected(text.error());
   if (!windows) {
-    log::debug("windows of earlier runs ignored", {{"file", file_.string()}, {"why", windows.error().what}});
+    const bool is_older = windows.error().code == Errc::unsupported;
+    log::write(is_older ? log::Level::debug : log::Level::warning, "windows of earlier runs ignored",
+               {{"file", file_.string()}, {"why", windows.error().what}});
     return;
   }
   const std::int64_t now = unix_seconds();
