@@ -84,7 +84,7 @@ DocumentWithVectors document_for(const std::string& key, std::uint32_t seed) {
     out.vectors[0].push_back(ingest::chunk_vectors(chunk, std::span(&pointer, 1), width));
     out.document.chunks.push_back(std::move(chunk));
   }
-  out.document.source_bytes = out.document.text.size();
+  out.document.addressable = false;  // the hash is of no source
   out.document.sections = {{.title = "", .parent = 0, .span = {0, out.document.text.size()}}};
   return out;
 }

@@ -202,6 +202,12 @@ TEST_F(SqliteStore, VerifyNamesTheDocumentThatIsDamaged) {
     const auto document = sample_document(key, {"x", "y"}, {});
     ASSERT_TRUE((*store)->put(index->id, std::span(&document, 1)));
   }
+  execute("UPDATE chunks SET text = 'z' || substr(text, 2) WHERE id = (SELECT min(id) FROM chunks)");
+  const auto other_text = (*store)->verify(index->id);
+  ASSERT_TRUE(other_text);
+  ASSERT_EQ(other_text->size(), 1U);
+  EXPECT_EQ(other_text->at(0), "'a': its text does not have the checksum of its source");
+  execute("UPDATE chunks SET text = 'x' || substr(text, 2) WHERE id = (SELECT min(id) FROM chunks)");
   execute("UPDATE chunks SET sentences = x'ff' WHERE id = (SELECT max(id) FROM chunks)");
   const auto faults = (*store)->verify(index->id);
   ASSERT_TRUE(faults);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json/json_text.hpp"
+#include "base/sha256.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
 
@@ -14,6 +15,12 @@ namespace {
 
 // Further faults are only counted.
 constexpr std::size_t most_faults = 20;
+
+// Returns whether the text is the source, byte for byte. Text of white space alone is not stored.
+bool is_its_source(const Document& document) {
+  return document.addressable && document.origins.empty() && !document.text.empty() &&
+         document.text.size() == document.source_bytes;
+}
 
 nlohmann::json parsed(std::string_view text) {
   return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -151,6 +158,8 @@ std::string fault_in(const DocumentHead& head, const Document& document) {
   if (tokens_of(document) != head.tokens)
     return fmt::format("its chunks have {} tokens instead of {}", tokens_of(document), head.tokens);
   if (!is_valid_utf8(document.text)) return "its text is not UTF-8";
+  if (is_its_source(document) && sha256_hex(document.text) != document.source_hash)
+    return "its text does not have the checksum of its source";
   return {};
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/sha256.hpp"
+
 namespace plimsoll::base {
 namespace {
 
@@ -46,6 +48,25 @@ TEST(StoredDocument, ADocumentKeepsItsFile) {
   document.file = {.path = "/q/a", .root = "/q"};
   EXPECT_EQ(file_after(stored, document, "i").error().code, Errc::bad_input);
   EXPECT_EQ(*file_after(unknown, document, "i"), document.file);
+}
+
+TEST(StoredDocument, ATextThatIsItsSourceHasItsChecksum) {
+  Document document;
+  document.text = "The load line is amidships.";
+  document.source_bytes = document.text.size();
+  document.source_hash = sha256_hex(document.text);
+  document.sections = {{.title = "", .parent = 0, .span = {0, document.text.size()}}};
+  document.chunks = {
+      {.span = {0, document.text.size()}, .tokens = 6, .section = 0, .page = 0, .lead = "", .sentences = {}}};
+  DocumentHead head;
+  head.chunks = 1;
+  head.tokens = 6;
+  head.text_bytes = static_cast<std::int64_t>(document.text.size());
+  EXPECT_EQ(fault_in(head, document), "");
+  document.text[4] = 'r';
+  EXPECT_EQ(fault_in(head, document), "its text does not have the checksum of its source");
+  document.addressable = false;  // extracted from a PDF, which has another checksum
+  EXPECT_EQ(fault_in(head, document), "");
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <random>
 #include <thread>
 
+#include "base/sha256.hpp"
+
 namespace plimsoll {
 
 DocumentWithVectors sample_document(const std::string& key, const std::vector<std::string>& texts,
@@ -13,7 +15,6 @@ DocumentWithVectors sample_document(const std::string& key, const std::vector<st
   DocumentWithVectors out;
   out.document.key = key;
   out.document.media_type = "text/plain";
-  out.document.source_hash = "hash of " + key + std::to_string(texts.size());
   out.vectors.resize(dimensions.size());
   for (const std::string& text : texts) {
     const std::uint64_t start = out.document.text.size();
@@ -36,6 +37,7 @@ DocumentWithVectors sample_document(const std::string& key, const std::vector<st
   }
   out.document.sections = {{.title = "", .parent = 0, .span = {0, out.document.text.size()}}};
   out.document.source_bytes = out.document.text.size();
+  out.document.source_hash = base::sha256_hex(out.document.text);
   return out;
 }
 
