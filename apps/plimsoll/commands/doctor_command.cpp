@@ -53,6 +53,7 @@ Result<void> run(const Globals& globals, const DoctorOptions& options) {
   const auto add = [&](Diagnoses some) { std::ranges::move(some, std::back_inserter(all)); };
   add(check_files(settings));
   add(check_store(settings));
+  add(check_models(settings));  // first: a damaged file is noted, and the embedder that needs it fails
   add(check_embedders(settings));
   add(check_upstreams(settings, options.upstreams));
   add(check_limits(settings));
@@ -63,9 +64,9 @@ Result<void> run(const Globals& globals, const DoctorOptions& options) {
 }
 
 constexpr const char* doctor_examples =
-    "Checks the folders, the clock, the store and its indexes, the embedders, the upstreams with the\n"
-    "windows of their models, and the limits of this machine. Changes nothing except the cached\n"
-    "windows. The exit status is 1 if a check fails.\n"
+    "Checks the folders, the clock, the store and its indexes, the checksums of models, the embedders,\n"
+    "the upstreams with the windows of their models, and the limits of this machine. Changes nothing\n"
+    "except cached results. The exit status is 1 if a check fails.\n"
     "\n"
     "Examples:\n"
     "  plimsoll doctor                                 check the configured servers\n"

@@ -14,6 +14,7 @@
 #include "index/documents.hpp"
 #include "index/stores.hpp"
 #include "ingest/pipeline.hpp"
+#include "model/weights.hpp"
 #include "retrieve/rerank.hpp"
 #include "terminal/progress_bar.hpp"
 #include "terminal/terminal.hpp"
@@ -79,6 +80,7 @@ Result<std::unique_ptr<Reranker>> open_reranker(const config::Settings& settings
                                                 const TokenizerLibrary& tokenizers) {
   const std::string name = "ms-marco-minilm-l-12-v2";
   const std::filesystem::path folder = std::filesystem::path(settings.assets_dir) / name;
+  TRY_VOID(check_asset(settings, name));
   TRY(auto tokenizer, tokenizers.open_file(folder / "tokenizer.json"));
   return onnx::make_reranker(
       {.library = std::filesystem::path(settings.assets_dir) / "onnxruntime" / "libonnxruntime.so",

@@ -10,6 +10,7 @@
 #include "index/stores.hpp"
 #include "library/check_index.hpp"
 #include "model/model_sources.hpp"
+#include "model/weights.hpp"
 #include "serve/find_window.hpp"
 
 namespace plimsoll {
@@ -59,6 +60,7 @@ Result<Embedder*> Documents::embedder(const std::string& name) {
 Result<std::unique_ptr<Embedder>> Documents::minilm_embedder() const {
   const std::string name(builtin_embedder);
   const auto assets = settings_.assets_dir;
+  TRY_VOID(check_asset(settings_, name));
   TRY(auto tokenizer, tokenizers_.open_file(assets / name / "tokenizer.json"));
   return onnx::make_embedder({.library = assets / "onnxruntime" / "libonnxruntime.so",
                               .model = assets / name / "model.onnx",
@@ -87,6 +89,8 @@ Result<std::unique_ptr<Embedder>> Documents::e5_embedder() const {
   if (file.empty())
     return fail(Errc::not_found, "the embedder {0} is not in {1}; `plimsoll model get {0}` downloads it",
                 name, settings_.models_dir.string());
+  TRY_VOID(
+      check_weights({name, file, source->sha256, "plimsoll model get " + name}, base::Checking::if_changed));
   TRY(auto tokenizer, tokenizers_.open_file(file));
   return llama::make_text_embedder({.file = file,
                                     .tokenizer = std::move(tokenizer),

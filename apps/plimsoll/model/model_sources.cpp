@@ -151,7 +151,7 @@ std::vector<InstalledModel> installed_models(const config::Settings& settings,
     if (source.embeds) continue;
     // The tokenizer of an asset was compiled from this very file.
     if (fs::path file = installed_file(settings, source); !file.empty())
-      models.push_back({source.name, std::move(file), source.asset});
+      models.push_back({source.name, std::move(file), source.asset, source.sha256});
   }
   std::error_code none;
   std::vector<fs::path> others;
@@ -160,7 +160,7 @@ std::vector<InstalledModel> installed_models(const config::Settings& settings,
         std::ranges::find(named, entry.path()) == named.end())
       others.push_back(entry.path());
   std::ranges::sort(others);
-  for (const fs::path& file : others) models.push_back({file.stem().string(), file, {}});
+  for (const fs::path& file : others) models.push_back({file.stem().string(), file, {}, {}});
   return models;
 }
 

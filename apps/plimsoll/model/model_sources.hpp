@@ -50,6 +50,7 @@ struct InstalledModel {
   std::string name;
   std::filesystem::path file;
   std::string tokenizer;  // name of a tokenizer with the same content; empty: read it from the file
+  std::string sha256;     // of the manifest; empty: a file of the user's own
 };
 
 // Returns where the file of a model is, or an empty path. A file of another size does not count.

@@ -17,6 +17,7 @@
 #include "base/text/text.hpp"
 #include "index/documents.hpp"
 #include "index/stores.hpp"
+#include "model/weights.hpp"
 #include "serve/find_window.hpp"
 #include "serve/known_models.hpp"
 #include "serve/serve_upstreams.hpp"
@@ -255,6 +256,24 @@ Diagnoses check_embedders(const config::Settings& settings) {
   else
     out.push_back(
         {"embedders", Health::bad, documents.error().what, "set TMPDIR to a folder with free space"});
+  return out;
+}
+
+Diagnoses check_models(const config::Settings& settings) {
+  const auto files = weights_in_use(settings);
+  if (!files) return {{"models", Health::bad, files.error().what, "correct the setting model_sources_file"}};
+  Diagnoses out;
+  for (const WeightsFile& file : *files) {
+    std::error_code missing;
+    const auto bytes = fs::file_size(file.path, missing);
+    if (missing) continue;  // the check of the embedders reports it
+    const std::string what = fmt::format("{} of {}", file.path.filename().string(), file.model);
+    const auto checked = check_weights(file, base::Checking::always);
+    if (checked)
+      out.push_back({what, Health::good, fmt::format("{}, checksum correct", base::human_bytes(bytes)), ""});
+    else
+      out.push_back({what, Health::bad, checked.error().what, fmt::format("run `{}`", file.command)});
+  }
   return out;
 }
 

@@ -29,6 +29,7 @@ using Diagnoses = std::vector<Diagnosis>;
 Diagnoses check_files(const config::Settings& settings);  // the folders, their space, the clock
 Diagnoses check_store(const config::Settings& settings);  // and every index in it
 Diagnoses check_embedders(const config::Settings& settings);
+Diagnoses check_models(const config::Settings& settings);  // reads every file of weights
 Diagnoses check_upstreams(const config::Settings& settings, const std::vector<std::string>& named);
 Diagnoses check_limits(const config::Settings& settings);
 

@@ -11,6 +11,7 @@
 #include "base/try.hpp"
 #include "count/chat/chat_content.hpp"
 #include "model/model_sources.hpp"
+#include "model/weights.hpp"
 #include "plimsoll/tokenizers.hpp"
 
 namespace plimsoll {
@@ -39,7 +40,7 @@ Result<std::vector<TokenId>> encode_prompt(const Tokenizer& tokenizer, const std
 // The models to offer, the default one first.
 Result<std::vector<InstalledModel>> models_of(const config::Settings& settings) {
   if (const std::filesystem::path& file = settings.embedded_model_file; !file.empty())
-    return std::vector<InstalledModel>{{file.stem().string(), file, {}}};
+    return std::vector<InstalledModel>{{file.stem().string(), file, {}, {}}};
   TRY(const std::vector<ModelSource> sources, model_sources(settings));
   std::vector<InstalledModel> models = installed_models(settings, sources);
   if (models.empty())
@@ -63,6 +64,8 @@ Result<std::shared_ptr<const models::LocalModel>> describe_model(const config::S
       {"embedded model", fmt::format("loaded with {}", base::with_thousands(window.tokens))});
   auto open = [model, window, assets = settings.assets_dir,
                compiled = settings.tokenizer_dir]() -> Result<PlanModel> {
+    TRY_VOID(check_weights({model.name, model.file, model.sha256, "plimsoll model get " + model.name},
+                           base::Checking::if_changed));
     const TokenizerLibrary tokenizers(assets, compiled);
     TRY(Tokenizer tokenizer,
         model.tokenizer.empty() ? tokenizers.open_file(model.file) : tokenizers.open(model.tokenizer));
