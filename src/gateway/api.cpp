@@ -11,7 +11,6 @@
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/private_words.hpp"
-#include "engine/plan/plan_tree.hpp"
 #include "gateway/auth/gate.hpp"
 #include "gateway/console/page.hpp"
 #include "gateway/error_json.hpp"
@@ -203,14 +202,14 @@ Awaitable<void> Api::plan(Call call) const {
       co_await send_error(call.reply, shown.error());
       co_return;
     }
-    Json plan = engine::plan_tree(shown->plan);
+    Json plan = base::parse_json(base::for_clients(plan_json_line(shown->plan)));
     plan["rendered"] = prompt_json(shown->prompt);
     co_await send_json(call.reply, 200, base::json_text(plan));
     co_return;
   }
   const auto plan = co_await engine::plan_only(context_.engine, call.thread, std::move(ask), call.deadline);
   if (plan)
-    co_await send_json(call.reply, 200, plan_json(*plan));
+    co_await send_json(call.reply, 200, base::for_clients(plan_json(*plan)));
   else
     co_await send_error(call.reply, plan.error());
 }

@@ -10,7 +10,7 @@ import unittest
 import urllib.parse
 
 from chat import form
-from gateway import CHAT, Gateway, user
+from gateway import CHAT, Gateway, serving, user
 from test_keys import add_key, bearer, wait_for
 from upstream import Upstream
 
@@ -210,6 +210,81 @@ class Isolation(unittest.TestCase):
                 with self.subTest(route=route):
                     reply = self.ask(None, path, body, method=method_of(route))
                     self.assertEqual(reply.status, 200 if path in ("/", "/console/index.html", "/health", "/ready") else 401)
+
+
+class Addresses(unittest.TestCase):
+    """Clients learn no address of a server: not from answers, reports and errors, and not of servers without a name, which are
+    named after their addresses."""
+
+    def setUp(self):
+        self.upstream = self.enterContext(Upstream({"gpt-4o": 8192}))
+        with Upstream({"lost": 8192}) as lost:
+            self.gateway = Gateway(self.upstream, lost, llm_fallback_enabled=True, llm_allowed_fallback_models="gpt-4o")
+            self.addCleanup(self.gateway.close)
+            self.assertEqual({one["id"] for one in self.gateway.ask("/v1/models").json["data"]} & {"gpt-4o", "lost"}, {"gpt-4o", "lost"})
+        self.addresses = [f"127.0.0.1:{server.url.rsplit(':', 1)[1].split('/')[0]}" for server in (self.upstream, lost)]
+        self.told = 0
+
+    def ask(self, path, body=None, method=None, headers=None):
+        reply = self.gateway.ask(path, body, method=method, headers=headers)
+        text = reply.body.decode() + json.dumps(reply.headers)
+        self.told += 1
+        for address in self.addresses:
+            self.assertNotIn(address, text, path)
+        return reply
+
+    def test_no_route_tells_one(self):
+        index, places = "log", {}
+        made = self.ask("/index", {"index_name": index, "documents": [{"text": HIDDEN + "."}]})
+        places["KNOWN"], places["OWNER"] = made.json[0]["doc_id"], "local"
+        places["MEMORY"] = self.ask("/v1/memories", {"text": HIDDEN}).json["id"]
+        explained = {"plimsoll": {"explain": True, "memory": True, "session": f"{index}-talk"}}
+        for model in ("gpt-4o", "lost"):
+            for stream in (False, True):
+                for path, body in ((CHAT, {"messages": user("Where is it?"), "index_name": index} | explained),
+                                   (CHAT, {"messages": user("Where is it?"), "plimsoll": {"fallback": False}}),
+                                   ("/v1/completions", {"prompt": "Ahoy!", "max_tokens": 9}), ("/v1/responses", {"input": "Ahoy!"}),
+                                   ("/v1/messages", {"messages": user("Ahoy!"), "max_tokens": 9}), ("/api/chat", {"messages": user("Ahoy!")}),
+                                   ("/api/generate", {"prompt": "Ahoy!"})):
+                    self.ask(path, {"model": model, "stream": stream} | body)
+            for path in ("/v1/embeddings", "/api/embed"):
+                self.ask(path, {"model": model, "input": "Ahoy!"})
+            self.ask("/chat/message", {"message": "Where is it?", "collection_id": index, "model_name": model, "session_id": f"{index}-talk"})
+            self.ask("/v1/plan?render=true", {"model": model, "messages": user("Ahoy!")})
+            run = self.ask("/evaluation/plugin/start-with-questions", {"collection_id": index, "questions": ["Where is it?"], "llm_model": model})
+            places["RUN"] = run.json["run_id"]
+            wait_for(lambda: self.ask(f"/evaluation/runs/{places['RUN']}").json["status"] != "running", "the evaluation")
+            one, = self.ask(f"/evaluation/runs/{places['RUN']}").json["results"]
+            self.assertTrue(one["answer"] or "upstream" in one["error"], one)
+        content_type, body = form(("collection_id", index), ("file", "log.txt", HIDDEN))
+        places["JOB"] = self.ask("/documents?wait=true", body, headers={"Content-Type": content_type}).json["job_id"]
+        places["RESPONSE"] = self.ask("/v1/responses", {"model": "gpt-4o", "input": "Ahoy!"}).json["id"]
+        answer = self.ask(CHAT, {"model": "gpt-4o", "messages": user("Where is it?"), "index_name": index})
+        self.assertEqual(answer.ours["upstream"], "upstream-1")
+        places["TRACE"] = answer.headers["x-plimsoll-trace"]
+        wait_for(lambda: self.gateway.ask(f"/v1/traces/{places['TRACE']}").status == 200, "the trace")
+        known = ways(index)
+        routes = self.gateway.ask("/").json["routes"]
+        for route in sorted(routes, key=list(known).index):
+            for path, body in known[route]:
+                filled = json.dumps([path, body])
+                for place, value in places.items():
+                    filled = filled.replace(place, value)
+                self.ask(*json.loads(filled), method=method_of(route))
+        for model in ("gpt-4o", "lost"):
+            self.ask("/mcp", mcp("model_window", model=model))
+            self.ask("/mcp", mcp("plan_context", request={"model": model, "messages": user("Ahoy!")}))
+        self.assertGreater(self.told, 100)
+
+    def test_an_upload_whose_embedder_is_gone_tells_none(self):
+        with serving(self.upstream, embedders="ollama:minnow", ollama_llm_base_url=f"http://{self.addresses[1]}") as gateway:
+            content_type, body = form(("collection_id", "log"), ("file", "log.txt", HIDDEN))
+            job = gateway.ask("/documents?wait=true", body, headers={"Content-Type": content_type})
+            told = gateway.ask(f"/jobs/{job.json['job_id']}")
+            self.assertEqual(told.json["status"], "failed", told.body)
+            self.assertIn("the server of ollama_llm_base_url", told.json["errors"][0]["error"])
+            for reply in (job, told):
+                self.assertNotIn(self.addresses[1], reply.body.decode())
 
 
 class Secrets(unittest.TestCase):

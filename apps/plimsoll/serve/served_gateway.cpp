@@ -9,6 +9,7 @@
 #include "adapters/http/streams.hpp"
 #include "adapters/ollama/link.hpp"
 #include "adapters/openai/upstream.hpp"
+#include "adapters/weaviate/address.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/private_words.hpp"
@@ -145,8 +146,20 @@ void keep_addresses_private(const config::Settings& settings,
   base::keep_private(std::filesystem::absolute(settings.store_file).string(), "the store");
   if (settings.store_file.has_parent_path()) base::keep_private(settings.store_file.string(), "the store");
   if (is_shared(settings)) base::keep_private(shown_store(settings), "the store");
-  if (settings.models_dir.is_absolute())
-    base::keep_private(settings.models_dir.string(), "the folder of models");
+  for (const auto& [folder, shown] :
+       {std::pair(settings.assets_dir, "assets"), std::pair(settings.models_dir, "models")})
+    if (folder.is_absolute() && folder.has_relative_path()) base::keep_private(folder.string(), shown);
+  if (has_index_store(settings))
+    if (const auto address = weaviate::read_address(settings.index_store))
+      for (const std::string& node : address->nodes) base::keep_private(node, "the index store");
+  for (const std::string& provider : settings.memory_providers) {
+    const std::size_t equals = std::min(provider.find('='), provider.size());
+    const std::string origin = origin_of(provider.substr(std::min(equals + 1, provider.size())));
+    base::keep_private(origin, fmt::format("the memory provider '{}'", provider.substr(0, equals)));
+  }
+  // Embedders may be on these. An upstream at the same address is shown by its name instead.
+  base::keep_private(origin_of(settings.llm_inference_url), "the server of llm_inference_url");
+  base::keep_private(origin_of(settings.ollama_llm_base_url), "the server of ollama_llm_base_url");
   std::size_t number = 0;
   for (const models::ConfiguredUpstream& member : members) {
     // A server without a name is named after its address.

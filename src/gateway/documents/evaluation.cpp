@@ -10,6 +10,7 @@
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/log.hpp"
+#include "base/private_words.hpp"
 #include "base/try.hpp"
 #include "gateway/api.hpp"
 #include "gateway/chat/chat_answer.hpp"
@@ -31,6 +32,11 @@ Json asked_json(const EvaluationQuestions& asked) {
 Json result_json(const std::string& question, const std::string& trace, double seconds) {
   return {{"question", question}, {"answer", nullptr}, {"passages", Json::array()}, {"plan", nullptr},
           {"error", nullptr},     {"trace", trace},    {"seconds", seconds}};
+}
+
+// A stored error has the address of the server that failed.
+Json shown_error(const Json& error) {
+  return error.is_string() ? Json(base::for_clients(error.get_ref<const std::string&>())) : error;
 }
 
 Json head_json(std::string_view id, RunState state, std::string_view asked) {
@@ -210,6 +216,7 @@ Json evaluation_json(const Run& run) {
     Json one = base::parse_json(part);
     if (!one.is_object()) continue;
     if (!one["error"].is_null()) ++failed;
+    one["error"] = shown_error(one["error"]);
     results.push_back(std::move(one));
   }
   out["answered"] = results.size() - failed;
@@ -217,7 +224,7 @@ Json evaluation_json(const Run& run) {
   out["created_ms"] = run.created_ms;
   out["ended_ms"] = run.ended_ms > 0 ? Json(run.ended_ms) : Json();
   const Json outcome = base::parse_json(run.outcome);
-  out["error"] = outcome.is_object() ? outcome.value("error", Json()) : Json();
+  out["error"] = outcome.is_object() ? shown_error(outcome.value("error", Json())) : Json();
   if (run.state == RunState::interrupted)
     out["error"] = "the server was stopped before all questions were answered; start the run again";
   out["results"] = std::move(results);

@@ -3,6 +3,7 @@
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/log.hpp"
+#include "base/private_words.hpp"
 #include "base/text/text.hpp"
 #include "gateway/chat/chat_read.hpp"
 #include "gateway/http/fair_share.hpp"
@@ -71,7 +72,7 @@ struct Uploads::Job {
     if (!outcome) {
       ++failed;
       if (errors.size() < most_told)
-        errors.push_back({{"document", document}, {"error", outcome.error().what}});
+        errors.push_back({{"document", document}, {"error", base::for_clients(outcome.error().what)}});
       return;
     }
     ++(outcome->fate == library::FileFate::added     ? added
@@ -79,7 +80,8 @@ struct Uploads::Job {
                                                      : unchanged);
     chunks += outcome->chunks;
     for (const std::string& warning : outcome->warnings)
-      if (warnings.size() < most_told) warnings.push_back({{"document", document}, {"warning", warning}});
+      if (warnings.size() < most_told)
+        warnings.push_back({{"document", document}, {"warning", base::for_clients(warning)}});
   }
 };
 

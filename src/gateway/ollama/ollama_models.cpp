@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "base/private_words.hpp"
 #include "base/sha256.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
@@ -140,15 +141,16 @@ Result<Json> ollama_show(const engine::Engine& engine, const models::Upstreams& 
   TRY(const PlanModel model, engine.models.open(location, deadline));
   const ReportedModel served = served_at(upstreams, location);
   const std::string arch = served.family.empty() ? "unknown" : served.family;
+  const std::string upstream = base::for_clients(upstreams.members()[location.member].name);
   Json info{{"general.architecture", arch},
             {"general.basename", location.model},
             {arch + ".context_length", model.window.tokens},
             {"plimsoll.context_length_source", name_of(model.window.source)},
             {"plimsoll.tokenizer", model.tokenizer.info().name},
             {"plimsoll.exactness", name_of(model.exactness)},
-            {"plimsoll.upstream", upstreams.members()[location.member].name}};
-  return Json{{"modelfile", fmt::format("# {} is served by the upstream '{}'\nFROM {}\n", name,
-                                        upstreams.members()[location.member].name, location.model)},
+            {"plimsoll.upstream", upstream}};
+  return Json{{"modelfile", fmt::format("# {} is served by the upstream '{}'\nFROM {}\n", name, upstream,
+                                        location.model)},
               {"parameters", fmt::format("num_ctx {}", model.window.tokens)},
               {"template", "{{ .Prompt }}"},
               {"details", details_of(served)},

@@ -1,12 +1,12 @@
 #include "gateway/openai/report_json.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/private_words.hpp"
 #include "engine/plan/explain.hpp"
-#include "engine/plan/plan_tree.hpp"
 #include "gateway/openai/check_json.hpp"
 
 namespace plimsoll::gateway {
@@ -143,7 +143,7 @@ Json report_json(const AnswerReport& report) {
   const Plan& plan = report.plan;
   Json json{{"trace", trace.id},
             {"model", trace.model},
-            {"upstream", trace.upstream},
+            {"upstream", base::for_clients(trace.upstream)},
             {"window", trace.window},
             {"input_tokens", trace.input},
             {"thinking_tokens", trace.thinking},
@@ -155,15 +155,17 @@ Json report_json(const AnswerReport& report) {
             {"upstream_cut_tokens", trace.cut}};
   if (trace.drift) json["drift"] = *trace.drift;
   if (!plan.fallback.to.empty())
-    json["fallback"] = {
-        {"from", plan.fallback.from}, {"to", plan.fallback.to}, {"reason", plan.fallback.reason}};
+    json["fallback"] = {{"from", plan.fallback.from},
+                        {"to", base::for_clients(plan.fallback.to)},
+                        {"reason", base::for_clients(plan.fallback.reason)}};
   if (plan.summary) json["summary"] = summary_json(*plan.summary);
   if (Json recalled = recalled_json(plan); !recalled.empty()) json["recalled"] = std::move(recalled);
   if (!trace.index.empty()) {
     json["index"] = trace.index;
     json["strategy"] = name_of(plan.strategy.strategy);
     json["passages"] = passages_json(report);
-    if (!report.without_documents.empty()) json["without_documents"] = report.without_documents;
+    if (!report.without_documents.empty())
+      json["without_documents"] = base::for_clients(report.without_documents);
     if (!report.nothing_near.empty()) json["nothing_near"] = report.nothing_near;
     if (report.retrieval) json["context_window_optimization"] = engine::retrieval_json(*report.retrieval);
   }
@@ -171,10 +173,11 @@ Json report_json(const AnswerReport& report) {
     json["check"] =
         check_json(report.check->answer, report.check->checked, report.check->numbers, "passages");
   if (report.memories) json["memories"] = memories_json(*report.memories);
-  Json warnings = plan.warnings;
-  for (const std::string& warning : trace.warnings) warnings.push_back(base::for_clients(warning));
+  Json warnings = Json::array();
+  for (const auto& some : {std::cref(plan.warnings), std::cref(trace.warnings)})
+    for (const std::string& warning : some.get()) warnings.push_back(base::for_clients(warning));
   if (!warnings.empty()) json["warnings"] = std::move(warnings);
-  if (report.explain) json["plan"] = engine::plan_tree(plan);
+  if (report.explain) json["plan"] = base::parse_json(base::for_clients(plan_json_line(plan)));
   return json;
 }
 
