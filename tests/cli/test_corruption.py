@@ -36,16 +36,17 @@ def front_of(path):
 
 
 class Damage:
-    """Copies of a file, each damaged in another way: its first bytes one by one, then anything anywhere."""
+    """Copies of a file, each damaged in another way: every second one in the next of its first bytes, the others anywhere."""
 
     def __init__(self, bytes_, seed, header=128):
         self.bytes, self.random, self.header = bytes_, random.Random(seed), min(header, len(bytes_))
         self.number = 0
 
     def next(self):
-        data, at, pick = bytearray(self.bytes), self.number, self.random
+        data, pick = bytearray(self.bytes), self.random
+        at, is_anywhere = divmod(self.number, 2)
         self.number += 1
-        if at < self.header and at % 2 == 0:
+        if at < self.header and not is_anywhere:
             data[at] ^= 1 << pick.randrange(8)
             return bytes(data)
         way = pick.randrange(6)
@@ -178,28 +179,113 @@ class Corruption(unittest.TestCase):
             with self.subTest(case=case, file=name):
                 self.run_it("--set", f"tokenizer_dir={self.folder / 'defined'}", "count", "ship.md", "--tokenizer-file", name)
 
+    def own_cache(self):
+        """A cache folder for one test, with the tokenizers of this machine; its assets can be replaced one by one."""
+        cache = Path(self.enterContext(tempfile.TemporaryDirectory(prefix="plimsoll-cache-"))) / "plimsoll"
+        (cache / "assets").mkdir(parents=True)
+        for asset in (CACHE / "assets").iterdir():
+            (cache / "assets" / asset.name).symlink_to(asset)
+        (cache / "tokenizers").symlink_to(CACHE / "tokenizers")
+        self.env["XDG_CACHE_HOME"] = str(cache.parent)
+        self.addCleanup(self.env.pop, "XDG_CACHE_HOME")
+        return cache
+
+    def own_copy(self, asset):
+        """The folder of an asset, whose files may be damaged."""
+        folder = self.own_cache() / "assets" / asset
+        folder.unlink()
+        shutil.copytree(CACHE / "assets" / asset, folder)
+        return folder
+
+    def test_weights_are_refused(self):
+        folder = self.own_copy("all-minilm-l6-v2")
+        self.run_it("index", "add", "near", *TEXTS, "--quiet", status=0)
+        self.assertNotIn("damaged", self.run_it("search", "near", "cargo of a ship", status=0)[2])
+        files = [folder / "model.onnx", folder / "model.onnx", folder / "tokenizer.json"]
+        damages = {file: Damage(file.read_bytes(), 23) for file in files}
+        for case in self.cases:
+            file = files[case % len(files)]
+            damaged = damages[file].next()
+            file.write_bytes(damaged)
+            with self.subTest(case=case, file=file.name):
+                told = self.run_it("search", "near", "cargo of a ship", status=0)[2]
+                self.assertEqual(f"{file.name} is damaged" in told, damaged != damages[file].bytes, told)
+                if case % 5 == 0:
+                    told = self.run_it("doctor", "--json")[1]
+                    found = {check["check"]: check for check in json.loads(told)["checks"]}[f"{file.name} of all-minilm-l6-v2"]
+                    self.assertEqual(found["status"], "bad" if damaged != damages[file].bytes else "ok", told)
+            file.write_bytes(damages[file].bytes)
+        self.assertNotIn("damaged", self.run_it("search", "near", "cargo of a ship", status=0)[2])
+
+    def test_what_a_disk_changes_is_found_by_doctor(self):
+        """Nothing was written, so size and times are as before: what is noted of the file is that of the damaged one."""
+        file = self.own_copy("all-minilm-l6-v2") / "model.onnx"
+        right = file.read_bytes()
+        self.run_it("index", "add", "disk", *TEXTS, "--quiet", status=0)
+        for note in (file.parents[2] / "checked").iterdir():
+            if note.read_text().startswith(f"{len(right)} "):
+                noted = note
+        damaged = bytearray(right)
+        damaged[len(right) // 2] ^= 1
+        file.write_bytes(damaged)
+        state = file.stat()
+        noted.write_text(f"{state.st_size} {state.st_mtime_ns} {state.st_ctime_ns} {noted.read_text().split()[3]}\n")
+        self.assertNotIn("damaged", self.run_it("search", "disk", "cargo", status=0)[2])
+        self.assertIn("model.onnx is damaged", self.run_it("doctor", status=1)[2])
+        self.assertIn("model.onnx is damaged", self.run_it("search", "disk", "cargo", status=0)[2])
+
+    def test_weights_of_models_are_refused(self):
+        file = next(self.own_copy("smollm2").glob("*.gguf"))
+        damages = {file: Damage(file.read_bytes(), 24)}
+        other = CACHE / "models" / "e5-small-q4.bin"
+        if other.exists():
+            copy = file.parents[2] / "models" / other.name
+            copy.parent.mkdir()
+            shutil.copy(other, copy)
+            damages[copy] = Damage(copy.read_bytes(), 25)
+        for case in list(self.cases)[:12]:
+            damaged_file = list(damages)[case % len(damages)]
+            damage = damages[damaged_file]
+            damaged = damage.next()
+            damaged_file.write_bytes(damaged)
+            if len(damaged) == len(damage.bytes) and damaged != damage.bytes:  # one of another size is not that model
+                with self.subTest(case=case, file=damaged_file.name):
+                    told = self.run_it("--set", "embedders=multilingual-e5-small", "doctor", status=1)[1]
+                    self.assertIn(f"{damaged_file.name} is damaged", " ".join(told.split()))
+                    if damaged_file == file and case < 4:
+                        told = self.run_it("ask", "Ahoy!", "--upstream", "embedded", status=1)[2]
+                        self.assertIn("is damaged", told)
+            damaged_file.write_bytes(damage.bytes)
+
+    def test_a_models_file_is_told(self):
+        damage = Damage(b'[[model]]\nname = "my-model"\nwindow = 9000\ntokenizer = "o200k_base"\nspecials = "parsed"\nsource = "me"\n', 26)
+        for case in self.cases:
+            (self.folder / "own.toml").write_bytes(damage.next())
+            with self.subTest(case=case):
+                status, _, said = self.run_it("--set", "models_file=own.toml", "models", "my-model", "--json")
+                self.assertIn(status, (0, 1, 2), said)
+
     def test_windows_that_were_kept_are_found_anew(self):
-        cache = self.folder / "cache" / "plimsoll"
-        cache.mkdir(parents=True)
-        (cache / "assets").symlink_to(CACHE / "assets")
+        cache = self.own_cache()
         server = self.enterContext(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Models))
         threading.Thread(target=server.serve_forever, daemon=True).start()
         self.addCleanup(server.shutdown)
-        self.env["XDG_CACHE_HOME"] = str(cache.parent)
-        self.addCleanup(self.env.pop, "XDG_CACHE_HOME")
 
-        def windows():
-            told = self.run_it("models", "--upstream", f"http://127.0.0.1:{server.server_port}", "--json", status=0)[1]
+        def window(*model):
+            told = self.run_it("models", *model, "--upstream", f"http://127.0.0.1:{server.server_port}", "--json", status=0)[1]
             return [(one["name"], one["window"]["tokens"]) for one in json.loads(told)["models"]]
 
-        right = windows()
-        self.assertEqual(right, [("gpt-4o", 8192)])
+        right = [("gpt-4o", 8192)]
+        self.assertEqual(window(), right)
         kept = cache / "windows.json"
         damage = Damage(kept.read_bytes(), 20)
+        self.assertEqual(damage.bytes.count(b"8192"), 2)
+        self.assertEqual(self.run_it("models", "gpt-4o", "--upstream", f"http://127.0.0.1:{server.server_port}", status=0)[2].count("damaged"), 0)
         for case in self.cases:
-            kept.write_bytes(damage.next())
+            kept.write_bytes(damage.next() if case else damage.bytes.replace(b"8192", b"9192"))
             with self.subTest(case=case):
-                self.assertEqual(windows(), right)
+                self.assertEqual(window("gpt-4o"), right)  # of one model the file is believed for an hour
+                self.assertEqual(window(), right)  # of all of a server it is not
 
 
 class Models(http.server.BaseHTTPRequestHandler):
