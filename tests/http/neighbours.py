@@ -1,4 +1,4 @@
-"""A quiet key asks while a noisy one does its worst on every route, to see whether the quiet one notices.
+"""A quiet key asks and writes while a noisy one does its worst with every API, to see whether the quiet one notices.
 
   python neighbours.py [COUNT]
 
@@ -14,8 +14,12 @@ give way to everybody else, so that what is measured is how the gateway shares i
 
 import collections
 import contextlib
+import gzip
+import itertools
+import json
 import multiprocessing
 import os
+import socket
 import sys
 import time
 
@@ -28,6 +32,18 @@ TIMES, SHORT = 3, 0.025 * SLOW / 4  # seconds
 TEXTS = [f"Lake number {n} lies between hills and has a depth of {n % 97} metres at its deepest place. " * 6 for n in range(512)]
 BOOK = "\n".join(TEXTS * 4)
 LONG = user("ship " * 7000)
+MB = 1_000_000
+
+
+def mcp(tool, **arguments):
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+
+
+def packed(body):
+    return gzip.compress(json.dumps(body).encode()), None, {"Content-Encoding": "gzip"}
+
+
+# Path, body and, where they are not the usual ones, method and headers. A body may be a function of the number of the request.
 QUIET = {
     "chat": (CHAT, {"model": "gpt-4o", "messages": user("Ahoy!")}),
     "long chat": (CHAT, {"model": "gpt-4o", "messages": LONG, "max_tokens": 100}),
@@ -37,6 +53,10 @@ QUIET = {
     "plan": ("/v1/plan", {"model": "gpt-4o", "messages": user("Ahoy!")}),
     "models": ("/v1/models", None),
     "indexes": ("/indexes", None),
+    "add a document": ("/index", lambda n: {"index_name": "quiet", "documents": [{"text": f"Lake {n} froze in {1800 + n}."}]}),
+    "add a memory": ("/v1/memories", lambda n: {"text": f"Prefers lake {n} in autumn."}),
+    "message of a session": ("/chat/message", lambda n: {"message": f"How deep is lake {n}?", "collection_id": "quiet",
+                                                         "model_name": "gpt-4o", "session_id": "talk"}),
 }
 LOUD = "loud/gpt-4o"  # of the server that the noisy key alone asks
 UPLOAD_TYPE, UPLOAD = form(("collection_id", "uploads"), ("file", "book.txt", BOOK))
@@ -55,16 +75,43 @@ NOISE = [
     ("/v1/responses", {"model": LOUD, "input": "ship " * 7000, "max_output_tokens": 100}),
     (CHAT, {"model": f"stall/{LOUD}", "messages": user("Ahoy!")}),
     (CHAT, {"model": LOUD, "messages": LONG, "max_tokens": 100}),
+    ("/v1/completions", {"model": LOUD, "prompt": "ship " * 7000, "max_tokens": 100}),
+    ("/v1/completions", {"model": f"stall/{LOUD}", "prompt": "Ahoy!", "max_tokens": 100}),
+    ("/v1/messages", {"model": LOUD, "messages": LONG, "max_tokens": 100}),
+    ("/v1/messages", {"model": f"stall/{LOUD}", "messages": user("Ahoy!"), "max_tokens": 100, "stream": True}),
+    ("/api/chat", {"model": LOUD, "messages": LONG, "options": {"num_predict": 100}}),
+    ("/api/chat", {"model": f"stall/{LOUD}", "messages": user("Ahoy!")}),
+    ("/api/embed", {"model": "all-minilm-l6-v2", "input": TEXTS}),
+    ("/mcp", mcp("search_documents", index="noise", query="How deep is lake 7?")),
+    ("/mcp", mcp("plan_context", request={"model": "gpt-4o", "messages": LONG})),
+    ("/v1/memories", lambda n: {"text": f"Memory {n % 2000} is about lake {n}."}),
+    ("/v1/memories?query=lake", None),
+    ("/chat/message", {"message": "How deep is lake 7?", "collection_id": "noise", "model_name": LOUD, "session_id": "loud"}),
+    ("/v1/traces?limit=500", None),
+    (CHAT, *packed({"model": LOUD, "messages": LONG, "max_tokens": 100})),
+    ("/v1/count", *packed({"model": LOUD, "text": "ship " * (2 * MB)})),
+    ("/v1/count", {"model": LOUD, "text": "ship " * (2 * MB)}),
+    (CHAT, {"model": LOUD, "messages": user("ship " * (MB // 5)), "max_tokens": 100}),
 ]
+
+
+def filled(asked, number):
+    """What is asked, with the body of this request."""
+    path, body, *rest = asked
+    return path, body(number) if callable(body) else body, *rest
+
+
+NUMBERS = itertools.count()  # so that no quiet document or memory is like another
 
 
 def p99(gateway, key, asked, count):
     took = []
     for _ in range(count):
+        request = filled(asked, next(NUMBERS))
         begun = time.monotonic()
-        reply = gateway.ask(*asked, headers=bearer(key))
+        reply = gateway.ask(*request, headers=bearer(key))
         took.append(time.monotonic() - begun)
-        if reply.status != 200:
+        if reply.status not in (200, 201):
             raise AssertionError(f"{asked[0]}: {reply.status} {reply.body[:300]!r}")
     return sorted(took)[int(0.99 * (len(took) - 1))]
 
@@ -75,13 +122,17 @@ def give_way():
 
 def noise(gateway, key, asked, over):
     give_way()
-    path, body, method, headers = (*asked, None, None)[:4]
     statuses = collections.Counter()
-    while not over.is_set():
+    if isinstance(asked[1], dict):
+        asked = asked[0], json.dumps(asked[1]).encode(), *asked[2:]  # once: some are large
+    for number in itertools.count(os.getpid()):
+        if over.is_set():
+            break
+        path, body, method, headers = (*filled(asked, number), None, None)[:4]
         with contextlib.suppress(OSError):
             statuses[gateway.ask(path, body, method, bearer(key) | (headers or {}), timeout=30).status] += 1
         over.wait(0.001)
-    print(f"noise: {path} {dict(statuses)}")
+    print(f"noise: {asked[0]} {dict(statuses)}")
 
 
 def loud_server(told, over):
@@ -125,10 +176,11 @@ def main():
     loud = multiprocessing.Process(target=loud_server, args=(told, over))
     loud.start()
     try:
-        with Upstream({"gpt-4o": 8192}) as upstream:
+        # The third server accepts connections and never answers.
+        with Upstream({"gpt-4o": 8192}) as upstream, socket.create_server(("127.0.0.1", 0), backlog=1024) as silent:
             upstream.keeps = False
-            loud_url = told.get()
-            with serving(upstream, loud_url) as gateway, serving(upstream, loud_url) as other:
+            servers = upstream, told.get(), f"silent=http://127.0.0.1:{silent.getsockname()[1]}"
+            with serving(*servers) as gateway, serving(*servers) as other:
                 quiet, noisy = with_keys(gateway)
                 _, noisy_there = with_keys(other)
                 def measured():

@@ -149,8 +149,8 @@ Result<Json> ollama_show(const engine::Engine& engine, const models::Upstreams& 
             {"plimsoll.tokenizer", model.tokenizer.info().name},
             {"plimsoll.exactness", name_of(model.exactness)},
             {"plimsoll.upstream", upstream}};
-  return Json{{"modelfile", fmt::format("# {} is served by the upstream '{}'\nFROM {}\n", name, upstream,
-                                        location.model)},
+  return Json{{"modelfile",
+               fmt::format("# {} is served by the upstream '{}'\nFROM {}\n", name, upstream, location.model)},
               {"parameters", fmt::format("num_ctx {}", model.window.tokens)},
               {"template", "{{ .Prompt }}"},
               {"details", details_of(served)},
