@@ -1,5 +1,5 @@
-// The power fails at random moments while documents, turns and runs are written. What was acknowledged must
-// be there afterwards, whole, whatever became of what was not synced yet.
+// The power fails at random moments while documents, turns, kept responses, memories and keys are written.
+// What was acknowledged must be there afterwards, whole, whatever became of what was not synced yet.
 #include <cstdlib>
 #include <map>
 #include <random>
@@ -8,8 +8,11 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include "adapters/sqlite/facts.hpp"
+#include "adapters/sqlite/keys.hpp"
 #include "adapters/sqlite/sessions.hpp"
 #include "adapters/sqlite/store.hpp"
+#include "base/sha256.hpp"
 #include "base/temporary_folder.hpp"
 #include "contract/store/store_contract.hpp"
 #include "failing_disk.hpp"
@@ -24,7 +27,9 @@ namespace {
 struct Kept {
   std::map<std::string, std::string> texts;  // documents by key
   std::size_t turns = 0;
-  std::vector<std::string> runs;
+  std::map<std::string, std::string> responses;  // by id
+  std::map<std::string, double> memories;        // trust by text
+  std::map<std::string, bool> keys;              // by name: whether it is revoked
 };
 
 class Writer {
@@ -32,20 +37,26 @@ class Writer {
   Writer(const std::filesystem::path& folder, std::uint32_t seed)
       : random_(seed),
         store_(*sqlite::open_store(folder / "store.db")),
-        sessions_(*sqlite::open_sessions(folder / "store.db")) {
+        sessions_(*sqlite::open_sessions(folder / "store.db")),
+        facts_(*sqlite::open_facts(folder / "store.db")),
+        keys_(*sqlite::open_keys(folder / "store.db")) {
     index_ = store_->create_index("local", "docs", {})->id;
   }
 
   void step() {
-    const auto kind = random_() % 10;
+    const auto kind = random_() % 15;
     if (kind < 5)
       put();
     else if (kind < 6)
       remove();
     else if (kind < 8)
       say();
+    else if (kind < 10)
+      respond();
+    else if (kind < 13)
+      remember();
     else
-      run();
+      admit();
   }
 
   const Kept& kept() const { return kept_; }
@@ -73,21 +84,65 @@ class Writer {
     kept_.turns += 2;
   }
 
-  void run() {
+  void respond() {
     Run run;
-    run.id = fmt::format("run-{}", kept_.runs.size());
+    run.id = fmt::format("run-{}", kept_.responses.size());
     run.owner = "local";
     run.kind = "response";
     run.state = RunState::done;
     run.outcome = std::string(random_() % 5'000, 'y');
     ASSERT_TRUE(sessions_->begin_run(run, 1'000));
-    kept_.runs.push_back(run.id);
+    kept_.responses[run.id] = run.outcome;
+  }
+
+  // Adds a memory, rates one or forgets one.
+  void remember() {
+    const std::string text = fmt::format("memory {}", random_() % 8);
+    const auto known = ids_.find(text);
+    if (known == ids_.end()) {
+      Fact fact;
+      fact.id = fmt::format("mem_{}", memories_++);
+      fact.owner = "local";
+      fact.text = text;
+      const auto added = facts_->add(fact, true, {}, 1'000);
+      ASSERT_TRUE(added) << added.error().what;
+      ids_[text] = added->fact.id;
+      kept_.memories[text] = added->fact.trust;
+    } else if (random_() % 2 == 0) {
+      const auto rated = facts_->feedback("local", known->second, true);
+      ASSERT_TRUE(rated) << rated.error().what;
+      kept_.memories[text] = rated->trust;
+    } else {
+      ASSERT_TRUE(facts_->forget("local", known->second));
+      ids_.erase(known);
+      kept_.memories.erase(text);
+    }
+  }
+
+  // Adds a key, or revokes one.
+  void admit() {
+    const std::string name = fmt::format("key-{}", random_() % 8);
+    if (kept_.keys.contains(name)) {
+      if (kept_.keys[name]) return;
+      ASSERT_TRUE(keys_->revoke(name));
+      kept_.keys[name] = true;
+      return;
+    }
+    ApiKey key;
+    key.id = key.name = name;
+    key.hash = base::sha256_hex(name);
+    ASSERT_TRUE(keys_->add(key));
+    kept_.keys[name] = false;
   }
 
   std::mt19937 random_;
   std::unique_ptr<Store> store_;
   std::unique_ptr<SessionStore> sessions_;
+  std::unique_ptr<FactStore> facts_;
+  std::unique_ptr<KeyStore> keys_;
   IndexId index_ = 0;
+  std::map<std::string, std::string> ids_;  // of memories by text
+  int memories_ = 0;
   Kept kept_;
 };
 
@@ -110,7 +165,23 @@ void expect_all(const std::filesystem::path& folder, const Kept& before, const K
   ASSERT_TRUE(sessions);
   const std::size_t turns = (*sessions)->turns("local", "s")->size();
   EXPECT_TRUE(turns == before.turns || turns == after.turns) << turns;
-  for (const std::string& run : before.runs) EXPECT_TRUE((*sessions)->run("local", "response", run)) << run;
+  for (const auto& [id, outcome] : before.responses) {
+    const auto run = (*sessions)->run("local", "response", id);
+    ASSERT_TRUE(run) << id;
+    EXPECT_EQ(run->outcome, outcome) << id;
+  }
+  const auto facts = sqlite::open_facts(folder / "store.db");
+  ASSERT_TRUE(facts);
+  std::map<std::string, double> memories;
+  const auto listed = (*facts)->facts({.owner = "local"}, 1'000);
+  ASSERT_TRUE(listed) << listed.error().what;
+  for (const Fact& fact : *listed) memories[fact.text] = fact.trust;
+  EXPECT_TRUE(memories == before.memories || memories == after.memories) << memories.size();
+  const auto keys = sqlite::open_keys(folder / "store.db");
+  ASSERT_TRUE(keys);
+  std::map<std::string, bool> admitted;
+  for (const ApiKey& key : *(*keys)->keys()) admitted[key.name] = key.revoked;
+  EXPECT_TRUE(admitted == before.keys || admitted == after.keys) << admitted.size();
 }
 
 TEST(PowerLoss, NothingAcknowledgedIsLost) {
