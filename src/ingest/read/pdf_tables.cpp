@@ -19,7 +19,8 @@ constexpr std::size_t least_rows = 3;
 constexpr std::size_t least_gap = 2;      // blanks between two cells
 constexpr std::size_t longest_cell = 60;  // a column of prose is wider
 constexpr std::size_t most_mean_cell = 28;
-constexpr std::size_t least_short_paragraphs = 6;
+constexpr std::size_t least_cells = 2 * least_rows;
+constexpr std::ptrdiff_t least_prose_words = 3;  // in a line of a narrow column
 
 // Joins blanks, so that both versions of a cell are equal.
 std::string plain(std::string_view text) {
@@ -50,6 +51,20 @@ bool is_row(const Cells& cells) {
          std::ranges::all_of(cells, [](const std::string& cell) { return cell.size() <= longest_cell; });
 }
 
+// Returns whether the rows are lines of prose in narrow columns: most have several words, and most of these
+// start inside a sentence.
+bool is_prose(const std::vector<Cells>& rows) {
+  std::size_t cells = 0, long_cells = 0, inside = 0;
+  for (const Cells& row : rows)
+    for (const std::string& cell : row) {
+      ++cells;
+      if (std::ranges::count(cell, ' ') + 1 < least_prose_words) continue;
+      ++long_cells;
+      inside += cell.front() >= 'a' && cell.front() <= 'z' ? 1 : 0;
+    }
+  return long_cells * 2 > cells && inside * 2 > long_cells;
+}
+
 bool is_table(const std::vector<Cells>& rows) {
   if (rows.size() < least_rows) return false;
   std::size_t cells = 0, bytes = 0, like_the_first = 0;
@@ -58,7 +73,7 @@ bool is_table(const std::vector<Cells>& rows) {
     for (const std::string& cell : row) bytes += cell.size();
     like_the_first += row.size() == rows.front().size() ? 1 : 0;
   }
-  return like_the_first * 3 >= rows.size() * 2 && bytes <= cells * most_mean_cell;
+  return like_the_first * 3 >= rows.size() * 2 && bytes <= cells * most_mean_cell && !is_prose(rows);
 }
 
 // Finds consecutive rows in the page with columns; up to two blank lines may separate them.
@@ -92,86 +107,70 @@ constexpr std::size_t steps_per_line = 200;
 
 using CellCounts = std::map<std::string, int, std::greater<>>;  // longer cells before their prefixes
 
-// Matches lines from `from` on against the cells, each as often as the table has it. True:
-// all matched.
-bool take_cells(const std::vector<std::string>& lines, std::size_t from, CellCounts left, std::size_t cells,
-                std::size_t& end, std::size_t& steps) {
-  for (std::size_t at = from; at < lines.size() && cells > 0; ++at) {
-    if (steps == 0) return false;
-    --steps;
-    if (lines[at].empty()) continue;
-    // A line may have several cells of a row.
-    const auto whole = left.find(lines[at]);
-    if (whole != left.end() && whole->second > 0) {
-      --whole->second;
-      --cells;
-    } else {
-      std::string_view rest = lines[at];
-      while (!rest.empty()) {
-        steps -= std::min(steps, left.size());
-        const auto cell = std::ranges::find_if(left, [&](const auto& one) {
-          return one.second > 0 && rest.starts_with(one.first) &&
-                 (rest.size() == one.first.size() || rest[one.first.size()] == ' ');
-        });
-        if (cell == left.end()) return false;
-        --cell->second;
-        --cells;
-        rest.remove_prefix(std::min(rest.size(), cell->first.size() + 1));
-      }
+CellCounts counts_of(const std::vector<Cells>& rows) {
+  CellCounts counts;
+  for (const Cells& row : rows)
+    for (const std::string& cell : row) ++counts[cell];
+  return counts;
+}
+
+// Takes the cells of a line, which may have several cells of a row; returns how many. 0: it has other text.
+std::size_t take_line(std::string_view line, CellCounts& left, std::size_t& steps) {
+  std::vector<CellCounts::iterator> taken;
+  while (!line.empty()) {
+    auto cell = left.find(line);
+    if (cell == left.end() || cell->second == 0) {
+      steps -= std::min(steps, left.size());
+      cell = std::ranges::find_if(left, [&](const auto& one) {
+        return one.second > 0 && line.size() > one.first.size() && line[one.first.size()] == ' ' &&
+               line.starts_with(one.first);
+      });
     }
-    end = at + 1;
+    if (cell == left.end() || steps == 0) {
+      for (const auto& one : taken) ++one->second;
+      return 0;
+    }
+    --cell->second;
+    taken.push_back(cell);
+    line.remove_prefix(std::min(line.size(), cell->first.size() + 1));
   }
-  return cells == 0;
+  return taken.size();
 }
 
 }  // namespace
 
 bool may_have_tables(std::string_view page) {
-  std::size_t row = 0, lines = 0;
-  bool found = false, is_short = true;
-  const auto paragraph = [&] {
-    if (lines == 0) return;
-    row = is_short && lines <= 4 ? row + lines : 0;
-    found = found || row >= least_short_paragraphs;
-    lines = 0;
-    is_short = true;
-  };
+  std::size_t cells = 0;
+  bool found = false;
   each_line(page, [&](Span line) {
     const std::size_t size = trimmed(page, line).size();
-    if (size == 0) {
-      paragraph();
-    } else {
-      ++lines;
-      is_short = is_short && size <= longest_cell;
-    }
+    if (size == 0) return;
+    cells = size <= longest_cell ? cells + 1 : 0;
+    found = found || cells >= least_cells;
   });
-  paragraph();
   return found;
 }
 
 std::vector<PageTable> find_tables(std::string_view page, std::string_view layout) {
   std::vector<PageTable> out;
   const std::vector<std::string> lines = lines_of(page);
-  std::size_t from = 0, steps = steps_per_line * lines.size();
+  std::vector<bool> taken(lines.size(), false);
+  std::size_t steps = steps_per_line * lines.size();
   for (const std::vector<Cells>& rows : tables_of(layout)) {
-    CellCounts left;
+    PageTable table;
+    CellCounts left = counts_of(rows);
     std::size_t cells = 0;
-    for (const Cells& row : rows)
-      for (const std::string& cell : row) {
-        ++left[cell];
-        ++cells;
-      }
-    for (std::size_t at = from; at < lines.size(); ++at) {
-      std::size_t end = at;
-      if (lines[at].empty()) continue;
-      steps -= std::min(steps, left.size());  // cost of the copy
-      if (!take_cells(lines, at, left, cells, end, steps)) continue;
-      PageTable table{at, end, {}};
-      for (const Cells& row : rows) table.rows.push_back(fmt::format("{}", fmt::join(row, " | ")));
-      out.push_back(std::move(table));
-      from = end;
-      break;
+    for (const Cells& row : rows) cells += row.size();
+    for (std::size_t at = 0; at < lines.size() && cells > 0 && steps > 0; ++at) {
+      --steps;
+      const std::size_t here = taken[at] ? 0 : take_line(lines[at], left, steps);
+      cells -= here;
+      if (here > 0) table.lines.push_back(at);
     }
+    if (cells > 0) continue;
+    for (const std::size_t at : table.lines) taken[at] = true;
+    for (const Cells& row : rows) table.rows.push_back(fmt::format("{}", fmt::join(row, " | ")));
+    out.push_back(std::move(table));
   }
   return out;
 }

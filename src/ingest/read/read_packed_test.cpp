@@ -213,6 +213,42 @@ TEST(Pdf, RowsOfATableStayTogether) {
   EXPECT_EQ(read->leads.at(read->blocks.at(3).lead), "Grade | Days | Notice");
 }
 
+TEST(Pdf, RowsOfALongTableStayTogether) {
+  if (!has_pdftotext()) GTEST_SKIP() << "pdftotext is not installed";
+  std::string page = "BT /F1 12 Tf 50 760 Td (Faults) Tj ET\n", expected = "Faults";
+  for (int r = 0; r < 24; ++r) {
+    const std::vector<std::string> row{fmt::format("E{}", r), fmt::format("Valve {} is stuck", r),
+                                       fmt::format("Clean valve {} with water", r)};
+    for (std::size_t c = 0; c < row.size(); ++c)
+      page += fmt::format("BT /F1 12 Tf {} {} Td ({}) Tj ET\n", 50 + 160 * c, 730 - 14 * r, row[c]);
+    expected += fmt::format("{}{} | {} | {}", r == 0 ? "\n\n" : "\n", row[0], row[1], row[2]);
+  }
+  page +=
+      "BT /F1 12 Tf 50 360 Td (Ask the office when in doubt about any of the codes that are listed here.) Tj "
+      "ET";
+  const auto read = read_document(pdf_with({page}), "a.pdf", {});
+  ASSERT_TRUE(read) << read.error().what;
+  EXPECT_TRUE(read->text.starts_with(expected + "\n\nAsk")) << read->text;
+}
+
+TEST(Pdf, NarrowColumnsOfProseAreNoTable) {
+  const char* const columns[3][6] = {
+      {"A line on the hull shows", "how deep a ship may be", "loaded at sea. The mark",
+       "was painted on all of", "them by law, and who went", "below it had to pay."},
+      {"In fresh water she lies", "deeper than in the sea,", "and in summer deeper than",
+       "in the ice of the north", "in winter. So there are", "several lines, not one."},
+      {"Each of them has letters", "that say where it holds.", "The lowest is the one for",
+       "winter in the Atlantic,", "where the waves are high", "and the days are short."}};
+  std::string page, layout;
+  for (const auto& column : columns) {
+    for (const char* line : column) page += fmt::format("{}\n", line);
+    page += "\n";
+  }
+  for (int i = 0; i < 6; ++i)
+    layout += fmt::format("{:<30}{:<30}{}\n", columns[0][i], columns[1][i], columns[2][i]);
+  EXPECT_EQ(outline(read_pages(page, layout)), outline(read_pages(page)));
+}
+
 TEST(Pdf, ColumnsOfProseAreNoTable) {
   const std::string left = "A column of prose has lines of many words",
                     right = "and so has the column beside it here";

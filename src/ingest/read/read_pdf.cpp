@@ -3,6 +3,7 @@
 // joined again.
 #include <algorithm>
 #include <cctype>
+#include <map>
 
 #include "base/text/text.hpp"
 #include "base/try.hpp"
@@ -98,24 +99,22 @@ void add_table(Builder& into, const PageTable& table) {
   }
 }
 
+// A table takes the place of its first cell.
 void add_page(Builder& into, std::string_view page, const std::vector<PageTable>& tables) {
+  std::map<std::size_t, const PageTable*> cells;  // by line; null: the table was added before
+  for (const PageTable& table : tables)
+    for (const std::size_t line : table.lines) cells[line] = line == table.lines.front() ? &table : nullptr;
   Paragraph paragraph(into);
   std::size_t number = 0;
-  auto table = tables.begin();
   each_line(page, [&](Span line) {
-    const std::size_t here = number++;
-    if (table != tables.end() && here == table->end_line) ++table;
-    if (table != tables.end() && here >= table->first_line) {
-      if (here > table->first_line) return;
-      paragraph.end();
-      add_table(into, *table);
+    const auto cell = cells.find(number++);
+    const Span content = trimmed(page, line);
+    if (cell == cells.end() && content.size() > 0) {
+      paragraph.line(page.substr(content.start, content.size()));
       return;
     }
-    const Span content = trimmed(page, line);
-    if (content.size() == 0)
-      paragraph.end();
-    else
-      paragraph.line(page.substr(content.start, content.size()));
+    paragraph.end();
+    if (cell != cells.end() && cell->second != nullptr) add_table(into, *cell->second);
   });
   paragraph.end();
 }
