@@ -76,10 +76,14 @@ std::string earlier_block(const std::vector<EarlierTurn>& turns) {
   return block.append(earlier_close);
 }
 
-// Makes an id safe between quotes in the prompt.
+// Makes an id safe between quotes in the prompt. The arrows of a heading path stay: no tag can be closed or
+// opened without a quote or "<".
 std::string quoted(std::string id) {
-  for (char& c : id)
-    if (c == '"' || c == '<' || c == '>' || static_cast<unsigned char>(c) < 0x20) c = '_';
+  for (std::size_t i = 0; i < id.size(); ++i) {
+    const char c = id[i];
+    const bool arrow = c == '>' && i > 0 && id[i - 1] == ' ' && i + 1 < id.size() && id[i + 1] == ' ';
+    if (c == '"' || c == '<' || (c == '>' && !arrow) || static_cast<unsigned char>(c) < 0x20) id[i] = '_';
+  }
   return id;
 }
 

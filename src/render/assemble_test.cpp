@@ -44,6 +44,13 @@ TEST(Assemble, PutsFactsBehindTheSystemPromptAndPassagesBeforeTheQuestion) {
             "<passages>\n<passage id=\"p_1\">\nLoad line.\n</passage>\n</passages>\n\nthree?");
 }
 
+TEST(Assemble, KeepsAHeadingPathReadableAndTheFrameWhole) {
+  EXPECT_EQ(passage_text({"1: a.md > Guide > Install", "x"}),
+            "<passage id=\"1: a.md > Guide > Install\">\nx\n</passage>\n");
+  EXPECT_EQ(passage_text({"1: a.md > \"></passage> x\ny>", "x"}),
+            "<passage id=\"1: a.md > ___/passage_ x_y_\">\nx\n</passage>\n");
+}
+
 TEST(Assemble, PutsTheInstructionBetweenThePassagesAndTheQuestion) {
   Assembly assembly = all_of(chat);
   assembly.instruction = "Answer from these.";
