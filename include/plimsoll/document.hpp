@@ -44,16 +44,17 @@ struct DocumentSection {
 
 // The smallest unit of selection: a sentence, a line of code, a table row.
 struct Sentence {
-  Span span;                 // of the text, without the white space around it; ascending, never overlapping
-  Tokens tokens = 0;         // of this span alone
-  bool opens_block = false;  // first of a paragraph, list item, table row or definition
+  Span span;                   // of the text, without the white space around it; ascending, never overlapping
+  Tokens tokens = 0;           // of this span alone
+  bool opens_block = false;    // first of a paragraph, list item, table row or definition
+  std::uint32_t pages_on = 0;  // pages after the one on which its chunk begins
 };
 
 struct Chunk {
   Span span;  // of the text
   Tokens tokens = 0;
   std::uint32_t section = 0;  // the innermost one with all its sentences
-  std::uint32_t page = 0;     // from 1; 0: the format has no pages
+  std::uint32_t page = 0;     // of its first sentence, from 1; 0: the format has no pages
   std::string lead;           // context that its sentences need: a table's header row, the signature of
                               // the enclosing definition; or empty
   std::vector<Sentence> sentences;
@@ -91,6 +92,14 @@ Span source_span(const std::vector<Origin>& origins, Span of_text);
 inline Span source_span(const Document& document, Span of_text) {
   return source_span(document.origins, of_text);
 }
+
+// Returns the page of the sentence at a position in the chunk; 0: the format has no pages.
+std::uint32_t page_at(const Chunk& chunk, std::uint64_t place);
+
+// Returns the innermost section at a position of the text; 0 without sections.
+std::uint32_t section_at(const std::vector<DocumentSection>& sections, std::uint64_t place);
+// Returns the innermost section that contains both.
+std::uint32_t common_section(const std::vector<DocumentSection>& sections, std::uint32_t a, std::uint32_t b);
 
 // "Guide > Install > Linux".
 std::string heading_path(const std::vector<DocumentSection>& sections, std::uint32_t section);

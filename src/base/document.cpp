@@ -23,6 +23,30 @@ Span source_span(const std::vector<Origin>& origins, Span of_text) {
   return {start, std::max(start, end)};  // a reader may have reordered text
 }
 
+std::uint32_t page_at(const Chunk& chunk, std::uint64_t place) {
+  const auto after = std::ranges::upper_bound(chunk.sentences, place, {},
+                                              [](const Sentence& sentence) { return sentence.span.start; });
+  return after == chunk.sentences.begin() ? chunk.page : chunk.page + (after - 1)->pages_on;
+}
+
+std::uint32_t section_at(const std::vector<DocumentSection>& sections, std::uint64_t place) {
+  const auto after = std::ranges::upper_bound(
+      sections, place, {}, [](const DocumentSection& section) { return section.span.start; });
+  if (after == sections.begin()) return 0;
+  auto section = static_cast<std::uint32_t>(after - sections.begin() - 1);
+  while (section > 0 && sections[section].span.end <= place)
+    section = std::min(sections[section].parent, section - 1);
+  return section;
+}
+
+std::uint32_t common_section(const std::vector<DocumentSection>& sections, std::uint32_t a, std::uint32_t b) {
+  while (a != b) {
+    std::uint32_t& later = a > b ? a : b;
+    later = std::min(sections[later].parent, later - 1);
+  }
+  return a;
+}
+
 std::string heading_path(const std::vector<DocumentSection>& sections, std::uint32_t section) {
   std::vector<std::string_view> titles;
   while (section < sections.size()) {

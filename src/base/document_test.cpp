@@ -46,5 +46,32 @@ TEST(HeadingPath, NamesTheSectionsFromTheOutside) {
   EXPECT_EQ(heading_path(sections, 3), "Install > Linux");
 }
 
+TEST(SectionAt, IsTheInnermostOneAndOfTwoPlacesTheOneAroundBoth) {
+  const std::vector<DocumentSection> sections{
+      {.title = "", .parent = 0, .span = {0, 100}},        {.title = "Guide", .parent = 0, .span = {10, 80}},
+      {.title = "Install", .parent = 1, .span = {20, 50}}, {.title = "Linux", .parent = 2, .span = {30, 40}},
+      {.title = "empty", .parent = 1, .span = {50, 50}},   {.title = "Use", .parent = 1, .span = {50, 80}}};
+  const std::vector<std::pair<std::uint64_t, std::uint32_t>> expected{
+      {0, 0}, {10, 1}, {25, 2}, {39, 3}, {40, 2}, {50, 5}, {79, 5}, {80, 0}, {200, 0}};
+  for (const auto& [place, section] : expected) EXPECT_EQ(section_at(sections, place), section) << place;
+  EXPECT_EQ(section_at({}, 7), 0U);
+  EXPECT_EQ(common_section(sections, 3, 3), 3U);
+  EXPECT_EQ(common_section(sections, 3, 2), 2U);
+  EXPECT_EQ(common_section(sections, 3, 5), 1U);
+  EXPECT_EQ(common_section(sections, 0, 5), 0U);
+}
+
+TEST(PageAt, IsThatOfTheSentence) {
+  Chunk chunk;
+  chunk.page = 4;
+  EXPECT_EQ(page_at(chunk, 10), 4U);
+  chunk.sentences = {
+      {.span = {11, 20}}, {.span = {22, 30}, .pages_on = 1}, {.span = {32, 60}, .pages_on = 3}};
+  EXPECT_EQ(page_at(chunk, 10), 4U);
+  EXPECT_EQ(page_at(chunk, 19), 4U);
+  EXPECT_EQ(page_at(chunk, 22), 5U);
+  EXPECT_EQ(page_at(chunk, 59), 7U);
+}
+
 }  // namespace
 }  // namespace plimsoll

@@ -41,23 +41,6 @@ std::vector<Block> without_gaps(std::string_view text, std::vector<Block> blocks
   return blocks;
 }
 
-// Finds the innermost section for ascending positions.
-class SectionFinder {
- public:
-  explicit SectionFinder(const std::vector<DocumentSection>& sections) : sections_(sections) {}
-
-  std::uint32_t at(std::uint64_t place) {
-    while (next_ < sections_.size() && sections_[next_].span.start <= place) open_.push_back(next_++);
-    while (open_.size() > 1 && sections_[open_.back()].span.end <= place) open_.pop_back();
-    return open_.empty() ? 0 : open_.back();
-  }
-
- private:
-  const std::vector<DocumentSection>& sections_;
-  std::vector<std::uint32_t> open_;
-  std::uint32_t next_ = 0;
-};
-
 class Cutter {
  public:
   Cutter(const ReadDocument& read, const std::vector<Block>& blocks, const Tokenizer& tokenizer,
@@ -79,7 +62,6 @@ class Cutter {
   // ---- sentences ----
 
   void find_units() {
-    SectionFinder sections(read_.sections);
     std::vector<Span> spans;
     for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
       const Block& block = blocks_[i];
@@ -93,23 +75,24 @@ class Cutter {
       for (const Span span : spans)
         units_.push_back({.span = span,
                           .block = i,
-                          .section = sections.at(span.start),
+                          .section = section_at(read_.sections, span.start),
                           .opens_block = span == spans.front()});
     }
   }
 
   // Again, since a divided block may extend into another section.
   void find_sections() {
-    SectionFinder sections(read_.sections);
-    for (Unit& unit : units_) unit.section = sections.at(unit.span.start);
+    for (Unit& unit : units_) unit.section = section_at(read_.sections, unit.span.start);
   }
 
+  std::uint32_t page_of(const Unit& unit) const { return blocks_[unit.block].page; }
   bool is_code(const Unit& unit) const { return blocks_[unit.block].kind == BlockKind::code; }
 
   // A heading may be joined with the sentence below it, but never two definitions.
   bool may_join(const Unit& a, const Unit& b) const {
     constexpr std::uint64_t most_bytes = 320;  // about the size of a sentence
-    return a.section == b.section && is_code(a) == is_code(b) && b.span.end - a.span.start <= most_bytes;
+    return a.section == b.section && is_code(a) == is_code(b) && page_of(a) == page_of(b) &&
+           b.span.end - a.span.start <= most_bytes;
   }
 
   bool is_short(const Unit& unit) const {
@@ -340,8 +323,7 @@ class Cutter {
   std::uint32_t section_of(std::size_t first, std::size_t last) const {
     std::uint32_t common = units_[first].section;
     for (std::size_t i = first + 1; i < last; ++i)
-      for (std::uint32_t here = units_[i].section; here != common;)
-        (here > common ? here : common) = read_.sections[std::max(here, common)].parent;
+      common = common_section(read_.sections, common, units_[i].section);
     return common;
   }
 
@@ -349,13 +331,15 @@ class Cutter {
     Chunk chunk{.span = span,
                 .tokens = tokens,
                 .section = section_of(first, last),
-                .page = blocks_[units_[first].block].page,
+                .page = page_of(units_[first]),
                 .lead = read_.leads[lead_of(first, last)],
                 .sentences = {}};
     chunk.sentences.reserve(last - first);
     for (std::size_t i = first; i < last; ++i)
-      chunk.sentences.push_back(
-          {.span = units_[i].span, .tokens = units_[i].tokens, .opens_block = units_[i].opens_block});
+      chunk.sentences.push_back({.span = units_[i].span,
+                                 .tokens = units_[i].tokens,
+                                 .opens_block = units_[i].opens_block,
+                                 .pages_on = page_of(units_[i]) - chunk.page});
     chunks_.push_back(std::move(chunk));
   }
 

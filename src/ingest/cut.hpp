@@ -8,7 +8,8 @@
 //   - a sentence has at most `sentence_tokens` tokens, a chunk at most `chunk_tokens` (white space at its
 //   ends and a
 //     sentence of one character aside);
-//   - a chunk crosses the border of a section only where what it has of the first is tiny.
+//   - a chunk crosses the border of a section only where what it has of the first is tiny;
+//   - a sentence is on one page.
 // Linear in the text. Safe on any thread.
 #pragma once
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/testing_time.hpp"
+#include "ingest/read/readers.hpp"
 #include "ingest/sentences.hpp"
 #include "ingest/testing.hpp"
 #include "ingest/testing_tokenizer.hpp"
@@ -153,6 +154,23 @@ TEST(Cut, AChunkOfTwoSectionsIsLabelledWithWhatIsAroundBoth) {
       EXPECT_EQ(path.find("Expenses"), std::string::npos) << chunks_of(document);
     }
   }
+}
+
+TEST(Cut, SentencesKnowTheirPages) {
+  auto cut_pages = cut(read_pages("A short note.\n\nOne more page.\fIt ends here.\n\n7\f\fThe last page has "
+                                  "a sentence of its own.\n"),
+                       tokenizer(), {});
+  ASSERT_TRUE(cut_pages);
+  ASSERT_EQ(cut_pages->chunks.size(), 1U) << "the pages are tiny";
+  const Chunk& chunk = cut_pages->chunks[0];
+  EXPECT_EQ(chunk.page, 1U);
+  std::string pages;
+  for (const Sentence& sentence : chunk.sentences)
+    pages += fmt::format("{}: {}\n", page_at(chunk, sentence.span.start),
+                         one_line(text_of(cut_pages->text, sentence.span), 100));
+  EXPECT_EQ(pages,
+            "1: A short note.\n1: One more page.\n2: It ends here. 7\n4: The last page has a sentence of its "
+            "own.\n");
 }
 
 TEST(Cut, CodeIsDividedBetweenLines) {

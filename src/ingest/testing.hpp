@@ -106,14 +106,6 @@ inline std::string cut_fault(const Document& document, const Tokenizer& tokenize
   return {};
 }
 
-// Returns the innermost section that contains the byte.
-inline std::uint32_t section_at(const std::vector<DocumentSection>& sections, std::uint64_t at) {
-  std::uint32_t found = 0;
-  for (std::uint32_t i = 0; i < sections.size(); ++i)
-    if (sections[i].span.start <= at && at < sections[i].span.end) found = i;
-  return found;
-}
-
 // Returns one line per block: kind, heading path, lead, text.
 inline std::string outline(const ReadDocument& read) {
   constexpr std::string_view kinds = "phlrc";  // paragraph, heading, list item, row, code

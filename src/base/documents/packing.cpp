@@ -70,6 +70,10 @@ class Reader {
   std::string_view what_;
 };
 
+// The upper half of a sentence's tokens has the pages since the sentence before. Stores of older versions
+// have 0 there, and older versions ignore it.
+constexpr unsigned pages_shift = 32;
+
 template <typename T>
 std::vector<T> copied(std::span<const std::byte> bytes) {
   std::vector<T> out(bytes.size() / sizeof(T));
@@ -83,11 +87,14 @@ Bytes pack_sentences(const Chunk& chunk) {
   Bytes out;
   append(out, chunk.sentences.size());
   std::uint64_t at = chunk.span.start;
+  std::uint32_t pages_on = 0;
   for (const Sentence& sentence : chunk.sentences) {
     append(out, ((sentence.span.start - at) << 1) | (sentence.opens_block ? 1 : 0));
     append(out, sentence.span.size());
-    append(out, static_cast<std::uint64_t>(sentence.tokens));
+    const std::uint64_t pages = sentence.pages_on - pages_on;
+    append(out, pages << pages_shift | static_cast<std::uint64_t>(sentence.tokens));
     at = sentence.span.end;
+    pages_on = sentence.pages_on;
   }
   return out;
 }
@@ -98,6 +105,7 @@ Result<std::vector<Sentence>> unpack_sentences(std::span<const std::byte> bytes,
   std::vector<Sentence> out;
   out.reserve(count);
   std::uint64_t at = chunk.start;
+  std::uint32_t pages_on = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     TRY(auto gap, reader.number());
     TRY(auto size, reader.number());
@@ -105,9 +113,11 @@ Result<std::vector<Sentence>> unpack_sentences(std::span<const std::byte> bytes,
     if ((gap >> 1) > chunk.end - at || size > chunk.end - at - (gap >> 1)) return damaged("sentences");
     const std::uint64_t start = at + (gap >> 1);
     at = start + size;
+    pages_on += static_cast<std::uint32_t>(tokens >> pages_shift);
     out.push_back({.span = {start, at},
                    .tokens = static_cast<Tokens>(tokens & 0x7fffffff),
-                   .opens_block = (gap & 1) != 0});
+                   .opens_block = (gap & 1) != 0,
+                   .pages_on = pages_on});
   }
   TRY_VOID(reader.end());
   return out;

@@ -20,6 +20,23 @@ TEST(Packing, SentencesComeBackAndTakeFewBytes) {
   EXPECT_EQ((*back)[1].span, chunk.sentences[1].span);
   EXPECT_EQ((*back)[1].tokens, 90);
   EXPECT_TRUE((*back)[0].opens_block);
+  EXPECT_EQ((*back)[1].pages_on, 0U);
+}
+
+TEST(Packing, SentencesKeepTheirPages) {
+  Chunk chunk;
+  chunk.span = {0, 100};
+  for (const std::uint32_t pages_on : {0U, 0U, 1U, 1U, 70'000U}) {
+    const std::uint64_t start = chunk.sentences.size() * 20;
+    chunk.sentences.push_back({.span = {start, start + 19}, .tokens = 5, .pages_on = pages_on});
+  }
+  const auto back = unpack_sentences(pack_sentences(chunk), chunk.span);
+  ASSERT_TRUE(back);
+  ASSERT_EQ(back->size(), chunk.sentences.size());
+  for (std::size_t i = 0; i < back->size(); ++i) {
+    EXPECT_EQ((*back)[i].pages_on, chunk.sentences[i].pages_on);
+    EXPECT_EQ((*back)[i].tokens, 5);
+  }
 }
 
 TEST(Packing, WhatIsDamagedIsSaidAndNeverReadWrongly) {
