@@ -113,8 +113,9 @@ struct SelectedPassage {
   std::string text;   // of `span`
   std::string label;  // "[1: guide.md > Install] "
   std::string lead;   // own line between label and text; or empty
+  // Headings of the section that has all of it, or the document's title above all sections.
   std::string path;
-  std::uint32_t page = 0;  // of its first sentence, from 1; 0: the format has no pages
+  std::uint32_t page = 0, last_page = 0;  // from 1; 0: the format has no pages
   // In the file, from 1; 0 if the text differs from the file, as in PDF and HTML.
   std::uint64_t first_line = 0, last_line = 0;
   bool addressable = true;  // `source` refers to the file

@@ -100,6 +100,7 @@ struct DocumentHead {
   Metadata metadata;
   ChunkId first_chunk = 0;
   std::int64_t added_ms = 0;
+  std::vector<DocumentSection> sections{};  // Store::heads alone fills it: lists of documents do not need it
 };
 
 // A chunk with its text, for searching.
@@ -160,6 +161,7 @@ class Store {
   // Returns a document as stored, with its vectors.
   virtual Result<DocumentWithVectors> document(DocumentId id) = 0;
   virtual Result<std::vector<Origin>> origins(DocumentId id) = 0;
+  // Returns documents by id, with their sections; unknown ids are left out.
   virtual Result<std::vector<DocumentHead>> heads(std::span<const DocumentId> ids) = 0;
   // Returns the line numbers, from 1, of byte positions in a document's text. `bytes`: ascending.
   virtual Result<std::vector<std::uint64_t>> lines(DocumentId id, std::span<const std::uint64_t> bytes) = 0;

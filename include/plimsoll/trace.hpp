@@ -95,8 +95,9 @@ struct TracePassage {
   double score = 0;     // calibrated, 0 to about 1
   double distance = 0;  // squared, between unit vectors
   std::string reason;
-  std::string text;                                       // only if prompts are stored
-  std::uint64_t page = 0, first_line = 0, last_line = 0;  // from 1; 0: not known
+  std::string text;  // only if prompts are stored
+  // From 1; 0: not known. Traces of older versions have no last page.
+  std::uint64_t page = 0, last_page = 0, first_line = 0, last_line = 0;
 };
 
 // A document that the search found, and no passage of which was sent.

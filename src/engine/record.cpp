@@ -77,6 +77,7 @@ TracePassage traced(const FoundPassage& found, bool with_text) {
                    passage.reason,
                    {},
                    passage.page,
+                   passage.last_page,
                    passage.first_line,
                    passage.last_line};
   if (with_text) out.text = passage.text;

@@ -181,7 +181,7 @@ constexpr const char* console_replies = R"json({
 "Traces": {"type": "object", "required": ["object", "data"], "properties": {"object": {"const": "list"}, "data": {
   "type": "array", "items": {"$ref": "#/components/schemas/TraceSummary"}}}},
 "TracePassage": {"type": "object", "required": ["document", "start", "end", "tokens", "score", "distance", "reason"], "properties": {
-  "document": {"type": "string"}, "start": {"type": "integer"}, "end": {"type": "integer"}, "page": {"type": "integer"}, "first_line": {"type": "integer"},
+  "document": {"type": "string"}, "start": {"type": "integer"}, "end": {"type": "integer"}, "page": {"type": "integer"}, "last_page": {"type": "integer"}, "first_line": {"type": "integer"},
   "last_line": {"type": "integer"}, "tokens": {"type": "integer"}, "score": {"type": "number"}, "distance": {"type": "number"}, "reason": {"type": "string"}, "text": {"type": "string"}}},
 "LeftOutDocument": {"type": "object", "required": ["document", "score", "relevance", "reason"], "properties": {
   "document": {"type": "string"}, "score": {"type": "number"}, "relevance": {"type": "number"}, "reason": {"type": "string"}}},
@@ -257,7 +257,7 @@ constexpr const char* console_replies = R"json({
 "FoundPassage": {"type": "object", "required": ["document", "start", "end", "text", "tokens", "score", "reason", "heading"], "properties": {
   "document": {"type": "string"}, "start": {"type": "integer"}, "end": {"type": "integer"}, "text": {"type": "string"}, "tokens": {"type": "integer"},
   "score": {"type": "number"}, "reason": {"type": "string"}, "heading": {"type": "string"}, "lead": {"type": "string"}, "page": {"type": "integer"},
-  "first_line": {"type": "integer"}, "last_line": {"type": "integer"}}},
+  "last_page": {"type": "integer"}, "first_line": {"type": "integer"}, "last_line": {"type": "integer"}}},
 "Found": {"type": "object", "required": ["index", "passages", "tokens", "budget", "tokenizer", "candidates", "notes"], "properties": {
   "index": {"type": "string"}, "passages": {"type": "array", "items": {"$ref": "#/components/schemas/FoundPassage"}}, "tokens": {"type": "integer"},
   "budget": {"type": "integer"}, "tokenizer": {"type": "string"}, "candidates": {"type": "integer"}, "notes": {"type": "array", "items": {"type": "string"}}}},
@@ -277,8 +277,8 @@ constexpr const char* console_replies = R"json({
   "results": {"type": "array", "items": {"$ref": "#/components/schemas/EvaluationResult"}}}},
 "CheckedSentence": {"type": "object", "required": ["text", "verdict", "passages", "reason"], "properties": {
   "text": {"type": "string"}, "verdict": {"type": "string"}, "passages": {"type": "array", "items": {"type": "integer"}}, "reason": {"type": ["string", "null"]}}},
-"SentPassage": {"type": "object", "required": ["number", "document", "start", "end", "page", "path", "tokens", "score", "reason", "text"], "properties": {
-  "number": {"type": "integer"}, "document": {"type": "string"}, "start": {"type": "integer"}, "end": {"type": "integer"}, "page": {"type": "integer", "description": "0: not known."},
+"SentPassage": {"type": "object", "required": ["number", "document", "start", "end", "path", "tokens", "score", "reason", "text"], "properties": {
+  "number": {"type": "integer"}, "document": {"type": "string"}, "start": {"type": "integer"}, "end": {"type": "integer"}, "page": {"type": "integer"}, "last_page": {"type": "integer"},
   "first_line": {"type": "integer"}, "last_line": {"type": "integer"}, "path": {"type": "string"}, "tokens": {"type": "integer"}, "score": {"type": "number"},
   "reason": {"type": "string"}, "text": {"type": "string"}}},
 "Report": {"type": "object", "description": "The field `plimsoll` of an answer.", "required": ["trace", "model", "upstream", "window", "input_tokens", "thinking_tokens", "answer_tokens", "margin",

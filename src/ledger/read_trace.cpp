@@ -117,6 +117,7 @@ TracePassage read_passage(const Json& json, std::string& fault) {
   fields.take("start", out.source.start);
   fields.take("end", out.source.end);
   fields.take("page", out.page);
+  fields.take("last_page", out.last_page);
   fields.take("first_line", out.first_line);
   fields.take("last_line", out.last_line);
   fields.take("tokens", out.tokens);

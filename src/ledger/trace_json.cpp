@@ -124,6 +124,7 @@ void write_passage(std::string& out, const TracePassage& passage) {
   json.add("start", passage.source.start);
   json.add("end", passage.source.end);
   if (passage.page > 0) json.add("page", passage.page);
+  if (passage.last_page > 0) json.add("last_page", passage.last_page);
   if (passage.first_line > 0) {
     json.add("first_line", passage.first_line);
     json.add("last_line", passage.last_line);

@@ -114,6 +114,7 @@ void expect_same(const Trace& a, const Trace& b) {
     EXPECT_EQ(a.passages[i].distance, b.passages[i].distance);
     EXPECT_EQ(a.passages[i].text, b.passages[i].text);
     EXPECT_EQ(a.passages[i].page, b.passages[i].page);
+    EXPECT_EQ(a.passages[i].last_page, b.passages[i].last_page);
     EXPECT_EQ(a.passages[i].first_line, b.passages[i].first_line);
     if (a.passages[i].first_line > 0) {
       EXPECT_EQ(a.passages[i].last_line, b.passages[i].last_line);

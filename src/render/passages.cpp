@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "base/json/parse_json.hpp"
 
 namespace plimsoll::render {
 namespace {
@@ -68,15 +71,15 @@ std::vector<Draft> joined(const Evidence& evidence, const Chosen& chosen) {
         draft.passage.document = stretch.document->id;
         draft.passage.key = stretch.document->key;
         draft.passage.span = sentence.span;
-        draft.passage.path = chunk.path;
         draft.passage.lead = chunk.chunk.lead;
-        draft.passage.page = chunk.chunk.page;
+        draft.passage.page = page_at(chunk.chunk, sentence.span.start);
         draft.passage.addressable = stretch.document->addressable;
         draft.passage.meaning = sentence.meaning;
         out.push_back(std::move(draft));
       }
       Draft& draft = out.back();
       draft.passage.span.end = sentence.span.end;
+      draft.passage.last_page = page_at(stretch.chunks[sentence.chunk]->chunk, sentence.span.start);
       if (sentence.score >= draft.passage.score) {
         draft.passage.score = sentence.score;
         draft.link = sentence.link;
@@ -90,6 +93,9 @@ std::vector<Draft> joined(const Evidence& evidence, const Chosen& chosen) {
   }
   for (Draft& draft : out) {
     draft.passage.text = draft.stretch->text_within(draft.passage.span);
+    const DocumentHead& document = *draft.stretch->document;
+    draft.passage.path = heading_or_title(
+        document.sections, section_of(document.sections, draft.passage.span), document.metadata);
     // If the passage contains its table's header row, it is not repeated; text before a definition is
     // not part of it.
     if (follows(draft)) draft.passage.lead.clear();
@@ -121,7 +127,36 @@ void label(std::vector<SelectedPassage>& passages, const Tokenizer& tokenizer, T
   }
 }
 
+// Returns the title in the metadata, or nothing if it is the heading of only a part of the document.
+std::string title_of(const std::vector<DocumentSection>& sections, const Metadata& metadata) {
+  constexpr std::size_t most_title = 200;  // as in documents that are read; a client may send any
+  const auto found = metadata.find("title");
+  if (found == metadata.end()) return {};
+  const nlohmann::ordered_json json = base::parse_json(found->second);
+  if (!json.is_string()) return {};
+  std::string title = json.get<std::string>();
+  std::size_t parts = 0, named = 0;
+  for (std::size_t i = 1; i < sections.size(); ++i) {
+    if (sections[i].parent != 0) continue;
+    ++parts;
+    named += sections[i].title == title ? 1 : 0;
+  }
+  if (title.size() > most_title || (parts > 1 && named > 0)) return {};
+  return title;
+}
+
 }  // namespace
+
+std::uint32_t section_of(const std::vector<DocumentSection>& sections, Span span) {
+  return common_section(sections, section_at(sections, span.start),
+                        section_at(sections, std::max(span.start + 1, span.end) - 1));
+}
+
+std::string heading_or_title(const std::vector<DocumentSection>& sections, std::uint32_t section,
+                             const Metadata& metadata) {
+  std::string path = heading_path(sections, section);
+  return path.empty() ? title_of(sections, metadata) : path;
+}
 
 bool continues(const Stretch& stretch, std::size_t sentence) {
   if (sentence == 0) return false;

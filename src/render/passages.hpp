@@ -9,6 +9,13 @@ namespace plimsoll::render {
 
 using Chosen = std::vector<bool>;  // one entry per sentence of all stretches
 
+// Returns the innermost section that contains the span.
+std::uint32_t section_of(const std::vector<DocumentSection>& sections, Span span);
+
+// Returns the heading path of a section; without headings, the title in the document's metadata, or nothing.
+std::string heading_or_title(const std::vector<DocumentSection>& sections, std::uint32_t section,
+                             const Metadata& metadata);
+
 // Returns whether the sentence can share a passage with the previous one in the stretch. A passage belongs to
 // one section, so that its label fits all its text.
 bool continues(const Stretch& stretch, std::size_t sentence);

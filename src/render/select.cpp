@@ -203,14 +203,14 @@ class Selector {
   // Returns the cost of a passage that starts here, besides its text.
   Tokens apart(const Place& place) {
     if (!options_.render) return apart_;
-    const Stretch& stretch = evidence_.stretches[place.stretch];
-    const StoredChunk& chunk = *stretch.chunks[sentence_at(place).chunk];
-    const auto [known, is_new] = frames_.try_emplace({stretch.document->id, chunk.path}, 0);
+    const DocumentHead& document = *evidence_.stretches[place.stretch].document;
+    const std::uint32_t section = section_at(document.sections, sentence_at(place).span.start);
+    const auto [known, is_new] = frames_.try_emplace({document.id, section}, 0);
     if (is_new) {
       SelectedPassage empty;
-      empty.document = stretch.document->id;
-      empty.key = stretch.document->key;
-      empty.path = chunk.path;
+      empty.document = document.id;
+      empty.key = document.key;
+      empty.path = heading_or_title(document.sections, section, document.metadata);
       known->second = tokenizer_.count(options_.render(empty, 12));
     }
     return known->second;
@@ -256,14 +256,14 @@ class Selector {
     return came;
   }
 
-  // Returns whether it says no more than the label of its passage. Alone it is no evidence.
+  // Returns whether it is the heading of its section, which the label has. Alone it is no evidence.
   bool is_heading(const Place& place) const {
-    const std::string_view path = evidence_.stretches[place.stretch].chunks[sentence_at(place).chunk]->path;
+    const auto& sections = evidence_.stretches[place.stretch].document->sections;
+    const std::uint32_t section = section_at(sections, sentence_at(place).span.start);
+    if (section == 0) return false;
     std::string_view text = text_of(place);
     text.remove_prefix(std::min(text.find_first_not_of("# "), text.size()));
-    text = base::trim(text);
-    return !text.empty() && path.ends_with(text) &&
-           (path.size() == text.size() || path.substr(0, path.size() - text.size()).ends_with(" > "));
+    return base::trim(text) == sections[section].title;
   }
 
   // Returns whether a chosen sentence has the same words.
@@ -332,7 +332,7 @@ class Selector {
   Chosen chosen_;
   Chosen given_up_;  // dropped
   std::map<std::string_view, Tokens> leads_;
-  std::map<std::pair<DocumentId, std::string_view>, Tokens> frames_;
+  std::map<std::pair<DocumentId, std::uint32_t>, Tokens> frames_;  // by section
   std::vector<Place> order_;  // by score, or by the shares of the question's parts
   float best_score_ = 0;
   struct Said {

@@ -45,10 +45,27 @@ Stretch stretch_of(DocumentId id, const std::string& key, const std::vector<Said
   return out;
 }
 
+// "Leave > Sick leave": nested sections of the document, which begin at `start` and reach to `end`.
+void add_sections(Stretch& stretch, std::string_view path, std::uint64_t start, std::uint64_t end) {
+  auto document = std::make_shared<DocumentHead>(*stretch.document);
+  std::vector<DocumentSection>& sections = document->sections;
+  if (sections.empty()) sections.push_back({.title = "", .parent = 0, .span = {0, 1'000'000}});
+  for (std::uint32_t parent = 0; !path.empty(); parent = static_cast<std::uint32_t>(sections.size() - 1)) {
+    const std::size_t size = std::min(path.find(" > "), path.size());
+    sections.push_back({.title = std::string(path.substr(0, size)), .parent = parent, .span = {start, end}});
+    path.remove_prefix(std::min(path.size(), size + 3));
+  }
+  stretch.document = std::move(document);
+}
+
 void change(Stretch& stretch, const std::string& lead, const std::string& path) {
   StoredChunk chunk = *stretch.chunks[0];
   chunk.chunk.lead = lead;
   chunk.path = path;
+  auto document = std::make_shared<DocumentHead>(*stretch.document);
+  document->sections.clear();
+  stretch.document = std::move(document);
+  add_sections(stretch, path, chunk.chunk.span.start, chunk.chunk.span.end);
   stretch.chunks[0] = std::make_shared<const StoredChunk>(std::move(chunk));
 }
 
@@ -226,6 +243,7 @@ TEST(Select, APassageIsOfOneSection) {
   evidence.stretches[0].chunks.push_back(next.chunks[0]);
   evidence.stretches[0].sentences.push_back(next.sentences[0]);
   evidence.stretches[0].sentences.back().chunk = 1;
+  add_sections(evidence.stretches[0], "Expenses", 31, 100);
   const auto two = select_passages(evidence, tokenizer(), {.budget = 200});
   ASSERT_EQ(two.passages.size(), 2U);
   EXPECT_EQ(two.passages[0].path, "Leave > Sick leave");
@@ -236,6 +254,60 @@ TEST(Select, APassageIsOfOneSection) {
   change(next, "", "Leave > Sick leave");
   evidence.stretches[0].chunks[1] = next.chunks[0];
   EXPECT_EQ(select_passages(evidence, tokenizer(), {.budget = 200}).passages.size(), 1U);
+}
+
+TEST(Select, APassageHasTheHeadingAndThePageOfItsOwnSentences) {
+  const std::vector<Said> said{
+      {"Either parent may take fourteen months of leave.", 0.9F},
+      {"Nothing is said here of leave or of money, and whoever wrote it down went home.", 0.1F},
+      {"Hand in receipts within sixty days.", 0.8F}};
+  Evidence evidence;
+  evidence.stretches = {stretch_of(1, "handbook.pdf", said)};
+  Stretch& stretch = evidence.stretches[0];
+  const std::vector<ScoredSentence>& sentences = stretch.sentences;
+  add_sections(stretch, "Handbook", 0, 1'000);
+  auto document = std::make_shared<DocumentHead>(*stretch.document);
+  document->sections.push_back(
+      {.title = "Parental leave", .parent = 1, .span = {0, sentences[2].span.start}});
+  document->sections.push_back({.title = "Expenses", .parent = 1, .span = {sentences[2].span.start, 1'000}});
+  stretch.document = document;
+  StoredChunk chunk = *stretch.chunks[0];
+  chunk.path = "Handbook";
+  chunk.chunk.page = 6;
+  for (std::size_t i = 0; i < sentences.size(); ++i)
+    chunk.chunk.sentences.push_back({.span = sentences[i].span, .pages_on = i == 2 ? 1U : 0U});
+  stretch.chunks[0] = std::make_shared<const StoredChunk>(std::move(chunk));
+
+  const auto apart = select_passages(evidence, tokenizer(), {.budget = 200, .least_share = 0.5F});
+  ASSERT_EQ(apart.passages.size(), 2U);
+  EXPECT_EQ(apart.passages[0].path, "Handbook > Parental leave");
+  EXPECT_EQ(apart.passages[0].page, 6U);
+  EXPECT_EQ(apart.passages[0].last_page, 6U);
+  EXPECT_EQ(apart.passages[1].path, "Handbook > Expenses");
+  EXPECT_EQ(apart.passages[1].page, 7U);
+  EXPECT_EQ(apart.passages[1].last_page, 7U);
+  const auto joined = select_passages(evidence, tokenizer(), {.budget = 200});
+  ASSERT_EQ(joined.passages.size(), 1U);
+  EXPECT_EQ(joined.passages[0].path, "Handbook");
+  EXPECT_EQ(joined.passages[0].page, 6U);
+  EXPECT_EQ(joined.passages[0].last_page, 7U);
+}
+
+TEST(Select, ADocumentWithoutHeadingsIsLabelledWithItsTitle) {
+  Evidence evidence = harbour();
+  auto document = std::make_shared<DocumentHead>(*evidence.stretches[0].document);
+  document->metadata["title"] = "\"The log\"";
+  evidence.stretches[0].document = document;
+  EXPECT_EQ(select_passages(evidence, tokenizer(), {.budget = 400}).passages[0].label,
+            "[1: log.md > The log] ");
+  add_sections(evidence.stretches[0], "The log", 500, 600);
+  EXPECT_EQ(select_passages(evidence, tokenizer(), {.budget = 400}).passages[0].path, "The log");
+  add_sections(evidence.stretches[0], "The crew", 600, 700);
+  EXPECT_EQ(select_passages(evidence, tokenizer(), {.budget = 400}).passages[0].path, "")
+      << "the title is the heading of another part";
+  evidence.stretches[0].document = document;
+  document->metadata["title"] = "7";
+  EXPECT_EQ(select_passages(evidence, tokenizer(), {.budget = 400}).passages[0].label, "[1: log.md] ");
 }
 
 TEST(Select, SentencesThatDifferInANumberOrANegationAreNoRepetitions) {

@@ -28,6 +28,8 @@ std::size_t bytes_of(const ReadChunk& chunk) {
 std::size_t bytes_of(const DocumentHead& head) {
   std::size_t bytes = entry_bytes + sizeof(DocumentHead) + head.key.size() + head.source_hash.size();
   for (const auto& [key, value] : head.metadata) bytes += entry_bytes + key.size() + value.size();
+  for (const DocumentSection& section : head.sections)
+    bytes += sizeof(DocumentSection) + section.title.size();
   return bytes;
 }
 

@@ -44,6 +44,8 @@ class Questions(unittest.TestCase):
         cls.gateway = Gateway(cls.upstream)
         cls.addClassCleanup(cls.gateway.close)
         cls.gateway.run("index", "add", "library", folder / "library")
+        cls.gateway.run("index", "add", "manual", folder / "library" / "pump-manual.pdf")
+        cls.gateway.run("index", "add", "prune", folder / "library" / "npm" / "commands" / "npm-prune.html")
 
     def asked(self, question, model=LARGE, **ours):
         """The text that the model was sent, and the tokens of the whole request."""
@@ -76,6 +78,56 @@ class Questions(unittest.TestCase):
                     if not has_evidence(one, "\n".join(passage["text"] for passage in found["passages"])):
                         missed.append(one["question"])
                 self.assertGreaterEqual(len(QUESTIONS) - len(missed), needed, missed)
+
+    def search(self, question, budget):
+        return json.loads(self.gateway.run("search", "library", question, "--budget", budget, "--json"))["passages"]
+
+    def whole(self, index):
+        """The only document of the index as it is sent whole, as a passage and as a source node."""
+        reply = self.gateway.chat(LARGE, [{"role": "user", "content": "Summarize this."}], index_name=index)
+        self.assertEqual(reply.status, 200, reply.body[:2000])
+        self.assertEqual(len(reply.ours["passages"]), 1)
+        return reply.ours["passages"][0], reply.json["source_nodes"][0]
+
+    def test_a_whole_pdf_names_its_first_and_its_last_page(self):
+        passage, node = self.whole("manual")
+        self.assertEqual((passage["page"], passage["last_page"]), (1, 2))
+        self.assertEqual((node["metadata"]["page"], node["metadata"]["last_page"]), (1, 2))
+
+    def test_a_passage_of_a_pdf_names_its_own_pages(self):
+        text = self.whole("manual")[0]["text"]
+        second_page = len(text[:text.index("If payment is late")].encode())
+        seen = set()
+        for question in ("Goods in their original packing are taken back", "Replace the shaft seal every 4,000 operating hours",
+                         "How long is the warranty on the pump?", "What happens if we pay too late?", "Who bears transport damage?"):
+            for passage in self.search(question, 45) + self.search(question, 250):
+                if not passage["document"].endswith(".pdf"):
+                    continue
+                pages = (passage["page"], passage["last_page"])
+                seen.add(pages)
+                expected = (1 if passage["start"] < second_page else 2, 1 if passage["end"] <= second_page else 2)
+                self.assertEqual(pages, expected, passage["text"])
+        self.assertLessEqual({(1, 1), (2, 2)}, seen)
+
+    def test_tables_of_a_pdf_are_rows(self):
+        text = self.whole("manual")[0]["text"]
+        self.assertIn("Property | HP-20 | HP-40\nFlow rate | 320 l/min | 610 l/min\n", text)
+        self.assertIn("\nE4 | Pressure sensor fails | Replace the sensor\n", text)
+
+    def test_a_passage_has_the_heading_of_its_own_section(self):
+        found = [one for one in self.search("How long is parental leave?", 30) if "fourteen months" in one["text"]]
+        self.assertEqual([one["heading"] for one in found], ["Employee handbook > Leave > Parental leave"])
+        self.assertEqual((found[0]["page"], found[0]["last_page"]), (None, None))
+        reply = self.gateway.chat(LARGE, [{"role": "user", "content": "How long is parental leave?"}], index_name="library",
+                                  plimsoll={"budget": 100})
+        ours = [one for one in reply.ours["passages"] if one["document"].endswith("handbook.docx")]
+        self.assertTrue(ours)
+        for passage in ours:
+            self.assertFalse({"page", "last_page"} & set(passage), passage)
+            self.assertIn(f'{passage["document"]} > {passage["path"]}">', self.upstream.requests[-1].json["messages"][-1]["content"])
+
+    def test_a_page_of_html_has_its_title_above_all_headings(self):
+        self.assertEqual(self.whole("prune")[0]["path"], "npm-prune")
 
     def test_by_default_few_tokens_hold_it(self):
         for model in (LARGE, SMALL):

@@ -103,7 +103,7 @@ namespace {
 
 // ", page 3", ", lines 10-14" or nothing.
 std::string place_of(const Source& source) {
-  if (source.page > 0) return fmt::format(", page {}", source.page);
+  if (source.page > 0) return pages_text(source.page, source.last_page);
   if (source.first_line == 0) return {};
   if (source.first_line == source.last_line) return fmt::format(", line {}", source.first_line);
   return fmt::format(", lines {}-{}", source.first_line, source.last_line);

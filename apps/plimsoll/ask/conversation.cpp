@@ -79,7 +79,7 @@ class WordSink final : public engine::AnswerSink {
     for (const auto& [number, found] : report.passages) {
       const SelectedPassage& passage = found->passage;
       spoken_.sources.push_back({number, passage.key, passage.path, passage.text, passage.page,
-                                 passage.first_line, passage.last_line});
+                                 passage.last_page, passage.first_line, passage.last_line});
     }
   }
 

@@ -23,7 +23,7 @@ struct Source {
   std::string document;
   std::string path;  // of the section, or empty
   std::string text;
-  std::uint64_t page = 0, first_line = 0, last_line = 0;  // from 1; 0: not known
+  std::uint64_t page = 0, last_page = 0, first_line = 0, last_line = 0;  // from 1; 0: not known
 };
 
 struct Spoken {

@@ -43,6 +43,7 @@ Json answer_json(const Spoken& spoken, const CheckedAnswer& check) {
                        {"document", source.document},
                        {"path", source.path},
                        {"page", known(source.page)},
+                       {"last_page", known(source.last_page)},
                        {"first_line", known(source.first_line)},
                        {"last_line", known(source.last_line)},
                        {"text", source.text}});

@@ -167,7 +167,7 @@ std::string attempt_lines(const Trace& trace, const Terminal& terminal) {
 // "docs/log.md, lines 3 to 9". Byte positions are in --json.
 std::string where(const TracePassage& passage) {
   std::string out = printable(passage.document);
-  if (passage.page > 0) return out + fmt::format(", page {}", passage.page);
+  if (passage.page > 0) return out + pages_text(passage.page, passage.last_page);
   if (passage.first_line == 0) return out;
   if (passage.first_line == passage.last_line) return out + fmt::format(", line {}", passage.first_line);
   return out + fmt::format(", lines {} to {}", passage.first_line, passage.last_line);

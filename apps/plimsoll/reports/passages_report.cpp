@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 std::string where(const SelectedPassage& passage) {
   std::string out = printable(passage.key);
-  if (passage.page > 0) out += fmt::format(", page {}", passage.page);
+  out += pages_text(passage.page, passage.last_page);
   if (!passage.path.empty()) out += fmt::format(" > {}", printable(passage.path));
   return out;
 }
@@ -70,8 +70,11 @@ std::string passages_json(const SearchReport& report) {
                {"text", passage.text},           {"tokens", passage.tokens},      {"score", passage.score},
                {"relevance", passage.relevance}, {"reason", passage.reason},      {"label", passage.label},
                {"heading", passage.path},        {"lead", passage.lead},          {"page", nullptr},
-               {"first_line", nullptr},          {"last_line", nullptr}};
-    if (passage.page > 0) entry["page"] = passage.page;
+               {"last_page", nullptr},           {"first_line", nullptr},         {"last_line", nullptr}};
+    if (passage.page > 0) {
+      entry["page"] = passage.page;
+      entry["last_page"] = passage.last_page;
+    }
     if (passage.first_line > 0) {
       entry["first_line"] = passage.first_line;
       entry["last_line"] = passage.last_line;

@@ -64,6 +64,11 @@ std::string as_argument(std::string_view text) {
   return out + "'";
 }
 
+std::string pages_text(std::uint64_t first, std::uint64_t last) {
+  if (first == 0) return {};
+  return last > first ? fmt::format(", pages {}-{}", first, last) : fmt::format(", page {}", first);
+}
+
 std::string several(std::uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", base::with_thousands(static_cast<std::int64_t>(count)), noun,
                      count == 1 ? "" : "s");

@@ -50,6 +50,8 @@ std::string as_argument(std::string_view text);
 
 // "1 chunk", "2,000 chunks".
 std::string several(std::uint64_t count, std::string_view noun);
+// Returns ", page 3", ", pages 3-4" or nothing; 0: not known.
+std::string pages_text(std::uint64_t first, std::uint64_t last);
 
 // Returns the width in cells: wide characters count twice, combining marks not at all.
 std::size_t display_width(std::string_view text);

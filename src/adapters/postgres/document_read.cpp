@@ -131,11 +131,16 @@ Result<std::optional<DocumentHead>> select_head(Connection& connection, IndexId 
 
 Result<std::vector<DocumentHead>> select_heads(Connection& connection, std::span<const DocumentId> ids) {
   TRY(const Rows rows,
-      connection.run(fmt::format("SELECT {} FROM unnest($1::bigint[]) WITH ORDINALITY AS wanted (id, place) "
-                                 "JOIN documents AS d ON d.id = wanted.id WHERE {} ORDER BY wanted.place",
-                                 head_columns, has_index),
-                     Values().add(ids)));
-  return heads_in(rows);
+      connection.run(
+          fmt::format("SELECT {}, d.sections FROM unnest($1::bigint[]) WITH ORDINALITY AS wanted (id, place) "
+                      "JOIN documents AS d ON d.id = wanted.id WHERE {} ORDER BY wanted.place",
+                      head_columns, has_index),
+          Values().add(ids)));
+  TRY(auto out, heads_in(rows));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    TRY(out[i].sections, base::unpack_sections(blob_of(rows, static_cast<int>(i), 14)));
+  }
+  return out;
 }
 
 Result<std::vector<Origin>> select_origins(Connection& connection, DocumentId id) {

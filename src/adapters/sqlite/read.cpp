@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view head_columns =
     "SELECT id, key, media_type, source_hash, source_bytes, text_bytes, chunks, tokens, addressable, "
     "metadata, "
-    "first_chunk, added_ms, file_path, file_root FROM documents ";
+    "first_chunk, added_ms, file_path, file_root";
 
 // One condition a key. SQLite's json_each gives true and false as 1 and 0, hence the words; the rest is
 // compared as JSON text, so that 1 and "1" differ.
@@ -89,8 +89,9 @@ Result<std::vector<StoredSource>> select_sources(Connection& connection, IndexId
 Result<std::vector<DocumentHead>> select_heads(Connection& connection, IndexId index, const Filter& filter,
                                                DocumentId after, std::size_t limit) {
   TRY(const auto wanted, base::canonical(filter));
-  const std::string sql = with_conditions(std::string(head_columns) + "WHERE index_id = ? AND id > ?", filter,
-                                          " ORDER BY id LIMIT ?");
+  const std::string sql =
+      with_conditions(std::string(head_columns) + " FROM documents WHERE index_id = ? AND id > ?", filter,
+                      " ORDER BY id LIMIT ?");
   TRY(auto row, connection.prepare(sql));
   row.bind(index).bind(after);
   for (const auto& [key, value] : wanted) row.bind(std::string_view(key)).bind(std::string_view(value));
@@ -119,7 +120,8 @@ Result<std::vector<DocumentId>> select_matching(Connection& connection, IndexId 
 }
 
 Result<std::optional<DocumentHead>> select_head(Connection& connection, IndexId index, std::string_view key) {
-  TRY(auto row, connection.prepare(std::string(head_columns) + "WHERE index_id = ? AND key = ?"));
+  TRY(auto row,
+      connection.prepare(std::string(head_columns) + " FROM documents WHERE index_id = ? AND key = ?"));
   TRY(const bool found, row.bind(index).bind(key).step());
   if (!found) return std::nullopt;
   TRY(auto head, head_of_row(row));
@@ -127,13 +129,14 @@ Result<std::optional<DocumentHead>> select_head(Connection& connection, IndexId 
 }
 
 Result<std::vector<DocumentHead>> select_heads(Connection& connection, std::span<const DocumentId> ids) {
-  TRY(auto row, connection.prepare(std::string(head_columns) + "WHERE id = ?"));
+  TRY(auto row, connection.prepare(std::string(head_columns) + ", sections FROM documents WHERE id = ?"));
   std::vector<DocumentHead> out;
   for (const DocumentId id : ids) {
     row.again();
     TRY(const bool found, row.bind(id).step());
     if (!found) continue;
     TRY(auto head, head_of_row(row));
+    TRY(head.sections, base::unpack_sections(row.blob(14)));
     out.push_back(std::move(head));
   }
   return out;

@@ -221,7 +221,14 @@ class Reader {
     whole.passage.key = candidate.head->key;
     whole.passage.span = {0, stored.document.text.size()};
     whole.passage.source = whole.passage.span;
-    whole.passage.tokens = model_.tokenizer.count(stored.document.text);
+    const Document& document = stored.document;
+    whole.passage.path = render::heading_or_title(
+        document.sections, render::section_of(document.sections, whole.passage.span), document.metadata);
+    if (!document.chunks.empty()) {
+      whole.passage.page = document.chunks.front().page;
+      whole.passage.last_page = page_at(document.chunks.back(), whole.passage.span.end);
+    }
+    whole.passage.tokens = model_.tokenizer.count(document.text);
     whole.passage.text = std::move(stored.document.text);
     whole.passage.score = candidate.score;
     whole.passage.meaning = candidate.meaning;

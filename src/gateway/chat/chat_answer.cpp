@@ -32,11 +32,10 @@ Json taken(Json& object, const char* key) {
 
 Json chunk_json(const Json& passage) {
   Json chunk{{"content", member(passage, "text")}};
-  for (const char* key :
-       {"score", "document", "metadata", "tokens", "start", "end", "page", "path", "reason"})
+  for (const char* key : {"score", "document", "metadata", "tokens", "start", "end", "path", "reason"})
     chunk[key] = member(passage, key);
-  for (const char* key : {"first_line", "last_line"})
-    if (const Json& line = member(passage, key); !line.is_null()) chunk[key] = line;
+  for (const char* key : {"page", "last_page", "first_line", "last_line"})
+    if (const Json& place = member(passage, key); !place.is_null()) chunk[key] = place;
   return chunk;
 }
 

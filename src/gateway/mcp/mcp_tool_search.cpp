@@ -71,7 +71,10 @@ Json passage_json(const SelectedPassage& passage) {
             {"text", passage.text},     {"tokens", passage.tokens},      {"score", passage.score},
             {"reason", passage.reason}, {"heading", passage.path}};
   if (!passage.lead.empty()) json["lead"] = passage.lead;
-  if (passage.page > 0) json["page"] = passage.page;
+  if (passage.page > 0) {
+    json["page"] = passage.page;
+    json["last_page"] = passage.last_page;
+  }
   if (passage.first_line > 0) {
     json["first_line"] = passage.first_line;
     json["last_line"] = passage.last_line;

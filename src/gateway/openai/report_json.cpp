@@ -23,10 +23,13 @@ Json metadata_json(const Metadata& metadata) {
   return json;
 }
 
-// Adds the position of the passage, if known: the page of a PDF, the lines of a text file. Metadata of the
+// Adds the position of the passage, if known: the pages of a PDF, the lines of a text file. Metadata of the
 // document with these names is kept.
 void add_place(Json& json, const SelectedPassage& passage) {
-  if (passage.page > 0) json.emplace("page", passage.page);
+  if (passage.page > 0) {
+    json.emplace("page", passage.page);
+    json.emplace("last_page", passage.last_page);
+  }
   if (passage.first_line == 0) return;
   json.emplace("first_line", passage.first_line);
   json.emplace("last_line", passage.last_line);
@@ -42,7 +45,6 @@ Json passages_json(const AnswerReport& report) {
     json["document"] = passage.key;
     json["start"] = passage.source.start;
     json["end"] = passage.source.end;
-    json["page"] = passage.page;
     add_place(json, passage);
     json["path"] = passage.path;
     json["tokens"] = passage.tokens;

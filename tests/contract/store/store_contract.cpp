@@ -171,6 +171,7 @@ TEST_P(StoreContract, ADocumentComesBackAsItWasPut) {
   put.document.chunks[1].section = 1;
   put.document.chunks[2].page = 7;
   put.document.chunks[2].lead = "a | b";
+  put.document.chunks[2].sentences[0].pages_on = 3;
   const auto ids = store_->put(index->id, std::span(&put, 1));
   ASSERT_TRUE(ids) << ids.error().what;
   reopen();
@@ -183,6 +184,7 @@ TEST_P(StoreContract, ADocumentComesBackAsItWasPut) {
   ASSERT_EQ(got->document.chunks.size(), 3U);
   EXPECT_EQ(got->document.chunks[2].lead, "a | b");
   EXPECT_EQ(got->document.chunks[2].page, 7U);
+  EXPECT_EQ(got->document.chunks[2].sentences[0].pages_on, 3U);
   EXPECT_EQ(got->document.chunks[1].section, 1U);
   EXPECT_EQ(got->document.chunks[1].sentences[0].span, put.document.chunks[1].sentences[0].span);
   EXPECT_TRUE(got->document.chunks[1].sentences[0].opens_block);
@@ -191,6 +193,12 @@ TEST_P(StoreContract, ADocumentComesBackAsItWasPut) {
   const auto origins = store_->origins(ids->at(0));
   ASSERT_TRUE(origins);
   EXPECT_EQ(*origins, put.document.origins);
+  const auto heads = store_->heads(*ids);
+  ASSERT_TRUE(heads) << heads.error().what;
+  ASSERT_EQ(heads->size(), 1U);
+  ASSERT_EQ(heads->at(0).sections.size(), 2U);
+  EXPECT_EQ(heads->at(0).sections[1].title, "Two");
+  EXPECT_EQ(heads->at(0).sections[1].span, put.document.sections[1].span);
 
   const auto info = store_->find_index("local", "i");
   ASSERT_TRUE(info);

@@ -438,6 +438,7 @@ export interface TracePassage {
   start: number;
   end: number;
   page?: number;
+  last_page?: number;
   first_line?: number;
   last_line?: number;
   tokens: number;
@@ -689,6 +690,7 @@ export interface FoundPassage {
   heading: string;
   lead?: string;
   page?: number;
+  last_page?: number;
   first_line?: number;
   last_line?: number;
 }
@@ -758,8 +760,8 @@ export interface SentPassage {
   document: string;
   start: number;
   end: number;
-  // 0: not known.
-  page: number;
+  page?: number;
+  last_page?: number;
   first_line?: number;
   last_line?: number;
   path: string;
