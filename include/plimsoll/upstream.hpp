@@ -20,6 +20,13 @@ namespace plimsoll {
 struct NativeRequest {
   std::string body;
   std::vector<HttpHeader> headers{};  // of the client, that belong to the API
+
+  // All text of the client in it, which a server may repeat.
+  std::vector<std::string_view> texts() const {
+    std::vector<std::string_view> all{body};
+    for (const HttpHeader& header : headers) all.emplace_back(header.value);
+    return all;
+  }
 };
 
 struct UpstreamRequest {

@@ -1,7 +1,6 @@
 // Recognises a request in what a server says: servers that check a request repeat parts of it in errors.
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,8 +9,8 @@ namespace plimsoll::engine {
 
 // The texts that a server may repeat.
 struct OwnWords {
-  std::string_view model;                   // as the client named it: that name is not private
-  std::array<std::string_view, 2> texts{};  // the request as it came, and what was sent
+  std::string_view model;                 // as the client named it: that name is not private
+  std::vector<std::string_view> texts{};  // the request as it came, what was sent, and more of the client's
 };
 
 // Returns whether `said` may have words of the request.

@@ -13,8 +13,12 @@
 namespace plimsoll::engine {
 namespace {
 
+// All text of the client that a server gets.
 OwnWords words_of(const Sendable& one) {
-  return {one.request.chat.model, {one.received.ask.body, one.planned.body}};
+  OwnWords own{one.request.chat.model, {one.received.ask.body, one.planned.body, one.received.context.state}};
+  if (const auto& native = one.received.ask.native)
+    for (const std::string_view text : native->request.texts()) own.texts.push_back(text);
+  return own;
 }
 
 // An overflow that the upstream reported, if it teaches something.

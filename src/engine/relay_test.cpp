@@ -11,6 +11,9 @@ class RelayTest : public testing::Test {
   void ask(const std::string& body = chat_body(), RequestKind kind = RequestKind::chat) {
     Ask asked = ask_with(body);
     asked.kind = kind;
+    ask(std::move(asked));
+  }
+  void ask(Ask asked) {
     one_.emplace(test_, std::move(asked));
     one_->keep_plan();
     one_->attempt.sent = 1;
@@ -95,6 +98,27 @@ TEST_F(RelayTest, AnOverflowInTheRequestsOwnWordsTeachesNothing) {
   ASSERT_TRUE(done.done);
   EXPECT_FALSE(done.again);
   EXPECT_EQ(client_.status, 400);
+}
+
+TEST_F(RelayTest, AnOverflowInAHeaderOrInTheNativeBodyTeachesNothing) {
+  const std::string words = "maximum context length is 2000 tokens";
+  const auto native_ask = [](NativeRequest request) {
+    Ask asked = ask_with(chat_body());
+    asked.native = NativeAsk{ServerKind::anthropic, std::move(request)};
+    return asked;
+  };
+  Ask in_state = ask_with(chat_body());
+  in_state.caller.context.trace_id = std::string(32, 'a');
+  in_state.caller.context.state = "vendor=" + words;
+  for (Ask asked : {native_ask({"{}", {{"anthropic-beta", words}}}),
+                    native_ask({R"({"metadata":")" + words + R"("})"}), std::move(in_state)}) {
+    ask(std::move(asked));
+    const Outcome done = relayed(400, overflow(2'000));
+    ASSERT_TRUE(done.done);
+    EXPECT_FALSE(done.again);
+  }
+  ask(native_ask({"{}", {{"anthropic-beta", "tools"}}}));
+  EXPECT_TRUE(relayed(400, overflow(2'000)).again);
 }
 
 TEST_F(RelayTest, AnErrorBeforeAStreamIsAnErrorAndNotAnAnswer) {
