@@ -106,7 +106,7 @@ Awaitable<void> Api::handle(ServerThread& thread, ClientRequest& request, Client
     auto known = context_.gate->admit_at_once(request, access);
     if (!known) {
       std::function<void()> admit = [&] { known = context_.gate->admit(request, access); };
-      co_await thread.elsewhere(std::move(admit));
+      co_await thread.elsewhere_for_key(request.key_number(), std::move(admit));
     }
     auto& pass = *known;
     if (!pass) {

@@ -91,6 +91,16 @@ class Budget(WithGateway):
             self.assertLess(time.monotonic(), until)
             time.sleep(0.05)
 
+    def test_a_compressed_body_is_refused_while_it_is_unpacked(self):
+        with serving(self.upstream, max_memory=12 * MB, max_request_bytes=400 * MB) as gateway:
+            before = gateway.rss()
+            bomb = gzip.compress(b" " * 300 * MB)
+            self.assertLess(len(bomb), MB)
+            reply = gateway.ask(CHAT, bomb, headers={"Content-Encoding": "gzip"})
+            self.assert_error(reply, 503, None, "max_memory", "12.0 MB", "retry in 2 s")
+            if not SANITIZED:
+                self.assertLess(gateway.rss() - before, 30)
+
     def test_one_key_leaves_room_for_another(self):
         with serving(self.upstream, **self.SETTINGS) as gateway:
             ann, bob = add_key(gateway, "ann"), add_key(gateway, "bob")

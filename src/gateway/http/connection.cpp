@@ -313,17 +313,25 @@ Awaitable<bool> Connection::unpack(ClientRequest& request, HeldMemory& memory) {
     co_return false;
   }
   Result<std::string> body;
-  std::function<void()> work = [&] { body = gunzip(request.body, options.max_request_bytes); };
-  co_await context_.thread.elsewhere(std::move(work));
+  std::size_t refused = 0;
+  const auto has_room = [&](std::size_t bytes) {
+    if (memory.grow_to_body(bytes)) return true;
+    refused = bytes;
+    return false;
+  };
+  std::function<void()> work = [&] { body = gunzip(request.body, options.max_request_bytes, has_room); };
+  co_await context_.thread.elsewhere_for_key(request.key_number(), std::move(work));
+  if (refused > 0) {
+    co_await refuse_for_memory(refused);
+    co_return false;
+  }
   if (!body) {
     const bool is_long = body.error().code == Errc::over_budget;
     co_await refuse(is_long ? 413 : 400, body.error().what + (is_long ? " (max_request_bytes)" : ""));
     co_return false;
   }
   request.body = *std::move(body);
-  if (memory.grow_to_body(request.body.size())) co_return true;
-  co_await refuse_for_memory(request.body.size());
-  co_return false;
+  co_return true;
 }
 
 Awaitable<Connection::Next> Connection::serve_one() {
@@ -346,8 +354,7 @@ Awaitable<Connection::Next> Connection::serve_one() {
   manner.is_head = message.method() == http::verb::head;
   manner.old_http = message.version() < 11;
   const bool wanted = parser.is_done() || !options.wants_body || options.wants_body(request);
-  HeldMemory memory(context_.memory,
-                    request.key.empty() ? 0 : std::hash<std::string_view>{}(request.key.reveal()) | 1);
+  HeldMemory memory(context_.memory, request.key_number());
   if (wanted && !parser.is_done() && !co_await read_body(parser, memory)) co_return Next::nothing;
   unread_ = !parser.is_done();
   if (!unread_) request.body = std::move(parser.get().body());

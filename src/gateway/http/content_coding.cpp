@@ -34,7 +34,8 @@ Coding coding_of(std::string_view content_encoding) {
   return named == "gzip" || named == "x-gzip" ? Coding::gzip : Coding::unknown;
 }
 
-Result<std::string> gunzip(std::string_view body, std::size_t limit) {
+Result<std::string> gunzip(std::string_view body, std::size_t limit,
+                           const std::function<bool(std::size_t bytes)>& has_room) {
   Inflater inflater;
   if (!inflater.ready) return fail(Errc::io_failed, "no memory to unpack gzip");
   z_stream& stream = inflater.stream;
@@ -53,6 +54,8 @@ Result<std::string> gunzip(std::string_view body, std::size_t limit) {
     const std::size_t made = piece.size() - stream.avail_out;
     if (made > limit - out.size())
       return fail(Errc::over_budget, "the decompressed body is longer than {} bytes", limit);
+    if (has_room && !has_room(out.size() + made))
+      return fail(Errc::over_budget, "no memory for more than {} decompressed bytes", out.size());
     out.append(piece.data(), made);
     const bool has_more = stream.avail_in > 0 || !body.empty();
     if (state == Z_STREAM_END && !has_more) return out;

@@ -41,6 +41,17 @@ TEST(Gunzip, RefusesWhatIsTooLongCutOffOrNotGzip) {
     EXPECT_EQ(gunzip(wrong, 1'000).error().code, Errc::bad_input) << wrong;
 }
 
+TEST(Gunzip, AsksForRoomBeforeItKeepsMore) {
+  const std::string packed = gzipped(std::string(10'000'000, ' '));
+  std::size_t most = 0;
+  const auto has_room = [&](std::size_t bytes) {
+    most = bytes;
+    return bytes <= 100'000;
+  };
+  EXPECT_EQ(gunzip(packed, 20'000'000, has_room).error().code, Errc::over_budget);
+  EXPECT_LT(most, 200'000U);
+}
+
 TEST(CodingOf, KnowsGzipAlone) {
   for (const char* none : {"", " ", "identity"}) EXPECT_EQ(coding_of(none), Coding::none);
   for (const char* gzip : {"gzip", "GZIP ", "x-gzip"}) EXPECT_EQ(coding_of(gzip), Coding::gzip);

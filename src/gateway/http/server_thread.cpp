@@ -3,6 +3,7 @@
 #include <ctime>
 #include <exception>
 
+#include <fmt/format.h>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -36,6 +37,10 @@ UpstreamLink& ServerThread::link(std::size_t member) {
 
 Awaitable<void> ServerThread::elsewhere(std::function<void()> work) {
   return elsewhere_for(Lane::interactive, {}, std::move(work));
+}
+
+Awaitable<void> ServerThread::elsewhere_for_key(std::size_t key_number, std::function<void()> work) {
+  return elsewhere_for(Lane::interactive, fmt::format("\n{}", key_number), std::move(work));
 }
 
 // Must not be cancelled: the work uses objects of the waiting coroutine.

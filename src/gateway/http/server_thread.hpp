@@ -17,8 +17,10 @@ class ServerThread final : public engine::WorkerContext {
   ServerThread(const ThreadMaker& maker, boost::asio::thread_pool& workers);
 
   UpstreamLink& link(std::size_t member) override;
-  // For work whose owner is not known yet.
+  // For work of nobody in particular.
   Awaitable<void> elsewhere(std::function<void()> work) override;
+  // For work whose owner is not known yet: each key waits for its turn.
+  Awaitable<void> elsewhere_for_key(std::size_t key_number, std::function<void()> work);
   Awaitable<void> elsewhere_for(Lane lane, std::string owner, std::function<void()> work);
   Awaitable<void> pause(std::chrono::milliseconds time) override;
 
