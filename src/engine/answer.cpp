@@ -35,6 +35,7 @@ class Answering {
   Awaitable<Result<void>> answer(AnswerSink& client) {
     CO_TRY_VOID(co_await read_and_route());
     if (engine_.feed != nullptr) engine_.feed->add_begun(trace_);
+    co_await find_window(engine_, worker_, attempt_.location, deadline_);
     co_await rewrite();
     CO_TRY_VOID(co_await gather());
     while (true) {
@@ -47,6 +48,7 @@ class Answering {
 
   Awaitable<Result<Plan>> plan_only() {
     CO_TRY_VOID(co_await read_and_route());
+    co_await find_window(engine_, worker_, attempt_.location, deadline_);
     CO_TRY_VOID(co_await gather());
     const auto done = co_await plan(/*may_ask=*/false);
     if (!done && done.error().code != Errc::over_budget) co_return tl::unexpected(done.error());
@@ -147,6 +149,7 @@ class Answering {
   }
 
   Awaitable<Result<Again>> plan_once() {
+    co_await find_window(engine_, worker_, attempt_.location, deadline_);  // a stand-in's, or a doubted one
     const auto work = [this] {
       request_ = unpack(std::move(request_));
       return plan_request(engine_, received_, request_, attempt_, deadline_);
@@ -312,6 +315,13 @@ std::string_view name_of(Replan::Reason why) {
     case Replan::Reason::server_down: return "the server is down";
   }
   return "";
+}
+
+Awaitable<void> find_window(const Engine& engine, WorkerContext& worker, models::ModelLocation location,
+                            Deadline deadline) {
+  if (!engine.models.asks_server(location)) co_return;
+  std::function<void()> ask = [&] { (void)engine.models.open(location, deadline); };
+  co_await worker.wait_elsewhere(std::move(ask));
 }
 
 Awaitable<Result<void>> answer(Engine& engine, WorkerContext& worker, Ask ask, AnswerSink& client,

@@ -113,6 +113,8 @@ class WorkerContext {
   virtual UpstreamLink& link(std::size_t member) = 0;
   // Does the work elsewhere, and comes back here.
   virtual Awaitable<void> elsewhere(std::function<void()> work) = 0;
+  // The same for work that waits for servers, so that it holds up no plan.
+  virtual Awaitable<void> wait_elsewhere(std::function<void()> work) { return elsewhere(std::move(work)); }
   virtual Awaitable<void> pause(std::chrono::milliseconds time) = 0;
 };
 
@@ -139,6 +141,10 @@ struct PlanWithPrompt {
 };
 Awaitable<Result<PlanWithPrompt>> plan_with_prompt(Engine& engine, WorkerContext& worker, Ask ask,
                                                    Deadline deadline);
+
+// Asks the server for the window of a model if it is not known yet, so that no plan waits for that.
+Awaitable<void> find_window(const Engine& engine, WorkerContext& worker, models::ModelLocation location,
+                            Deadline deadline);
 
 // Counts what somebody has used without a plan: texts that were embedded here.
 void charge_texts(Engine& engine, const Caller& caller, const std::string& route, const std::string& model,

@@ -47,6 +47,18 @@ RequestKind kind_of(std::string_view path) {
   return RequestKind::chat;
 }
 
+// Returns the model that a tool is given, if its server has to be asked for its window.
+std::optional<models::ModelLocation> unknown_model(const models::UpstreamModels& models,
+                                                   const Json& arguments) {
+  const auto model = arguments.find("model");
+  if (model == arguments.end() || !model->is_string()) return std::nullopt;
+  const std::string& name = model->get_ref<const std::string&>();
+  auto location = models.served_as(name);
+  if (!name.empty() && models.upstreams().has(name))
+    if (const auto found = models.upstreams().find(name)) location = *found;
+  return location && models.asks_server(*location) ? location : std::nullopt;
+}
+
 Json prompt_json(const engine::ShownPrompt& prompt) {
   if (prompt.bytes == 0) return {{"text", nullptr}, {"why", prompt.why}};
   return {{"text", prompt.text},
@@ -218,6 +230,7 @@ Awaitable<void> Api::plan(Call call) const {
 Awaitable<void> Api::use_tool(Call call, std::string_view name,
                               const std::function<void(Json&)>& mend) const {
   Result<Json> result = fail(Errc::not_found, "no tool is called '{}'", name);
+  std::optional<models::ModelLocation> unknown;
   std::function<void()> work = [&] {
     const auto arguments = read_json(call.request.body);
     if (!arguments) {
@@ -229,6 +242,7 @@ Awaitable<void> Api::use_tool(Call call, std::string_view name,
                     "file_paths are for the command line and for MCP; send char_count, or the text");
       return;
     }
+    if (!unknown && (unknown = unknown_model(context_.engine.models, *arguments))) return;
     const McpSession session{.indexes = call.request.caller.indexes, .owner = call.request.caller.owner};
     for (const McpTool& tool : context_.tools.tools) {
       if (tool.name != name) continue;
@@ -238,7 +252,11 @@ Awaitable<void> Api::use_tool(Call call, std::string_view name,
       if (result && mend) mend(*result);
     }
   };
-  co_await call.thread.elsewhere(std::move(work));
+  co_await call.thread.elsewhere(work);
+  if (unknown) {
+    co_await engine::find_window(context_.engine, call.thread, *unknown, call.deadline);
+    co_await call.thread.elsewhere(work);
+  }
   if (result)
     co_await send_json(call.reply, 200, base::json_text(*result));
   else

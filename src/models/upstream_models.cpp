@@ -53,6 +53,11 @@ bool UpstreamModels::is_known(const ModelLocation& location) const {
   return finder_.cache().find(server.cache_key, location.model) != nullptr;
 }
 
+bool UpstreamModels::asks_server(const ModelLocation& location) const {
+  return !upstreams_.is_embedded(location.member) && !finder_.is_configured(location.model) &&
+         !is_known(location);
+}
+
 Result<PlanModel> UpstreamModels::make(const ModelLocation& location, const ModelReport& report) const {
   TRY(PlanModel model, catalogue_models_.open(location.model));
   model.window = report.window;

@@ -54,6 +54,8 @@ class UpstreamModels {
 
   // Returns whether the window of this model is known without a request.
   bool is_known(const ModelLocation& location) const;
+  // Returns whether `open` would ask the server, which may take seconds.
+  bool asks_server(const ModelLocation& location) const;
   // Returns the model as described by its server, without what was learned. `with_override`: whether
   // LLM_CONTEXT_WINDOW applies, see WindowFinder.
   Result<PlanModel> open(const ModelLocation& location, Deadline deadline, bool with_override = true) const;

@@ -1,5 +1,6 @@
 """Nobody's work holds up everybody's: bulk work beside interactive requests, an end that is bounded, work that outlasts a reload."""
 
+import asyncio
 import signal
 import socket
 import threading
@@ -74,6 +75,33 @@ class Fairness(unittest.TestCase):
         self.assertEqual(gateway.ask("/v1/models/gpt-4o+i2").json["id"], "gpt-4o+i2")
         tags = [one["name"] for one in gateway.ask("/api/tags").json["models"]]
         self.assertNotIn("gpt-4o+i2", tags)
+
+    def test_a_server_that_hangs_holds_up_no_other_keys_plan(self):
+        class Hanging(Upstream):
+            hangs, waiting = False, 0
+
+            async def answer_get(self, request, writer):
+                self.waiting += self.hangs
+                while self.hangs and not self.release.is_set():
+                    await asyncio.sleep(0.01)
+                return await super().answer_get(request, writer)
+
+        server = self.enterContext(Hanging({"gpt-4o": 8192}))
+        gateway = self.start(server, worker_threads=1, window_timeout_seconds=PATIENCE)
+        *noisy, quiet = self.with_keys(gateway, "ann", "bob", "cid", "dan")
+        server.hangs = True
+        chat = {"messages": user("Ahoy"), "max_tokens": 16}
+        for name, path in (("a", CHAT), ("b", "/v1/count"), ("c", "/v1/messages/count_tokens")):
+            before = server.waiting
+            beside = [self.ask_beside(gateway, path, chat | {"model": f"unheard-of-{name}{i}"}, headers=key) for i, key in enumerate(noisy)]
+            wait_for(lambda: server.waiting >= before + 2, "the server to be asked for windows")
+            for _ in range(3):
+                self.assertEqual(gateway.ask("/v1/count", {"model": "gpt-4o", "text": "Ahoy"}, headers=quiet).status, 200)
+            self.assertEqual([thread.is_alive() for thread in beside], [True] * 3)
+            server.release.set()
+            for thread in beside:
+                thread.join(PATIENCE)
+            server.release.clear()
 
     def with_keys(self, gateway, *names):
         keys = [bearer(add_key(gateway, name)) for name in names]

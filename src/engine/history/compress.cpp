@@ -138,6 +138,7 @@ Awaitable<ByModel> ask_models(const Engine& engine, WorkerContext& worker, const
       by.note = fmt::format("{} failed recently", writer.model);
       continue;
     }
+    co_await find_window(engine, worker, writer, soon);
     Result<UpstreamRequest> request;
     std::function<void()> preparing = [&] {
       request = summary_request(engine, writer, work.source, work.limit, soon);

@@ -101,6 +101,7 @@ Awaitable<void> Api::messages(Call call) const {
 
 Awaitable<void> Api::count_messages(Call call) const {
   Result<ChatCount> counted;
+  std::optional<models::ModelLocation> unknown;
   const auto count = [&]() -> Result<ChatCount> {
     TRY(const OrderedJson request, read_request(call.request.body));
     const std::string name = text_in(request, "model");
@@ -109,11 +110,19 @@ Awaitable<void> Api::count_messages(Call call) const {
         chat_of_messages(request, {.limited = false, .for_anthropic = for_anthropic}));
     TRY(const models::ModelLocation location,
         context_.upstreams.find(name.substr(0, context_.upstreams.plus_in(name))));
+    if (!unknown && context_.engine.models.asks_server(location)) {
+      unknown = location;
+      return ChatCount();
+    }
     TRY(const PlanModel model, context_.engine.models.open(location, call.deadline));
     return count::count_chat_body(model.tokenizer, read.chat, model.chat);
   };
   std::function<void()> work = [&] { counted = count(); };
-  co_await call.thread.elsewhere(std::move(work));
+  co_await call.thread.elsewhere(work);
+  if (unknown) {
+    co_await engine::find_window(context_.engine, call.thread, *unknown, call.deadline);
+    co_await call.thread.elsewhere(work);
+  }
   if (counted)
     co_await send_json(call.reply, 200, fmt::format(R"({{"input_tokens":{}}})", counted->total));
   else

@@ -52,6 +52,9 @@ class OwnerThread final : public engine::WorkerContext {
   Awaitable<void> elsewhere(std::function<void()> work) override {
     return thread_.elsewhere_for(lane_, owner_, std::move(work));
   }
+  Awaitable<void> wait_elsewhere(std::function<void()> work) override {
+    return thread_.elsewhere_for(Lane::upstreams, owner_, std::move(work));
+  }
   Awaitable<void> pause(std::chrono::milliseconds time) override { return thread_.pause(time); }
 
  private:
