@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,6 +30,20 @@ struct NativeRequest {
   }
 };
 
+// What a request may use besides its own thread.
+class RequestResources {
+ public:
+  RequestResources() = default;
+  RequestResources(const RequestResources&) = delete;
+  RequestResources& operator=(const RequestResources&) = delete;
+  virtual ~RequestResources() = default;
+  // Does the work on another thread, and comes back to this one.
+  virtual Awaitable<void> elsewhere(std::function<void()> work) = 0;
+  // Takes memory for the `bytes` of an answer that have arrived, if they are more than before. False: there
+  // is none.
+  virtual bool hold_answer(std::size_t /*bytes*/) { return true; }
+};
+
 struct UpstreamRequest {
   RequestKind kind = RequestKind::chat;
   std::string body;   // sent byte for byte to an OpenAI-compatible server
@@ -48,6 +63,8 @@ struct UpstreamRequest {
   std::optional<NativeRequest> native{};
   std::size_t longest_answer = std::size_t{64} << 20;  // bytes; of a stream: of one event
   TraceContext context{};  // of the span that the server belongs to; unknown: it is told none
+  // Outlives the reply. Null: all work is done on this thread, and memory is not limited.
+  RequestResources* resources = nullptr;
 };
 
 // How a server took a request.
@@ -116,7 +133,8 @@ class UpstreamReply {
 
   virtual const ReplyInfo& info() const = 0;
   // Returns the next events of a stream, at least one; none at its end and afterwards. `patience`: the
-  // longest wait for a sign of the server. timed_out; upstream_failed: cut off, or too long.
+  // longest wait for a sign of the server. timed_out; upstream_failed: cut off, or too long; over_budget: no
+  // memory for it (RequestResources).
   virtual Awaitable<Result<AnswerEvents>> next(std::chrono::milliseconds patience, Deadline deadline) = 0;
   // Returns the body of a reply that is not a stream. Errors as above.
   virtual Awaitable<Result<ReplyBody>> body(std::chrono::milliseconds patience, Deadline deadline) = 0;
@@ -131,7 +149,8 @@ class UpstreamLink {
   virtual ~UpstreamLink() = default;
 
   // Returns when the reply has begun. Refusals of the server are replies too. Does not retry. bad_input: the
-  // request cannot be converted to the server's format; unreachable, timed_out, io_failed: there is no reply.
+  // request cannot be converted to the server's format; unreachable, timed_out, io_failed: there is no reply;
+  // over_budget: no memory for it (RequestResources).
   virtual Awaitable<Result<std::unique_ptr<UpstreamReply>>> send(UpstreamRequest request,
                                                                  Deadline deadline) = 0;
 

@@ -7,7 +7,9 @@
 
 #include <simdjson.h>
 
+#include "base/here_or_elsewhere.hpp"
 #include "base/text/text.hpp"
+#include "base/translated_reply.hpp"
 #include "base/try.hpp"
 
 namespace plimsoll::base {
@@ -142,10 +144,12 @@ std::optional<std::chrono::milliseconds> seconds_in(std::string_view text) {
 
 class ChatReply final : public UpstreamReply {
  public:
-  ChatReply(std::unique_ptr<HttpStream> stream, std::size_t longest, ReplyForm form)
+  ChatReply(std::unique_ptr<HttpStream> stream, std::size_t longest, ReplyForm form,
+            RequestResources* resources)
       : stream_(std::move(stream)),
         info_(info_of(stream_->head())),
         longest_(longest),
+        resources_(resources),
         read_body_(std::move(form.read_body)),
         splitter_(std::move(form.read_event)) {
     info_.is_native = read_body_ != nullptr;
@@ -162,6 +166,7 @@ class ChatReply final : public UpstreamReply {
       const AnswerEvents events = is_over_ ? splitter_.rest() : splitter_.add(bytes);
       if (!events.each.empty()) co_return events;
       if (splitter_.waiting() > longest_) co_return too_long();
+      CO_TRY_VOID(hold_answer(resources_, splitter_.waiting()));
     }
     co_return AnswerEvents();
   }
@@ -173,14 +178,19 @@ class ChatReply final : public UpstreamReply {
              co_await stream_->read(sooner(deadline, Deadline::after(patience))));
       if (bytes.empty()) break;
       if (body.text.size() + bytes.size() > longest_) co_return too_long();
+      CO_TRY_VOID(hold_answer(resources_, body.text.size() + bytes.size()));
       body.text += bytes;
     }
-    if (info_.took == Took::answers) body.facts = read_body_ ? read_body_(body.text) : read_facts(body.text);
-    if (info_.took != Took::answers || body.facts.is_error) body.said = said_in_error(body.text);
-    co_return body;
+    const std::size_t size = body.text.size();
+    co_return co_await off_thread_if_long(resources_, size, [&] { return read_body(std::move(body)); });
   }
 
  private:
+  ReplyBody read_body(ReplyBody body) const {
+    if (info_.took == Took::answers) body.facts = read_body_ ? read_body_(body.text) : read_facts(body.text);
+    if (info_.took != Took::answers || body.facts.is_error) body.said = said_in_error(body.text);
+    return body;
+  }
   tl::unexpected<Error> too_long() const {
     return fail(Errc::upstream_failed, "the answer of the upstream is longer than {} (max_answer_bytes)",
                 human_bytes(longest_));
@@ -189,6 +199,7 @@ class ChatReply final : public UpstreamReply {
   std::unique_ptr<HttpStream> stream_;
   ReplyInfo info_;
   std::size_t longest_;
+  RequestResources* resources_;
   std::function<ReplyFacts(std::string_view)> read_body_;
   EventSplitter splitter_;
   bool is_over_ = false;
@@ -314,13 +325,14 @@ AnswerEvents EventSplitter::rest() {
   return {begun_, events_};
 }
 
-std::unique_ptr<UpstreamReply> chat_reply(std::unique_ptr<HttpStream> stream, std::size_t longest) {
-  return std::make_unique<ChatReply>(std::move(stream), longest, ReplyForm());
+std::unique_ptr<UpstreamReply> chat_reply(std::unique_ptr<HttpStream> stream, std::size_t longest,
+                                          RequestResources* resources) {
+  return std::make_unique<ChatReply>(std::move(stream), longest, ReplyForm(), resources);
 }
 
 std::unique_ptr<UpstreamReply> native_reply(std::unique_ptr<HttpStream> stream, std::size_t longest,
-                                            ReplyForm form) {
-  return std::make_unique<ChatReply>(std::move(stream), longest, std::move(form));
+                                            ReplyForm form, RequestResources* resources) {
+  return std::make_unique<ChatReply>(std::move(stream), longest, std::move(form), resources);
 }
 
 }  // namespace plimsoll::base

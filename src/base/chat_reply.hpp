@@ -61,10 +61,11 @@ class EventSplitter {
   std::string_view left_;  // the end of bytes that were not copied
 };
 
-// `longest`: in bytes, of a body or of one event.
-std::unique_ptr<UpstreamReply> chat_reply(std::unique_ptr<HttpStream> stream, std::size_t longest);
+// `longest`: in bytes, of a body or of one event. `resources`: of the request.
+std::unique_ptr<UpstreamReply> chat_reply(std::unique_ptr<HttpStream> stream, std::size_t longest,
+                                          RequestResources* resources = nullptr);
 // The same for a native reply.
 std::unique_ptr<UpstreamReply> native_reply(std::unique_ptr<HttpStream> stream, std::size_t longest,
-                                            ReplyForm form);
+                                            ReplyForm form, RequestResources* resources = nullptr);
 
 }  // namespace plimsoll::base

@@ -187,5 +187,36 @@ TEST(ChatReply, BoundsBodiesAndEvents) {
   EXPECT_NE(too_long.error().what.find("max_answer_bytes"), std::string::npos) << too_long.error().what;
 }
 
+std::unique_ptr<UpstreamReply> reply_in_pieces(const char* type, std::deque<std::string> pieces,
+                                               RequestResources& resources) {
+  FakeStreams streams({200, {{"content-type", type}}}, std::move(pieces));
+  auto stream = wait_for(streams.open({}, soon()));
+  return chat_reply(*std::move(stream), std::size_t{1} << 30, &resources);
+}
+
+TEST(ChatReply, TakesMemoryForABodyAsItArrivesAndReadsALongOneOnAWorker) {
+  const std::string half(40'000, ' ');
+  FakeResources enough;
+  auto reply = reply_in_pieces("application/json", {half, half}, enough);
+  EXPECT_EQ(wait_for(reply->body(std::chrono::seconds(1), soon()))->text.size(), 80'000U);
+  EXPECT_EQ(enough.held, 80'000U);
+  EXPECT_EQ(enough.works, 1);
+  FakeResources few(50'000);
+  reply = reply_in_pieces("application/json", {half, half, half}, few);
+  const auto body = wait_for(reply->body(std::chrono::seconds(1), soon()));
+  ASSERT_FALSE(body);
+  EXPECT_EQ(body.error().code, Errc::over_budget);
+  EXPECT_EQ(few.held, 80'000U);  // it reads no further
+}
+
+TEST(ChatReply, TakesMemoryForAnEventAsItArrives) {
+  FakeResources few(50'000);
+  const std::string half = "data: " + std::string(40'000, ' ');
+  const auto reply = reply_in_pieces("text/event-stream", {half, half}, few);
+  const auto events = wait_for(reply->next(std::chrono::seconds(1), soon()));
+  ASSERT_FALSE(events);
+  EXPECT_EQ(events.error().code, Errc::over_budget);
+}
+
 }  // namespace
 }  // namespace plimsoll::base

@@ -52,6 +52,26 @@ class FakeStreams final : public HttpStreams {
   std::deque<std::string> pieces_;
 };
 
+// Does all work at once, and counts it.
+class FakeResources final : public RequestResources {
+ public:
+  explicit FakeResources(std::size_t most_held = ~std::size_t{0}) : most_held_(most_held) {}
+  Awaitable<void> elsewhere(std::function<void()> work) override {
+    ++works;
+    work();
+    co_return;
+  }
+  bool hold_answer(std::size_t bytes) override {
+    held = bytes;
+    return bytes <= most_held_;
+  }
+  int works = 0;
+  std::size_t held = 0;
+
+ private:
+  std::size_t most_held_;
+};
+
 template <typename T>
 T wait_for(Awaitable<T> awaitable) {
   boost::asio::io_context io;

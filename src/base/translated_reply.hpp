@@ -13,7 +13,7 @@
 
 #include "base/text/text.hpp"
 #include "base/try.hpp"
-#include "plimsoll/http_stream.hpp"
+#include "plimsoll/upstream.hpp"
 
 namespace plimsoll::base {
 
@@ -84,15 +84,25 @@ class TranslatedStream final : public HttpStream {
   bool is_over_ = false;
 };
 
+// Takes memory for an answer of which `bytes` have arrived. over_budget: there is none.
+inline Result<void> hold_answer(RequestResources* resources, std::size_t bytes) {
+  if (resources == nullptr || resources->hold_answer(bytes)) return {};
+  return fail(Errc::over_budget,
+              "there is no memory for the rest of the answer: {} have arrived, and all requests together use "
+              "too much of max_memory; retry in 2 s, ask for less, or let the operator raise max_memory",
+              human_bytes(bytes));
+}
+
 // Reads a body to its end; `whose` is for the error if it is longer than `most` bytes: "Ollama's reply".
 inline Awaitable<Result<std::string>> read_whole(HttpStream& stream, std::size_t most, std::string_view whose,
-                                                 Deadline deadline) {
+                                                 Deadline deadline, RequestResources* resources) {
   std::string body;
   while (true) {
     CO_TRY(const std::string_view bytes, co_await stream.read(deadline));
     if (bytes.empty()) co_return body;
     if (body.size() + bytes.size() > most)
       co_return fail(Errc::upstream_failed, "{} is longer than {}", whose, human_bytes(most));
+    CO_TRY_VOID(hold_answer(resources, body.size() + bytes.size()));
     body += bytes;
   }
 }

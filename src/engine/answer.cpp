@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/here_or_elsewhere.hpp"
 #include "base/log.hpp"
 #include "base/try.hpp"
 #include "engine/client_gone.hpp"
@@ -51,6 +52,11 @@ class Answering {
     co_await find_window(engine_, worker_, attempt_.location, deadline_);
     CO_TRY_VOID(co_await gather());
     const auto done = co_await plan(/*may_ask=*/false);
+    const auto give_back = [this] {
+      request_ = {};
+      return true;
+    };
+    (void)co_await here_or_elsewhere(is_small_, give_back);  // to free much takes long
     if (!done && done.error().code != Errc::over_budget) co_return tl::unexpected(done.error());
     co_return std::move(planned_.plan);
   }
@@ -65,9 +71,15 @@ class Answering {
     co_return shown;
   }
 
-  void close(const Result<void>& outcome) {
-    Ended ended{received_, planned_, request_.recalled, std::move(trace_), std::move(spent_)};
-    close_request(engine_, std::move(ended), outcome);
+  Awaitable<void> close(const Result<void>& outcome) {
+    const auto work = [&] {
+      Ended ended{received_, planned_, request_.recalled, std::move(trace_), std::move(spent_)};
+      close_request(engine_, std::move(ended), outcome);
+      request_ = {};
+      planned_ = {};
+      return true;
+    };
+    (void)co_await here_or_elsewhere(is_small_, work);  // to write and free much takes long
   }
 
  private:
@@ -280,11 +292,7 @@ class Answering {
 
   template <typename Work>
   Awaitable<std::invoke_result_t<Work>> here_or_elsewhere(bool is_quick, Work work) {
-    if (is_quick) co_return work();
-    std::optional<std::invoke_result_t<Work>> done;
-    std::function<void()> job = [&] { done.emplace(work()); };
-    co_await worker_.elsewhere(std::move(job));
-    co_return *std::move(done);
+    return base::here_or_elsewhere(&worker_, is_quick, std::move(work));
   }
 
   Engine& engine_;
@@ -331,7 +339,7 @@ Awaitable<Result<void>> answer(Engine& engine, WorkerContext& worker, Ask ask, A
   const Received received(std::move(ask), trace_id, std::move(own_span));
   Answering answering(engine, worker, received, deadline);
   Result<void> outcome = co_await answering.answer(client);
-  answering.close(outcome);
+  co_await answering.close(outcome);
   co_return outcome;
 }
 

@@ -104,15 +104,9 @@ struct Engine {
 };
 
 // What one thread has to itself.
-class WorkerContext {
+class WorkerContext : public RequestResources {
  public:
-  WorkerContext() = default;
-  WorkerContext(const WorkerContext&) = delete;
-  WorkerContext& operator=(const WorkerContext&) = delete;
-  virtual ~WorkerContext() = default;
   virtual UpstreamLink& link(std::size_t member) = 0;
-  // Does the work elsewhere, and comes back here.
-  virtual Awaitable<void> elsewhere(std::function<void()> work) = 0;
   // The same for work that waits for servers, so that it holds up no plan.
   virtual Awaitable<void> wait_elsewhere(std::function<void()> work) { return elsewhere(std::move(work)); }
   virtual Awaitable<void> pause(std::chrono::milliseconds time) = 0;

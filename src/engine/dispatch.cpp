@@ -56,12 +56,17 @@ bool is_dead(const Error& error) {
   return error.code == Errc::io_failed;
 }
 
+// Returns whether it answered, and we had no memory for the answer.
+bool is_ours(const Error& error) {
+  return error.code == Errc::over_budget;
+}
+
 // None: it answered, or the request was not sent.
 std::optional<models::Breakers::Failure> failure_in(const Result<std::unique_ptr<UpstreamReply>>& reply) {
   if (reply)
     return (*reply)->info().took == Took::out_of_service ? std::optional(models::Breakers::Failure::reply)
                                                          : std::nullopt;
-  if (reply.error().code == Errc::bad_input) return std::nullopt;
+  if (reply.error().code == Errc::bad_input || is_ours(reply.error())) return std::nullopt;
   return reply.error().code == Errc::unreachable ? models::Breakers::Failure::connection
                                                  : models::Breakers::Failure::reply;
 }
@@ -107,6 +112,7 @@ tl::unexpected<Error> nobody_waits() {
 
 Error explain_late(const Received& received, const Planned& planned, Deadline deadline, Error error,
                    std::string_view setting) {
+  if (is_ours(error)) error.code = Errc::unreachable;  // to come back later helps
   if (error.code != Errc::timed_out) return error;
   if (!deadline.passed()) {
     error.what += fmt::format(" ({})", setting);
@@ -139,6 +145,7 @@ Awaitable<Sent> dispatch(Engine& engine, WorkerContext& worker, const Sendable& 
     }
     const std::int64_t begin = one.received.microseconds();
     UpstreamRequest request = request_for(engine, one);
+    request.resources = &worker;
     request.context = one.received.context;
     if (one.received.sends_spans) request.context.span_id = base::new_span_id();
     std::string span = one.received.sends_spans ? request.context.span_id : std::string();

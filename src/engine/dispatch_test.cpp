@@ -79,6 +79,28 @@ TEST_F(Dispatch, DoesNotContactAServerThatHasFailedRepeatedly) {
   EXPECT_EQ(server_.got.size(), before);
 }
 
+TEST_F(Dispatch, DoesNotBlameTheServerWhereThereIsNoMemoryForItsAnswer) {
+  class NoMemory final : public UpstreamLink {
+   public:
+    Awaitable<Result<std::unique_ptr<UpstreamReply>>> send(UpstreamRequest request, Deadline) override {
+      resources = request.resources;
+      ++asked;
+      co_return fail(Errc::over_budget, "there is no memory for the answer");
+    }
+    RequestResources* resources = nullptr;
+    int asked = 0;
+  } server;
+  test_.links = {&server};
+  for (int i = 0; i < 10; ++i) {
+    const Sent done = sent();
+    ASSERT_FALSE(done.reply);
+    EXPECT_EQ(done.reply.error().code, Errc::unreachable);
+    EXPECT_EQ(done.reply.error().what, "there is no memory for the answer");
+  }
+  EXPECT_EQ(server.asked, 10);  // once each: nothing is tried again, and nothing has failed
+  EXPECT_EQ(server.resources, &test_.worker);
+}
+
 TEST_F(Dispatch, ReservesNoMoreForAnAnswerThanEveryModelCanWrite) {
   server_.script = {{200, completion()}};
   Json body = Json::parse(chat_body());

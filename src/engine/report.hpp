@@ -41,6 +41,12 @@ struct AnswerReport {
   std::string nothing_near{};       // set if the passages are not near the question
   std::optional<RetrievalChoice> retrieval{};
   const AnswerCheck* check = nullptr;  // null: the answer was not checked
+
+  // Returns whether it is too long to be written on a thread that others wait for.
+  bool is_long() const {
+    constexpr std::size_t most_pieces = 100;  // of about 300 bytes
+    return explain && plan.pieces.size() > most_pieces;
+  }
 };
 
 // `check`: null if the answer was not checked. All arguments must outlive the report.

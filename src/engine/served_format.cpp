@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/here_or_elsewhere.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/log.hpp"
 #include "base/try.hpp"
@@ -114,11 +115,13 @@ Awaitable<std::optional<Tokens>> rendered_tokens(const Engine& engine, WorkerCon
                                                  const Received& received, const Planned& planned,
                                                  const PlanModel& model, Deadline deadline) {
   UpstreamRequest request = to_render(engine, planned, planned.outgoing(received));
+  request.resources = &worker;
   const auto text = co_await worker.link(planned.location.member).rendered(std::move(request), deadline);
   if (!text) co_return std::nullopt;
   const TokenizerInfo& info = model.tokenizer.info();
   const bool bos = info.adds_bos && !info.bos.empty() && !text->starts_with(info.bos);
-  co_return model.tokenizer.count(*text, Specials::parsed) + (bos ? 1 : 0);
+  const auto count = [&] { return model.tokenizer.count(*text, Specials::parsed) + (bos ? 1 : 0); };
+  co_return co_await base::off_thread_if_long(&worker, text->size(), count);
 }
 
 // Returns our format that the server uses; asks the server for a few renderings if that is not known yet.
@@ -160,13 +163,9 @@ Awaitable<Compared> compare_rendering(const Engine& engine, WorkerContext& worke
   }
   const chat::ChatRequest& chat = request.chat;
   if (chat::calls_tools(chat) ? format->tools : format->chats) {
-    bool is_odd = false;
-    std::function<void()> reading = [&] { is_odd = has_odd_turns(now.outgoing(received)); };
-    if (now.outgoing(received).size() <= engine.rules.planned_at_once_bytes)
-      reading();
-    else
-      co_await worker.elsewhere(std::move(reading));
-    if (!is_odd) co_return compared;
+    const std::string_view sent = now.outgoing(received);
+    const auto reading = [sent] { return has_odd_turns(sent); };
+    if (!co_await base::off_thread_if_long(&worker, sent.size(), reading)) co_return compared;
   }
   if (chat::has_parts_besides_text(chat)) co_return compared;
   const auto tokens = co_await rendered_tokens(engine, worker, received, now, *model, soon);

@@ -258,8 +258,8 @@ Awaitable<Outcome> relay(Engine& engine, const Sendable& one, Trace trace, Upstr
 
 // Returns a server's error as this client is to get it.
 Error failure_of(const Engine& engine, const Request& request, Error error);
-// Returns a timeout as a client is told of it: with the time of the whole request if that has passed, else
-// with the setting that limits the wait. Returns other errors unchanged.
+// Returns an error as a client is told of it. A timeout: with the time of the whole request if that has
+// passed, else with the setting that limits the wait. Too little memory for the answer: as unreachable.
 Error explain_late(const Received& received, const Planned& planned, Deadline deadline, Error error,
                    std::string_view setting);
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
+#include "base/here_or_elsewhere.hpp"
 #include "base/json/json_shape.hpp"
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
@@ -168,8 +169,13 @@ Awaitable<void> Api::refuse_route(Call call, const Router::Match& match) const {
 
 Awaitable<void> Api::ask_model(Call call) const {
   if (context_.kaito.compat && call.request.path == "/v1/chat/completions") {
-    Complaints complaints;
-    (void)read_object(call.request.body, complaints);
+    const auto read = [&call] {
+      Complaints found;
+      (void)read_object(call.request.body, found);
+      return found;
+    };
+    const Complaints complaints =
+        co_await base::off_thread_if_long(&call.thread, call.request.body.size(), read);
     if (complaints.any()) {
       co_await send_json(call.reply, 422, base::json_text(complaints.body()));
       co_return;
@@ -180,7 +186,7 @@ Awaitable<void> Api::ask_model(Call call) const {
   ask.kind = kind_of(call.request.path);
   ask.body = std::move(call.request.body);
   std::string trace = new_trace_id();
-  OpenAiAnswer answer(call.reply, context_.kaito.compat);
+  OpenAiAnswer answer(call.thread, call.reply, context_.kaito.compat);
   const auto outcome =
       co_await engine::answer(context_.engine, call.thread, std::move(ask), answer, call.deadline, trace);
   if (outcome || call.reply.is_begun()) co_return;
@@ -189,6 +195,7 @@ Awaitable<void> Api::ask_model(Call call) const {
 }
 
 Awaitable<void> Api::plan(Call call) const {
+  const std::size_t size = call.request.body.size();
   engine::Ask ask;
   ask.caller = call.request.caller;
   ask.body = std::move(call.request.body);
@@ -208,38 +215,49 @@ Awaitable<void> Api::plan(Call call) const {
     co_return;
   }
   if (renders) {
-    const auto shown =
+    auto shown =
         co_await engine::plan_with_prompt(context_.engine, call.thread, std::move(ask), call.deadline);
     if (!shown) {
       co_await send_error(call.reply, shown.error());
       co_return;
     }
-    Json plan = base::parse_json(base::for_clients(plan_json_line(shown->plan)));
-    plan["rendered"] = prompt_json(shown->prompt);
-    co_await send_json(call.reply, 200, base::json_text(plan));
+    const auto write = [&shown] {
+      const engine::PlanWithPrompt whole = *std::move(shown);  // freed here too
+      Json plan = engine::plan_tree(whole.plan);
+      plan["rendered"] = prompt_json(whole.prompt);
+      return base::for_clients(base::json_text(plan));
+    };
+    std::string text = co_await base::off_thread_if_long(&call.thread, size, write);
+    co_await send_json(call.reply, 200, std::move(text));
     co_return;
   }
-  const auto plan = co_await engine::plan_only(context_.engine, call.thread, std::move(ask), call.deadline);
-  if (plan)
-    co_await send_json(call.reply, 200, base::for_clients(plan_json(*plan)));
-  else
+  auto plan = co_await engine::plan_only(context_.engine, call.thread, std::move(ask), call.deadline);
+  if (!plan) {
     co_await send_error(call.reply, plan.error());
+    co_return;
+  }
+  const auto write = [&plan] {
+    const Plan whole = *std::move(plan);  // freed here too
+    return base::for_clients(plan_json(whole));
+  };
+  std::string text = co_await base::off_thread_if_long(&call.thread, size, write);
+  co_await send_json(call.reply, 200, std::move(text));
 }
 
 // A tool's arguments as a body, its result as the reply.
 Awaitable<void> Api::use_tool(Call call, std::string_view name,
                               const std::function<void(Json&)>& mend) const {
-  Result<Json> result = fail(Errc::not_found, "no tool is called '{}'", name);
+  Result<std::string> text = fail(Errc::not_found, "no tool is called '{}'", name);
   std::optional<models::ModelLocation> unknown;
   std::function<void()> work = [&] {
     const auto arguments = read_json(call.request.body);
     if (!arguments) {
-      result = tl::unexpected(arguments.error());
+      text = tl::unexpected(arguments.error());
       return;
     }
     if (arguments->contains("file_paths")) {
-      result = fail(Errc::bad_input,
-                    "file_paths are for the command line and for MCP; send char_count, or the text");
+      text = fail(Errc::bad_input,
+                  "file_paths are for the command line and for MCP; send char_count, or the text");
       return;
     }
     if (!unknown && (unknown = unknown_model(context_.engine.models, *arguments))) return;
@@ -248,8 +266,9 @@ Awaitable<void> Api::use_tool(Call call, std::string_view name,
       if (tool.name != name) continue;
       const Json given = without_nulls(*arguments, tool.input_schema);
       const auto checked = check_schema(given, tool.input_schema);
-      result = checked ? tool.call(given, session) : tl::unexpected(checked.error());
+      Result<Json> result = checked ? tool.call(given, session) : tl::unexpected(checked.error());
       if (result && mend) mend(*result);
+      text = result ? Result<std::string>(base::json_text(*result)) : tl::unexpected(result.error());
     }
   };
   co_await call.thread.elsewhere(work);
@@ -257,10 +276,10 @@ Awaitable<void> Api::use_tool(Call call, std::string_view name,
     co_await engine::find_window(context_.engine, call.thread, *unknown, call.deadline);
     co_await call.thread.elsewhere(work);
   }
-  if (result)
-    co_await send_json(call.reply, 200, base::json_text(*result));
+  if (text)
+    co_await send_json(call.reply, 200, *std::move(text));
   else
-    co_await send_error(call.reply, result.error());
+    co_await send_error(call.reply, text.error());
 }
 
 Awaitable<void> Api::count(Call call) const {

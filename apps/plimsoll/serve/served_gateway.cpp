@@ -11,6 +11,7 @@
 #include "adapters/openai/upstream.hpp"
 #include "adapters/weaviate/address.hpp"
 #include "base/clock.hpp"
+#include "base/here_or_elsewhere.hpp"
 #include "base/log.hpp"
 #include "base/private_words.hpp"
 #include "base/try.hpp"
@@ -93,9 +94,11 @@ class MemberLink final : public UpstreamLink {
 
   Awaitable<Result<std::unique_ptr<UpstreamReply>>> send(UpstreamRequest request,
                                                          Deadline deadline) override {
-    if (request.has_anthropic_fields && upstreams_.kind_of(member_) != ServerKind::anthropic)
-      request.body = anthropic::without_chat_fields(request.body);
-    return link().send(std::move(request), deadline);
+    if (request.has_anthropic_fields && upstreams_.kind_of(member_) != ServerKind::anthropic) {
+      const auto without = [&request] { return anthropic::without_chat_fields(request.body); };
+      request.body = co_await base::off_thread_if_long(request.resources, request.body.size(), without);
+    }
+    co_return co_await link().send(std::move(request), deadline);
   }
   Awaitable<Result<std::string>> rendered(UpstreamRequest request, Deadline deadline) override {
     return link().rendered(std::move(request), deadline);

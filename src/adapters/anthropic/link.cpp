@@ -7,6 +7,7 @@
 #include "adapters/anthropic/from_anthropic.hpp"
 #include "adapters/anthropic/to_anthropic.hpp"
 #include "base/chat_reply.hpp"
+#include "base/here_or_elsewhere.hpp"
 #include "base/text/trace_context.hpp"
 #include "base/translated_reply.hpp"
 #include "base/try.hpp"
@@ -66,9 +67,12 @@ class Link final : public UpstreamLink {
       base::add_trace_headers(request.native->headers, request.context);
       CO_TRY(std::unique_ptr<HttpStream> reply,
              co_await ask(*std::move(request.native), request.stream, deadline));
-      co_return base::native_reply(std::move(reply), request.longest_answer, native_form());
+      co_return base::native_reply(std::move(reply), request.longest_answer, native_form(),
+                                   request.resources);
     }
-    CO_TRY(Translated translated, to_anthropic(request));
+    const auto translate = [&request] { return to_anthropic(request); };
+    CO_TRY(Translated translated,
+           co_await base::off_thread_if_long(request.resources, request.body.size(), translate));
     NativeRequest ours;
     ours.body = std::move(translated.body);
     base::add_trace_headers(ours.headers, request.context);
@@ -79,18 +83,18 @@ class Link final : public UpstreamLink {
       auto events = std::make_unique<Events>(std::move(reply), std::move(head),
                                              EventWriter(base::new_identity(request.model)),
                                              "the reply of the server broke off before its end");
-      co_return base::chat_reply(std::move(events), request.longest_answer);
+      co_return base::chat_reply(std::move(events), request.longest_answer, request.resources);
     }
     ReplyHead head = head_of(reply->head(), "application/json", translated.left_out);
-    CO_TRY(std::string body,
-           co_await base::read_whole(*reply, longest_event, "the reply of the server", deadline));
-    if (is_good) {
-      CO_TRY(body, to_completion(body, base::new_identity(request.model)));
-    } else {
-      body = to_error(head.status, body);
-    }
+    CO_TRY(std::string body, co_await base::read_whole(*reply, longest_event, "the reply of the server",
+                                                       deadline, request.resources));
+    const auto read = [&]() -> Result<std::string> {
+      if (is_good) return to_completion(body, base::new_identity(request.model));
+      return to_error(head.status, body);
+    };
+    CO_TRY(body, co_await base::off_thread_if_long(request.resources, body.size(), read));
     auto whole = std::make_unique<base::WholeReply>(std::move(head), std::move(body));
-    co_return base::chat_reply(std::move(whole), request.longest_answer);
+    co_return base::chat_reply(std::move(whole), request.longest_answer, request.resources);
   }
 
  private:

@@ -38,6 +38,34 @@ const std::string first_event =
     "{\"type\":\"text_delta\",\"text\":\"a\"}}\n\n";
 const std::string last_event = "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
 
+TEST(AnthropicLink, TranslatesLongJsonOnAWorker) {
+  const std::string reply =
+      R"({"type":"message","role":"assistant","stop_reason":"end_turn","content":[{"type":"text","text":")" +
+      std::string(100'000, 'a') + R"("}],"usage":{"input_tokens":1,"output_tokens":2}})";
+  for (const bool is_long : {false, true}) {
+    base::FakeResources resources;
+    UpstreamRequest request = chat(false);
+    request.resources = &resources;
+    if (is_long)
+      request.body = R"({"messages":[{"role":"user","content":")" + std::string(100'000, 'a') + R"("}]})";
+    FakeStreams streams({200, {}}, {reply});
+    auto sent = wait_for(make_anthropic(streams, {"http://host", {}})->send(std::move(request), soon()));
+    ASSERT_TRUE(sent) << sent.error().what;
+    EXPECT_EQ(resources.works, is_long ? 2 : 1);
+    EXPECT_EQ(resources.held, reply.size());
+  }
+}
+
+TEST(AnthropicLink, FailsWhereThereIsNoMemoryForTheAnswer) {
+  base::FakeResources resources(10);
+  UpstreamRequest request = chat(false);
+  request.resources = &resources;
+  FakeStreams streams({200, {}}, {std::string(20, ' ')});
+  const auto sent = wait_for(make_anthropic(streams, {"http://host", {}})->send(std::move(request), soon()));
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error().code, Errc::over_budget);
+}
+
 TEST(AnthropicLink, SendsTheKeyAndTheVersionInItsOwnHeaders) {
   for (const char* root : {"https://host", "https://host/", "https://host/v1", "https://host/v1/"}) {
     FakeStreams streams({200, {}}, {R"({"content":[]})"});

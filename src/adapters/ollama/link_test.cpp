@@ -76,6 +76,33 @@ TEST(OllamaLink, AnswersAndErrsInOneObject) {
   }
 }
 
+TEST(OllamaLink, TranslatesLongJsonOnAWorker) {
+  const std::string reply = std::string(R"({"message":{"content":")") + std::string(100'000, 'a') +
+                            R"("},"done":true,"prompt_eval_count":1,"eval_count":2})";
+  for (const bool is_long : {false, true}) {
+    base::FakeResources resources;
+    UpstreamRequest request = chat(false);
+    request.resources = &resources;
+    if (is_long)
+      request.body = R"({"messages":[{"role":"user","content":")" + std::string(100'000, 'a') + R"("}]})";
+    FakeStreams streams({200, {}}, {reply});
+    auto sent = wait_for(make_ollama(streams, {"http://host", {}})->send(std::move(request), soon()));
+    ASSERT_TRUE(sent) << sent.error().what;
+    EXPECT_EQ(resources.works, is_long ? 2 : 1);
+    EXPECT_EQ(resources.held, reply.size());
+  }
+}
+
+TEST(OllamaLink, FailsWhereThereIsNoMemoryForTheAnswer) {
+  base::FakeResources resources(10);
+  UpstreamRequest request = chat(false);
+  request.resources = &resources;
+  FakeStreams streams({200, {}}, {std::string(20, ' ')});
+  const auto sent = wait_for(make_ollama(streams, {"http://host", {}})->send(std::move(request), soon()));
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error().code, Errc::over_budget);
+}
+
 TEST(OllamaLink, SendsOtherRoutesAsTheyAre) {
   FakeStreams streams({200, {}}, {"{}"});
   const auto link = make_ollama(streams, {"http://host", {}});

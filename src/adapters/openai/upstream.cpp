@@ -31,7 +31,7 @@ class Upstream final : public UpstreamLink {
     base::add_trace_headers(sent.headers, request.context);
     sent.headers.push_back({"Accept", request.stream ? "text/event-stream" : "application/json"});
     CO_TRY(std::unique_ptr<HttpStream> reply, co_await streams_.open(std::move(sent), deadline));
-    co_return base::chat_reply(std::move(reply), request.longest_answer);
+    co_return base::chat_reply(std::move(reply), request.longest_answer, request.resources);
   }
 
  private:

@@ -190,6 +190,7 @@ Awaitable<Result<WrittenSummary>> written_summary(WorkerContext& worker, std::si
   constexpr std::size_t longest = std::size_t{1} << 20;
   const auto sent_bytes = static_cast<Tokens>(request.body.size());
   request.longest_answer = longest;
+  request.resources = &worker;
   CO_TRY(const auto reply, co_await worker.link(member).send(std::move(request), deadline));
   CO_TRY(const ReplyBody body,
          co_await reply->body(std::chrono::ceil<std::chrono::milliseconds>(deadline.left()), deadline));

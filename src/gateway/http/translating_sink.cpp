@@ -1,5 +1,6 @@
 #include "gateway/http/translating_sink.hpp"
 
+#include "base/here_or_elsewhere.hpp"
 #include "base/private_words.hpp"
 #include "base/try.hpp"
 #include "gateway/error_json.hpp"
@@ -43,7 +44,8 @@ Awaitable<Result<void>> TranslatingSink::whole(const engine::AnswerStart& start,
     if (report != nullptr) answer_.tell(*report);
     made = answer_.whole(body.text, manner_.streams);
   };
-  co_await work(body.text.size() <= manner_.at_once_bytes, std::move(translating));
+  const bool is_long = body.text.size() > manner_.at_once_bytes || (report != nullptr && report->is_long());
+  co_await work(!is_long, std::move(translating));
   if (made)
     co_return co_await send(std::move(head), manner_.streams ? answer_.stream_type() : json_type,
                             *std::move(made));
@@ -84,7 +86,7 @@ Awaitable<Result<void>> TranslatingSink::end(const engine::AnswerEnd& end) {
     if (end.report != nullptr) answer_.tell(*end.report);
     answer_.finish(!end.mark.empty(), out);
   };
-  co_await work(/*at_once=*/true, std::move(ending));
+  co_await work(end.report == nullptr || !end.report->is_long(), std::move(ending));
   if (out.empty()) co_return Result<void>();
   co_return co_await reply_.body(out);
 }
@@ -93,7 +95,8 @@ Awaitable<Result<void>> TranslatingSink::refused(const engine::AnswerStart& star
   AnswerHead head = answer_head(start);
   if (start.from.is_native)
     co_return co_await send(std::move(head), start.from.head.header("content-type"), body.text);
-  std::string told = answer_.error(head.status, body.text, body.said);
+  const auto write = [&] { return answer_.error(head.status, body.text, body.said); };
+  std::string told = co_await base::off_thread_if_long(&thread_, body.text.size(), write);
   co_return co_await send(std::move(head), json_type, std::move(told));
 }
 

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/here_or_elsewhere.hpp"
 #include "base/json/json_shape.hpp"
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
@@ -33,7 +34,9 @@ Result<EmbeddingAsk> read_ask(const std::string& body) {
   if (json.contains("dimensions")) ask.dimensions = json["dimensions"];
   if (json.contains("encoding_format")) ask.format = json["encoding_format"];
   ask.base64 = ask.format == "base64";
-  const Json input = json.contains("input") ? json["input"] : Json();
+  const auto given = json.find("input");
+  const Json none;
+  const Json& input = given == json.end() ? none : *given;
   if (input.is_string()) ask.texts.push_back(input.get<std::string>());
   if (input.is_array())
     for (const Json& text : input) {
@@ -91,7 +94,8 @@ bool Api::is_own_embedder(std::string_view model) const {
 }
 
 Awaitable<void> Api::embeddings(Call call) const {
-  const auto ask = read_ask(call.request.body);
+  const auto read = [&call] { return read_ask(call.request.body); };
+  const auto ask = co_await base::off_thread_if_long(&call.thread, call.request.body.size(), read);
   if (!ask) {
     co_await send_error(call.reply, ask.error());
     co_return;

@@ -1,5 +1,6 @@
 #include "gateway/openai/openai_answer.hpp"
 
+#include "base/here_or_elsewhere.hpp"
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/try.hpp"
@@ -54,13 +55,16 @@ Awaitable<Result<void>> OpenAiAnswer::send(AnswerHead head, std::string_view bod
   co_return co_await reply_.body(body);
 }
 
+Awaitable<std::string> OpenAiAnswer::fields_of(const engine::AnswerReport* report) {
+  if (report == nullptr) co_return std::string();
+  const auto write = [report] { return report_fields(*report); };
+  co_return co_await base::here_or_elsewhere(&thread_, !report->is_long(), write);
+}
+
 Awaitable<Result<void>> OpenAiAnswer::whole(const engine::AnswerStart& start, const ReplyBody& body,
                                             const engine::AnswerReport* report) {
-  std::string fields;
-  if (report != nullptr)
-    fields = report_fields(*report);
-  else if (lists_sources_ && start.is_chat)
-    fields = R"("source_nodes":null)";
+  std::string fields = co_await fields_of(report);
+  if (report == nullptr && lists_sources_ && start.is_chat) fields = R"("source_nodes":null)";
   AnswerHead head = answer_head(start);
   if (fields.empty()) co_return co_await send(std::move(head), body.text);
   const std::string told = with_fields(body.text, fields);
@@ -81,7 +85,7 @@ Awaitable<Result<void>> OpenAiAnswer::events(const AnswerEvents& events) {
 }
 
 Awaitable<Result<void>> OpenAiAnswer::end(const engine::AnswerEnd& end) {
-  const std::string fields = end.report != nullptr ? report_fields(*end.report) : std::string();
+  const std::string fields = co_await fields_of(end.report);
   std::string out = stream_.end(fields, end.mark);
   if (end.broken != nullptr) out += error_event(*end.broken);
   if (out.empty()) co_return Result<void>();
@@ -89,7 +93,8 @@ Awaitable<Result<void>> OpenAiAnswer::end(const engine::AnswerEnd& end) {
 }
 
 Awaitable<Result<void>> OpenAiAnswer::refused(const engine::AnswerStart& start, const ReplyBody& body) {
-  const std::string told = with_detail(body.text, body.said);
+  const auto write = [&body] { return with_detail(body.text, body.said); };
+  const std::string told = co_await base::off_thread_if_long(&thread_, body.text.size(), write);
   AnswerHead head = answer_head(start);
   co_return co_await send(std::move(head), told);
 }

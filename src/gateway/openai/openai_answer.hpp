@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "engine/answer_sink.hpp"
+#include "engine/answer.hpp"
 #include "gateway/http/http_server.hpp"
 
 namespace plimsoll::gateway {
@@ -30,12 +30,12 @@ class ReportedStream {
   std::string out_;
 };
 
-// The reply must outlive it.
+// All arguments must outlive it.
 class OpenAiAnswer final : public engine::AnswerSink {
  public:
   // `lists_sources`: every whole answer of a chat has source_nodes, as RAGEngine's.
-  explicit OpenAiAnswer(ClientReply& reply, bool lists_sources = false)
-      : reply_(reply), lists_sources_(lists_sources) {}
+  OpenAiAnswer(engine::WorkerContext& thread, ClientReply& reply, bool lists_sources = false)
+      : thread_(thread), reply_(reply), lists_sources_(lists_sources) {}
 
   Awaitable<Result<void>> whole(const engine::AnswerStart& start, const ReplyBody& body,
                                 const engine::AnswerReport* report) override;
@@ -47,7 +47,9 @@ class OpenAiAnswer final : public engine::AnswerSink {
 
  private:
   Awaitable<Result<void>> send(AnswerHead head, std::string_view body);
+  Awaitable<std::string> fields_of(const engine::AnswerReport* report);  // null: none
 
+  engine::WorkerContext& thread_;
   ClientReply& reply_;
   bool lists_sources_;
   ReportedStream stream_{false, false};

@@ -1,10 +1,13 @@
 #include "gateway/openai/openai_answer.hpp"
 
+#include <cstdlib>
 #include <random>
 
 #include <gtest/gtest.h>
 
 #include "base/chat_reply.hpp"
+#include "base/testing_streams.hpp"
+#include "gateway/http/held_reply.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -69,6 +72,41 @@ TEST(ReportedStream, AddsAChunkWhereTheReportComesUnannounced) {
   for (int round = 0; round < 100; ++round)
     EXPECT_EQ(reported({false, false}, words + finish + usage, fields, done, random),
               words + finish + usage + told + done);
+}
+
+// Counts the work for other threads, and does it here.
+class CountingThread final : public engine::WorkerContext {
+ public:
+  UpstreamLink& link(std::size_t /*member*/) override { std::abort(); }
+  Awaitable<void> pause(std::chrono::milliseconds /*time*/) override { co_return; }
+  Awaitable<void> elsewhere(std::function<void()> work) override {
+    ++works;
+    work();
+    co_return;
+  }
+  int works = 0;
+};
+
+TEST(OpenAiAnswer, WritesALongReportOnAWorker) {
+  const Trace trace;
+  const ReplyInfo from;
+  const engine::AnswerStart start{.trace = trace, .from = from};
+  const ReplyBody body{.text = R"({"choices":[]})"};
+  for (const std::size_t pieces : {1U, 1'000U}) {
+    Plan plan;
+    plan.pieces.resize(pieces);
+    const engine::AnswerReport report{.trace = trace, .plan = plan, .explain = true};
+    const engine::AnswerEnd end{.report = &report, .mark = done};
+    const ReplyBody error{.text = "{\"error\":\"" + std::string(pieces * 100, 'x') + "\"}"};
+    CountingThread thread;
+    HeldReply reply;
+    OpenAiAnswer answer(thread, reply);
+    EXPECT_TRUE(base::wait_for(answer.whole(start, body, &report)));
+    EXPECT_TRUE(base::wait_for(answer.end(end)));
+    EXPECT_TRUE(base::wait_for(answer.refused(start, error)));
+    EXPECT_EQ(thread.works, pieces == 1 ? 0 : 3);
+    EXPECT_NE(reply.text.find("\"plan\""), std::string::npos);
+  }
 }
 
 TEST(WithFields, GoBeforeTheLastBraceAndNowhereElse) {

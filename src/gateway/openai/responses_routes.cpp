@@ -196,7 +196,7 @@ Awaitable<bool> ResponsesRoutes::ask_natively(Call call, const Prepared& prepare
   ask.kind = RequestKind::response;
   ask.body = call.request.body;
   std::string trace = new_trace_id();
-  OpenAiAnswer answer(probed);
+  OpenAiAnswer answer(call.thread, probed);
   const auto outcome =
       co_await engine::answer(engine_, call.thread, std::move(ask), answer, call.deadline, trace);
   if (!outcome && !probed.is_begun()) {
