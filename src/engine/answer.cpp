@@ -162,6 +162,7 @@ class Answering {
 
   Awaitable<Result<Again>> plan_once() {
     co_await find_window(engine_, worker_, attempt_.location, deadline_);  // a stand-in's, or a doubted one
+    if (!request_.packed.empty()) CO_TRY_VOID(co_await worker_.begin_plan(deadline_));
     const auto work = [this] {
       request_ = unpack(std::move(request_));
       return plan_request(engine_, received_, request_, attempt_, deadline_);
@@ -283,9 +284,11 @@ class Answering {
   }
 
   Awaitable<void> pack_request() {
-    if (!should_pack(received_, request_)) co_return;
-    std::function<void()> work = [this] { request_ = pack(std::move(request_)); };
-    co_await worker_.elsewhere(std::move(work));
+    if (should_pack(received_, request_)) {
+      std::function<void()> work = [this] { request_ = pack(std::move(request_)); };
+      co_await worker_.elsewhere(std::move(work));
+    }
+    worker_.end_plan();
   }
 
   bool is_quick() const { return is_small_ && is_quickly_planned(engine_, received_, request_, attempt_); }

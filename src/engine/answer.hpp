@@ -110,6 +110,10 @@ class WorkerContext : public RequestResources {
   // The same for work that waits for servers, so that it holds up no plan.
   virtual Awaitable<void> wait_elsewhere(std::function<void()> work) { return elsewhere(std::move(work)); }
   virtual Awaitable<void> pause(std::chrono::milliseconds time) = 0;
+  // Waits until there is memory for the parsed request. unreachable: not before the deadline.
+  virtual Awaitable<Result<void>> begin_plan(Deadline /*deadline*/) { co_return Result<void>(); }
+  // The request is kept as text from now on.
+  virtual void end_plan() {}
 };
 
 // An error only where nothing went to the client yet; whatever happened is in the trace, which is kept. The

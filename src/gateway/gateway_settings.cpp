@@ -40,10 +40,10 @@ std::span<const base::Setting> gateway_settings() {
       base::Setting{"max_request_bytes", "",
                     base::Whole{&GatewaySettings::max_request_bytes, 1'024, std::int64_t{1} << 40},
                     "Largest request body in bytes; larger requests are refused before they are read."},
-      base::Setting{
-          "max_memory", "", base::Whole{&GatewaySettings::max_memory, 1'024, std::int64_t{1} << 50},
-          "Bytes of memory for all running requests, estimated as five times their bodies and twice their "
-          "unread answers; above it, clients get 503 with Retry-After."},
+      base::Setting{"max_memory", "", base::Whole{&GatewaySettings::max_memory, 1'024, std::int64_t{1} << 50},
+                    "Bytes of memory for all running requests, estimated as five times their bodies and "
+                    "twice their long "
+                    "answers; above it, clients get 503 with Retry-After."},
       base::Setting{"max_answer_bytes", "",
                     base::Whole{&GatewaySettings::max_answer_bytes, 1'024, std::int64_t{1} << 40},
                     "Largest answer of an upstream in bytes, if it is not streamed."},

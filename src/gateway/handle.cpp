@@ -24,10 +24,13 @@ class WatchedReply final : public ClientReply {
     gate_ = &gate;
     owner_ = std::move(owner);
   }
+  // When the answer begins, the request is planned.
+  void tell_of_plan(OwnerThread& thread) { thread_ = &thread; }
   // Called with the status of an answer in one piece before it is sent: who has it finds it counted.
   void before_whole(std::function<void(int status)> call) { before_whole_ = std::move(call); }
   Awaitable<Result<void>> head(const AnswerHead& head) override {
     status_ = head.status;
+    if (thread_ != nullptr) thread_->end_plan();
     if (head.length && before_whole_) std::exchange(before_whole_, {})(status_);
     const std::vector<HttpHeader> limits =
         gate_ != nullptr ? gate_->limit_headers(owner_) : std::vector<HttpHeader>();
@@ -51,6 +54,7 @@ class WatchedReply final : public ClientReply {
   std::vector<HttpHeader> headers_;
   Gate* gate_ = nullptr;  // null: nobody has limits
   std::string owner_;
+  OwnerThread* thread_ = nullptr;
   std::function<void(int status)> before_whole_;
   int status_ = 500;  // nothing was said
 };
@@ -60,12 +64,26 @@ Awaitable<void> refuse(ClientReply& reply, const Refusal& refusal, const ClientR
   co_await send_json(reply, status_of(refusal.kind), error_body(form, refusal), refusal_headers(refusal));
 }
 
+Awaitable<void> send_no_room(ClientReply& reply, const Error& error, const ClientRequest& request) {
+  Refusal refusal{Refusal::Kind::unavailable, std::string(name_of(error.code)), error.what};
+  refusal.retry_after_seconds = 2;
+  co_await refuse(reply, refusal, request);
+}
+
 // Where the work of a request is done.
 Lane lane_of(const Router::Match& match, const ClientRequest& request) {
   // Planning a body of many megabytes takes seconds.
   constexpr std::size_t large_bytes = 1'000'000;
   if (request.method != "GET" && request.body.size() > large_bytes) return Lane::bulk;
   return match.route != nullptr ? match.route->lane : Lane::interactive;
+}
+
+// Indexing takes long, and takes documents one by one.
+Awaitable<Result<void>> wait_to_plan(OwnerThread& thread, const Router::Match& match, Deadline deadline) {
+  const Route* const route = match.route;
+  if (route == nullptr || (route->lane != Lane::interactive && !route->access.asks_model))
+    co_return Result<void>();
+  co_return co_await thread.begin_plan(deadline);
 }
 
 Awaitable<void> answer_preflight(ClientReply& reply, const ClientRequest& request) {
@@ -134,10 +152,13 @@ Awaitable<void> Api::handle(ServerThread& thread, ClientRequest& request, Client
   // Somebody who watches for hours is no slow request.
   const bool is_timed = match.route == nullptr || match.route->about.gives != "events";
   if (is_timed) ++watched_->running;
-  OwnerThread mine(thread, lane_of(match, request), request.caller.owner);
+  OwnerThread mine(thread, lane_of(match, request), request.caller.owner, request.memory);
+  watched.tell_of_plan(mine);
   const Call call{mine, request, watched, Deadline::after(context_.request_timeout), match.name};
   try {
-    if (match.route != nullptr)
+    if (const auto room = co_await wait_to_plan(mine, match, call.deadline); !room)
+      co_await send_no_room(watched, room.error(), request);
+    else if (match.route != nullptr)
       co_await match.route->handler(call);
     else
       co_await refuse_route(call, match);

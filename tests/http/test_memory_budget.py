@@ -6,6 +6,7 @@ compressed body may become.
 
 import gzip
 import json
+import signal
 import time
 import unittest
 
@@ -126,7 +127,7 @@ class Budget(WithGateway):
                 for line in lines:
                     self.assertIn(b"200 OK", line.recv(64))  # 40 MB each, of 100
                 reply = gateway.ask(CHAT, {"model": "gpt-4o", "messages": user("Ahoy")})
-                self.assert_error(reply, 503, None, "max_memory", "40.0 MB", "retry in 2 s")
+                self.assert_error(reply, 503, None, "max_memory", "have arrived", "retry in 2 s")
                 self.assertEqual(reply.headers["retry-after"], "2")
                 self.upstream.text = "Aye aye, sir."
                 self.assertEqual(gateway.ask(CHAT, {"model": "gpt-4o", "messages": user("Ahoy")}).status, 200)
@@ -136,6 +137,39 @@ class Budget(WithGateway):
                     line.close()
             wait_for(lambda: gateway.ask(CHAT, {"model": "gpt-4o", "messages": user("Ahoy")}).status == 200,
                      "the memory of answers whose clients left")
+
+    def test_an_answer_is_counted_while_it_arrives(self):
+        with serving(self.upstream, max_memory=12 * MB) as gateway:
+            self.addCleanup(setattr, self.upstream, "text", self.upstream.text)
+            before = gateway.rss()
+            self.upstream.text = "x" * (60 * MB)
+            for body in ({}, {"stream": True}):
+                reply = gateway.ask(CHAT, {"model": "gpt-4o", "messages": user("Ahoy")} | body)
+                self.assertEqual(reply.status, 200 if body else 503)
+                for words in (b"max_memory", b"have arrived", b"retry in 2 s"):
+                    self.assertIn(words, reply.body[-2_000:])
+                self.assertLess(len(reply.body), MB)
+            if not SANITIZED:
+                self.assertLess(gateway.rss() - before, 50)
+            self.upstream.text = "Aye aye, sir."
+            self.assertEqual(gateway.ask(CHAT, {"model": "gpt-4o", "messages": user("Ahoy")}).status, 200)
+
+    def test_large_requests_are_planned_one_after_the_other(self):
+        with serving(self.upstream, max_memory=36 * MB, max_request_bytes=4 * MB) as gateway:
+            body = http_request(self.body(2 * MB))
+            lines = [gateway.dial(body) for _ in range(3)]  # 10 MB each, and 40 MB more while they are planned
+            for line in lines:
+                with line:
+                    self.assertIn(b"200 OK", read_all(line).split(b"\r\n")[0])
+
+    def test_requests_from_before_a_reload_are_counted(self):
+        with serving(self.upstream, **self.SETTINGS) as gateway:
+            with gateway.dial(http_request(self.body(2 * MB, "stall/gpt-4o"))):
+                wait_for(lambda: self.upstream.to(), "the request")
+                gateway.process.send_signal(signal.SIGHUP)
+                wait_for(lambda: "settings read again" in gateway.logged(), "the settings to be read again")
+                self.assert_error(gateway.ask(CHAT, self.body(MB)), 503, None, "max_memory", "10.0 MB")
+            wait_for(lambda: gateway.ask(CHAT, self.body(MB)).status == 200, "its memory")
 
     def test_a_length_alone_takes_nothing(self):
         head = f"POST {CHAT} HTTP/1.1\r\nHost: x\r\nContent-Length: {2 * MB}\r\n\r\n".encode()

@@ -164,7 +164,7 @@ Result<Watch> begin(const Globals& globals, const ServeOptions& options, const L
   if (!lock) {
     TRY(lock, take_store(*watch.settings, *watch.gateway->chat().context().sessions));
   }
-  TRY_VOID(watch.gateway->listen(listen, before != nullptr ? before->server().listening() : -1));
+  TRY_VOID(watch.gateway->listen(listen, before != nullptr ? &before->server() : nullptr));
   return watch;
 }
 

@@ -169,7 +169,7 @@ Result<int> run(const Globals& globals, const WrapOptions& options) {
     return fail(Errc::bad_input,
                 "this store requires an API key: give one with --key KEY; `plimsoll keys add NAME` adds one");
   TRY(const auto lock, take_store(settings, *gateway->chat().context().sessions));
-  TRY_VOID(gateway->listen({.host = "127.0.0.1", .port = 0}, -1));
+  TRY_VOID(gateway->listen({.host = "127.0.0.1", .port = 0}));
   gateway->upstreams().refresh(gateway->for_a_list());
   const std::vector<Window> windows = served_windows(*gateway);
   TRY(const Window* window, told_window(windows, options.model));

@@ -232,10 +232,13 @@ bool ServedGateway::drain() {
   return server_->drain();
 }
 
-Result<void> ServedGateway::listen(const ListenAddress& address, int listening) {
+Result<void> ServedGateway::listen(const ListenAddress& address, const gateway::HttpServer* before) {
   keep_addresses_private(settings_, upstreams_.members());
   gateway::ServerOptions options = server_options(settings_, address);
-  options.listening = listening;
+  if (before != nullptr) {
+    options.listening = before->listening();
+    options.memory = before->memory();
+  }
   options.wants_body = [this](const gateway::ClientRequest& head) { return api_.wants_body(head); };
   TRY(server_, gateway::HttpServer::start(
                    options, thread_maker(),

@@ -27,8 +27,8 @@ class ServedGateway {
   ServedGateway(const ServedGateway&) = delete;
   ServedGateway& operator=(const ServedGateway&) = delete;
 
-  // `listening`: a socket of the replaced gateway, or -1.
-  Result<void> listen(const ListenAddress& address, int listening);
+  // `before`: of the replaced gateway, whose socket and memory are shared; null: none.
+  Result<void> listen(const ListenAddress& address, const gateway::HttpServer* before = nullptr);
 
   models::Upstreams& upstreams() { return upstreams_; }
   gateway::HttpServer& server() { return *server_; }

@@ -69,8 +69,8 @@ Awaitable<Result<void>> SocketReply::refuse_for_memory(std::size_t answer) {
 }
 
 Awaitable<Result<void>> SocketReply::head(const AnswerHead& head) {
-  constexpr std::size_t is_long = std::size_t{256} << 10;  // shorter ones fit into the system's buffers
-  if (memory_ != nullptr && head.length && *head.length > is_long && !memory_->add_answer(*head.length))
+  if (memory_ != nullptr && head.length && *head.length > least_held_answer &&
+      !memory_->grow_to_answer(*head.length))
     co_return co_await refuse_for_memory(*head.length);
   begun_ = true;
   // A stream may pause, and nothing may be sent during a pause.

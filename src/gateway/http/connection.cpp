@@ -366,6 +366,7 @@ Awaitable<Connection::Next> Connection::serve_one() {
   manner.keeps_open = manner.keeps_open && !unread_ && !context_.draining;
   SocketReply reply(*line_, context_.thread, options.idle, manner, &memory);
   request.body_unread = unread_;
+  request.memory = &memory;
   request.is_head = manner.is_head;
   if (manner.is_head) request.method = "GET";
   co_await handle(request, reply);

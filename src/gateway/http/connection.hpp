@@ -23,7 +23,7 @@ struct ConnectionContext {
   const ServerOptions& options;
   const Handler& handler;
   boost::asio::ssl::context* tls;  // null: plain HTTP
-  MemoryBudget& memory;            // shared by all threads
+  MemoryBudget& memory;            // shared by all threads, and with the server that this one replaces
   std::atomic<std::size_t>& connections;
   const std::atomic<bool>& draining;
   std::unordered_set<Connection*> open{};

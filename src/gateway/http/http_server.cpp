@@ -39,12 +39,12 @@ class Server final : public HttpServer {
         tls_(std::move(tls)),
         maker_(maker),
         handler_(std::move(handler)),
-        memory_(options.max_memory),
+        memory_(options.memory ? options.memory : std::make_shared<MemoryBudget>(options.max_memory)),
         workers_(options.worker_threads) {
     for (std::size_t i = 0; i < options.io_threads; ++i) {
       server_threads_.push_back(std::make_unique<ServerThread>(maker_, workers_));
       contexts_.push_back(std::make_unique<ConnectionContext>(ConnectionContext{
-          *server_threads_.back(), options_, handler_, tls_.get(), memory_, connections_, draining_}));
+          *server_threads_.back(), options_, handler_, tls_.get(), *memory_, connections_, draining_}));
     }
     acceptor_ = std::make_unique<tcp::acceptor>(server_threads_.front()->loop());
   }
@@ -75,6 +75,7 @@ class Server final : public HttpServer {
       acceptor_->listen(asio::socket_base::max_listen_connections, error);
       if (error) return refused("listen on");
     }
+    memory_->set_limit(options_.max_memory);
     port_ = acceptor_->local_endpoint().port();
     accepting_ = true;
     asio::co_spawn(server_threads_.front()->loop(), accept(), asio::detached);
@@ -87,6 +88,7 @@ class Server final : public HttpServer {
 
   std::uint16_t port() const override { return port_; }
   int listening() const override { return acceptor_->native_handle(); }
+  std::shared_ptr<MemoryBudget> memory() const override { return memory_; }
   std::size_t connections() const override { return connections_; }
   bool is_draining() const override { return draining_ && !accepting_; }
 
@@ -178,7 +180,7 @@ class Server final : public HttpServer {
   std::unique_ptr<asio::ssl::context> tls_;
   ThreadMaker maker_;
   Handler handler_;
-  MemoryBudget memory_;
+  std::shared_ptr<MemoryBudget> memory_;
   std::atomic<std::size_t> connections_ = 0;
   std::atomic<bool> draining_ = false;
   std::atomic<bool> accepting_ = false;

@@ -21,6 +21,9 @@
 
 namespace plimsoll::gateway {
 
+class HeldMemory;
+class MemoryBudget;
+
 struct ClientRequest {
   engine::Caller caller{};
   std::string method;
@@ -45,12 +48,11 @@ struct ClientRequest {
   bool is_preflight = false;
   std::string preflight_headers;
   std::string body;
-  bool body_unread = false;  // skipped by ServerOptions::wants_body
+  bool body_unread = false;      // skipped by ServerOptions::wants_body
+  HeldMemory* memory = nullptr;  // of the request; null: not counted
 
   // Tells keys apart before they are checked; 0: no key was sent.
-  std::size_t key_number() const {
-    return key.empty() ? 0 : std::hash<std::string_view>{}(key.reveal()) | 1;
-  }
+  std::size_t key_number() const { return key.empty() ? 0 : std::hash<std::string_view>{}(key.reveal()) | 1; }
 };
 
 struct AnswerHead {
@@ -87,6 +89,8 @@ struct ServerOptions {
   std::uint16_t port = 8000;  // 0: any free port
   // A listening socket of a server to replace: both accept connections until it ends. -1: none.
   int listening = -1;
+  // Of the server to replace, whose requests go on beside those of this one; null: none. Gets its limit.
+  std::shared_ptr<MemoryBudget> memory{};
   std::string tls_certificate{}, tls_key{};  // files; empty: plain HTTP
   std::size_t io_threads = 1;
   std::size_t worker_threads = 1;
@@ -119,6 +123,8 @@ class HttpServer {
   virtual std::uint16_t port() const = 0;
   // The listening socket, for a server that replaces this one; do not close it.
   virtual int listening() const = 0;
+  // The memory of its requests, for a server that replaces this one.
+  virtual std::shared_ptr<MemoryBudget> memory() const = 0;
   virtual std::size_t connections() const = 0;
   virtual bool is_draining() const = 0;
   // Accepts no new connections, lets running requests finish, and returns when the last has ended or `drain`

@@ -1,12 +1,14 @@
 // Memory limit for the running requests of all threads.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <mutex>
 #include <unordered_map>
 
 #include "gateway/http/fair_share.hpp"
+#include "gateway/http/plan_turns.hpp"
 
 namespace plimsoll::gateway {
 
@@ -14,8 +16,11 @@ namespace plimsoll::gateway {
 // parsed request as text, and the plan. Measured: 2.9 (an image) to 5.5 (messages of 55 bytes).
 constexpr std::size_t held_per_body_byte = 5;
 
-// Memory of an answer that waits for its client: the upstream's, and what was made of it.
+// Memory of an answer that arrives or waits for its client: the upstream's, and what was made of it.
 constexpr std::size_t held_per_answer_byte = 2;
+
+// Shorter answers are not counted: they fit into the system's buffers.
+constexpr std::size_t least_held_answer = std::size_t{256} << 10;
 
 // A key may hold at most as much as remains free, so that others find room.
 class MemoryBudget {
@@ -23,8 +28,14 @@ class MemoryBudget {
   explicit MemoryBudget(std::size_t limit) : limit_(limit) {}
 
   std::size_t limit() const { return limit_; }
+  void set_limit(std::size_t limit) { limit_ = limit; }
   std::size_t used() const { return used_.load(); }
-  bool has_room_for(std::size_t bytes) const { return bytes <= limit_ && used_.load() <= limit_ - bytes; }
+  std::size_t left() const {
+    const std::size_t used = used_, limit = limit_;
+    return limit > used ? limit - used : 0;
+  }
+  bool has_room_for(std::size_t bytes) const { return bytes <= left(); }
+  PlanTurns& plan_turns() { return plan_turns_; }
 
  private:
   friend class HeldMemory;
@@ -47,8 +58,9 @@ class MemoryBudget {
     if ((own->second -= bytes) == 0) shares_.erase(own);
   }
 
-  const std::size_t limit_;
+  std::atomic<std::size_t> limit_;
   std::atomic<std::size_t> used_ = 0;
+  PlanTurns plan_turns_{[this] { return left(); }};
   std::mutex mutex_;  // guards the members below
   std::unordered_map<std::size_t, std::size_t> shares_;
 };
@@ -65,15 +77,23 @@ class HeldMemory {
   }
 
   // False: no room for a body of this length; nothing more was taken.
-  bool grow_to_body(std::size_t bytes) { return grow_to(bytes * held_per_body_byte); }
+  bool grow_to_body(std::size_t bytes) {
+    if (!grow(body_, bytes * held_per_body_byte)) return false;
+    body_bytes_ = std::max(body_bytes_, bytes);
+    return true;
+  }
   // The same for an answer, in addition to the body.
-  bool add_answer(std::size_t bytes) { return grow_to(held_ + bytes * held_per_answer_byte); }
+  bool grow_to_answer(std::size_t bytes) { return grow(answer_, bytes * held_per_answer_byte); }
+
+  std::size_t body_bytes() const { return body_bytes_; }
+  std::size_t key() const { return key_; }
+  MemoryBudget& budget() const { return budget_; }
 
  private:
-  bool grow_to(std::size_t wanted) {
-    if (wanted <= held_) return true;
-    const std::size_t more = wanted - held_;
-    const std::size_t share = wanted > small ? wanted - share_ : 0;
+  bool grow(std::size_t& part, std::size_t wanted) {
+    if (wanted <= part) return true;
+    const std::size_t more = wanted - part, all = held_ + more;
+    const std::size_t share = all > small && all > share_ ? all - share_ : 0;
     if (share > 0 && !budget_.take_share(key_, share)) return false;
     share_ += share;
     const std::size_t before = budget_.used_.fetch_add(more);
@@ -81,7 +101,8 @@ class HeldMemory {
       budget_.used_.fetch_sub(more);
       return false;
     }
-    held_ = wanted;
+    part = wanted;
+    held_ = all;
     return true;
   }
 
@@ -89,7 +110,8 @@ class HeldMemory {
 
   MemoryBudget& budget_;
   const std::size_t key_;
-  std::size_t held_ = 0, share_ = 0;
+  std::size_t body_ = 0, answer_ = 0;  // bytes that are held for them
+  std::size_t held_ = 0, share_ = 0, body_bytes_ = 0;
 };
 
 }  // namespace plimsoll::gateway

@@ -10,6 +10,8 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "engine/client_gone.hpp"
+
 namespace plimsoll::gateway {
 
 namespace asio = boost::asio;
@@ -64,6 +66,26 @@ Awaitable<void> ServerThread::elsewhere_for(Lane lane, std::string owner, std::f
 Awaitable<void> ServerThread::pause(std::chrono::milliseconds time) {
   asio::steady_timer timer(loop_, time);
   co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+}
+
+Awaitable<Result<void>> OwnerThread::begin_plan(Deadline deadline) {
+  constexpr std::size_t small = std::size_t{256} << 10;
+  constexpr std::chrono::milliseconds step{10};
+  if (memory_ == nullptr || memory_->body_bytes() <= small || turn_) co_return Result<void>();
+  turn_.emplace(memory_->budget().plan_turns(), memory_->key(), memory_->body_bytes());
+  while (!turn_->has_begun()) {
+    const bool gone = co_await engine::client_is_gone();
+    if (gone || deadline.passed()) {
+      turn_.reset();
+      co_return fail(
+          Errc::unreachable,
+          "other large requests are being planned, and there is no memory for the plan of one more "
+          "of {} bytes (max_memory); retry in 2 s, or send a shorter request",
+          memory_->body_bytes());
+    }
+    co_await pause(step);
+  }
+  co_return Result<void>();
 }
 
 std::string_view ServerThread::date() {

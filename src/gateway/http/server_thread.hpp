@@ -6,6 +6,7 @@
 #include <boost/asio/thread_pool.hpp>
 
 #include "gateway/http/http_server.hpp"
+#include "gateway/http/memory_budget.hpp"
 #include "gateway/http/worker_pool.hpp"
 
 namespace plimsoll::gateway {
@@ -45,8 +46,9 @@ class ServerThread final : public engine::WorkerContext {
 // The thread for one request: its work is of one kind and waits for its owner's turn.
 class OwnerThread final : public engine::WorkerContext {
  public:
-  OwnerThread(ServerThread& thread, Lane lane, std::string owner)
-      : thread_(thread), lane_(lane), owner_(std::move(owner)) {}
+  // `memory`: of the request; null: not counted.
+  OwnerThread(ServerThread& thread, Lane lane, std::string owner, HeldMemory* memory)
+      : thread_(thread), lane_(lane), owner_(std::move(owner)), memory_(memory) {}
 
   UpstreamLink& link(std::size_t member) override { return thread_.link(member); }
   Awaitable<void> elsewhere(std::function<void()> work) override {
@@ -56,11 +58,19 @@ class OwnerThread final : public engine::WorkerContext {
     return thread_.elsewhere_for(Lane::upstreams, owner_, std::move(work));
   }
   Awaitable<void> pause(std::chrono::milliseconds time) override { return thread_.pause(time); }
+  bool hold_answer(std::size_t bytes) override {
+    return memory_ == nullptr || bytes <= least_held_answer || memory_->grow_to_answer(bytes);
+  }
+  // A small body is planned without a turn.
+  Awaitable<Result<void>> begin_plan(Deadline deadline) override;
+  void end_plan() override { turn_.reset(); }
 
  private:
   ServerThread& thread_;
   Lane lane_;
   std::string owner_;
+  HeldMemory* memory_;
+  std::optional<PlanTurns::Turn> turn_;
 };
 
 }  // namespace plimsoll::gateway

@@ -110,6 +110,7 @@ Awaitable<void> Api::embeddings(Call call) const {
     co_await send_error(call.reply, error);
     co_return;
   }
+  call.thread.end_plan();  // the texts take no more than the body
   Result<std::string> body;
   std::optional<engine::Refusal> refusal;
   std::function<void()> work = [&] {
