@@ -89,8 +89,7 @@ Result<std::unique_ptr<Embedder>> Documents::e5_embedder() const {
   if (file.empty())
     return fail(Errc::not_found, "the embedder {0} is not in {1}; `plimsoll model get {0}` downloads it",
                 name, settings_.models_dir.string());
-  TRY_VOID(
-      check_weights({name, file, source->sha256, "plimsoll model get " + name}, base::Checking::if_changed));
+  TRY_VOID(check_model(settings_, name));
   TRY(auto tokenizer, tokenizers_.open_file(file));
   return llama::make_text_embedder({.file = file,
                                     .tokenizer = std::move(tokenizer),

@@ -41,6 +41,10 @@ std::vector<WeightsFile> asset_weights(const config::Settings& settings, std::st
   return files;
 }
 
+WeightsFile model_weights(const ModelSource& source, fs::path file) {
+  return {source.name, std::move(file), source.sha256, "plimsoll model get " + source.name};
+}
+
 }  // namespace
 
 Result<std::vector<WeightsFile>> weights_in_use(const config::Settings& settings) {
@@ -53,7 +57,7 @@ Result<std::vector<WeightsFile>> weights_in_use(const config::Settings& settings
   for (const ModelSource& source : sources) {
     if (source.embeds && !is_chosen(source.name)) continue;
     if (fs::path file = installed_file(settings, source); !file.empty())
-      files.push_back({source.name, std::move(file), source.sha256, "plimsoll model get " + source.name});
+      files.push_back(model_weights(source, std::move(file)));
   }
   return files;
 }
@@ -64,6 +68,15 @@ Result<void> check_asset(const config::Settings& settings, std::string_view asse
     if (fs::exists(file.path, none)) TRY_VOID(check_weights(file, base::Checking::if_changed));
   }
   return {};
+}
+
+Result<void> check_model(const config::Settings& settings, std::string_view name) {
+  TRY(const std::vector<ModelSource> sources, model_sources(settings));
+  const auto source = std::ranges::find(sources, name, &ModelSource::name);
+  if (source == sources.end()) return {};
+  fs::path file = installed_file(settings, *source);
+  if (file.empty()) return {};
+  return check_weights(model_weights(*source, std::move(file)), base::Checking::if_changed);
 }
 
 Result<void> check_weights(const WeightsFile& file, base::Checking checking) {

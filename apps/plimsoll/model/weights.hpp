@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/checked_file.hpp"
+#include "base/weights/checked_file.hpp"
 #include "config/settings.hpp"
 #include "plimsoll/result.hpp"
 
@@ -27,5 +27,7 @@ Result<std::vector<WeightsFile>> weights_in_use(const config::Settings& settings
 Result<void> check_weights(const WeightsFile& file, base::Checking checking);
 // Checks the files of an asset that are there, if they changed since they were right.
 Result<void> check_asset(const config::Settings& settings, std::string_view asset);
+// The same for the file of a model that can be downloaded.
+Result<void> check_model(const config::Settings& settings, std::string_view name);
 
 }  // namespace plimsoll
