@@ -1,4 +1,4 @@
-#include "base/checked_file.hpp"
+#include "base/weights/checked_file.hpp"
 
 #include <gtest/gtest.h>
 
