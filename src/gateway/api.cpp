@@ -223,9 +223,9 @@ Awaitable<void> Api::plan(Call call) const {
     }
     const auto write = [&shown] {
       const engine::PlanWithPrompt whole = *std::move(shown);  // freed here too
-      Json plan = engine::plan_tree(whole.plan);
+      Json plan = base::parse_json(base::for_clients(plan_json_line(whole.plan)));
       plan["rendered"] = prompt_json(whole.prompt);
-      return base::for_clients(base::json_text(plan));
+      return base::json_text(plan);
     };
     std::string text = co_await base::off_thread_if_long(&call.thread, size, write);
     co_await send_json(call.reply, 200, std::move(text));
