@@ -122,6 +122,20 @@ class Fairness(unittest.TestCase):
         self.assertEqual([start(key) for key in (ann, ann, ann, bob, bob, cid, cid)], [202, 202, 429, 202, 429, 202, 429])
         self.upstream.release.set()
 
+    def test_one_key_cannot_have_all_places_for_memory_extraction(self):
+        upstream = self.enterContext(Upstream({"notebook/gpt-4o": 8192}))
+        gateway = self.start(upstream, extract_memories=True)
+        ann, bob = self.with_keys(gateway, "ann", "bob")
+        for key in (ann, bob):
+            made = gateway.ask("/index", {"index_name": "IDX", "documents": [{"text": "It is 300 m."}]}, headers=key)
+            self.assertEqual(made.status, 200, made.body)
+        for key in [ann] * 16 + [bob]:
+            said = gateway.ask("/chat/message", {"message": "I sail.", "collection_id": "IDX", "model_name": "notebook/gpt-4o"}, headers=key)
+            self.assertEqual(said.status, 200, said.body)
+        wait_for(lambda: len([one for one in upstream.to() if b"You keep a notebook" in one.body]) == 9, "eight of one key and one of the other")
+        self.assertEqual(gateway.logged().count("too many answers wait for memory extraction"), 8)
+        upstream.release.set()
+
     def test_uploads_of_one_key_leave_room_for_anothers(self):
         gateway = self.start(max_upload_jobs=4)
         ann, bob = self.with_keys(gateway, "ann", "bob")
@@ -135,6 +149,52 @@ class Fairness(unittest.TestCase):
         self.assertEqual(short.status, 202)
         path = f"/jobs/{short.json['job_id']}"
         wait_for(lambda: gateway.ask(path, headers=bob).json["status"] == "done", "the short upload beside the long ones")
+
+    def test_four_keys_with_long_uploads_do_not_delay_a_fifths(self):
+        gateway = self.start()
+        keys = self.with_keys(gateway, "ann", "bob", "cid", "dan", "eve")
+        kind, long = form(("collection_id", "lakes"), ("file", "lakes.txt", "\n".join(MANY_TEXTS)))
+        _, short = form(("collection_id", "lakes"), ("file", "lakes.txt", "Lake Ann is 12 metres deep."))
+        jobs = []
+        for key, body in zip(keys, [long] * 4 + [short]):
+            accepted = gateway.ask("/documents", body, headers=key | {"Content-Type": kind})
+            self.assertEqual(accepted.status, 202, accepted.body)
+            jobs.append(f"/jobs/{accepted.json['job_id']}")
+        wait_for(lambda: gateway.ask(jobs[4], headers=keys[4]).json["status"] == "done", "the short upload")
+        self.assertIn("running", [gateway.ask(job, headers=key).json["status"] for job, key in zip(jobs[:4], keys)])
+
+    def test_runs_on_a_server_that_hangs_delay_no_run_of_another_key(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            gateway = self.start(self.upstream, f"hang=http://127.0.0.1:{silent.getsockname()[1]}/v1", window_timeout_seconds=60)
+            ann, bob = self.with_keys(gateway, "ann", "bob")
+            for key in (ann, bob):
+                made = gateway.ask("/index", {"index_name": "IDX", "documents": [{"text": "It is 300 m."}]}, headers=key)
+                self.assertEqual(made.status, 200, made.body)
+
+            def start(key, model):
+                asked = {"collection_id": "IDX", "questions": ["How tall is the tower?"], "llm_model": model}
+                started = gateway.ask("/evaluation/plugin/start-with-questions", asked, headers=key)
+                self.assertEqual(started.status, 202, started.body)
+                return f"/evaluation/runs/{started.json['run_id']}"
+
+            for name in "abcd":
+                start(ann, f"hang/{name}")
+            begun = time.monotonic()
+            run = start(bob, "gpt-4o")
+            wait_for(lambda: gateway.ask(run, headers=bob).json["status"] == "done", "the run beside those that hang")
+            self.assertLess(time.monotonic() - begun, PATIENCE / 4)
+
+    def test_an_upload_outlasts_a_reload(self):
+        gateway = self.start()
+        kind, body = form(("collection_id", "lakes"), ("file", "lakes.txt", "\n".join(MANY_TEXTS[:200])))
+        path = f"/jobs/{gateway.ask('/documents', body, headers={'Content-Type': kind}).json['job_id']}"
+        wait_for(lambda: gateway.ask(path).json["stage"], "the upload to be under way")
+        gateway.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: "settings read again" in gateway.logged(), "the settings to be read again")
+        self.assertEqual(gateway.ask(path).json["status"], "running")
+        wait_for(lambda: gateway.ask(path).json["status"] != "running", "the upload to end")
+        ended = gateway.ask(path).json
+        self.assertEqual((ended["status"], ended["documents"]["added"]), ("done", 1), ended)
 
     def test_an_evaluation_outlasts_a_reload(self):
         gateway = self.start()

@@ -64,6 +64,7 @@ class Upstream:
         self.slow_after = 1  # events
         self.wanted_port = 0  # 0: any that is free
         self.owner = "vllm"  # what its list says of whose the models are
+        self.hangs_for_lists = False  # whether it answers when it is asked for its models
         self.has_responses = True  # whether it has /v1/responses
         self._seen = {}
         self._long = b""
@@ -154,6 +155,8 @@ class Upstream:
             return await self.plain(request, writer, {"error": {"message": f"bad request: {missing!r}"}}, "400 Bad Request")
 
     async def answer_get(self, request, writer):
+        if self.hangs_for_lists:
+            await asyncio.sleep(3600)
         if request.path == "/v1/models":
             return await self.plain(request, writer, {"object": "list", "data": [
                 {"id": name, "object": "model", "created": 1, "owned_by": self.owner, "root": name} | ({"max_model_len": window} if window else {})
@@ -264,6 +267,12 @@ class Upstream:
     async def way_pause(self, request, writer):
         """A whole answer, once the test says so."""
         while not self.release.is_set():
+            await asyncio.sleep(0.01)
+        return await self.well(request, writer)
+
+    async def way_notebook(self, request, writer):
+        """At once; when it is asked for facts of a conversation, once the test says so."""
+        while b"You keep a notebook" in request.body and not self.release.is_set():
             await asyncio.sleep(0.01)
         return await self.well(request, writer)
 

@@ -6,7 +6,6 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/thread_pool.hpp>
 
 #include "ask/answer_check.hpp"
 #include "base/chat_reply.hpp"
@@ -141,7 +140,7 @@ struct Conversation::State {
   std::unique_ptr<ServedGateway> gateway;
   bool models_off = false;  // no model is asked
   gateway::ThreadMaker maker;
-  asio::thread_pool workers{1};
+  gateway::WorkerPool workers{{.threads = 1}};
   std::unique_ptr<gateway::ServerThread> thread;
 
   State() = default;

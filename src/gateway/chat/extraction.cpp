@@ -13,6 +13,7 @@
 #include "base/json/parse_json.hpp"
 #include "base/log.hpp"
 #include "gateway/api.hpp"
+#include "gateway/http/fair_share.hpp"
 #include "gateway/http/held_answer.hpp"
 
 namespace plimsoll::gateway {
@@ -20,7 +21,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr std::size_t most_waiting = 16, most_facts = 10, most_said = 8'000;
+constexpr std::size_t most_facts = 10, most_said = 8'000;
 constexpr std::chrono::minutes extraction_patience{2};
 constexpr double learned_trust = 0.4;  // less than for facts from a person
 
@@ -93,14 +94,29 @@ Extraction::~Extraction() {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   server_thread_.loop().stop();
   thread_.join();
-  workers_.join();
+  workers_.join();  // before the loop that its work returns to
+}
+
+bool Extraction::take_place(const std::string& owner) {
+  const std::lock_guard lock(mutex_);
+  const auto own = owned_.find(owner);
+  if (!may_have(owner, own == owned_.end() ? 0 : own->second, waiting_, 1, most_waiting)) return false;
+  ++owned_[owner];
+  ++waiting_;
+  return true;
+}
+
+void Extraction::leave_place(const std::string& owner) {
+  const std::lock_guard lock(mutex_);
+  if (--owned_[owner] == 0) owned_.erase(owner);
+  --waiting_;
 }
 
 void Extraction::consider(RequestState said) {
   if (stopping_) return;
-  if (waiting_.fetch_add(1) >= most_waiting) {
-    --waiting_;
-    log::warning("too many answers wait for memory extraction; one is skipped", {{"waiting", most_waiting}});
+  if (!take_place(said.caller.owner)) {
+    log::warning("too many answers wait for memory extraction; one is skipped",
+                 {{"waiting", waiting_.load()}, {"owner", said.caller.owner}});
     return;
   }
   auto work = std::make_shared<Work>();
@@ -114,7 +130,7 @@ void Extraction::spawn(const std::shared_ptr<Work>& work) {
   asio::co_spawn(server_thread_.loop(), learn(work),
                  asio::bind_cancellation_slot(work->stop.slot(), [this, work](const std::exception_ptr& bug) {
                    if (bug) log::error("memory extraction ended by an exception", {});
-                   --waiting_;
+                   leave_place(work->said.caller.owner);
                    works_.erase(work);
                    asio::post(server_thread_.loop(), [work] {});
                  }));
@@ -143,12 +159,13 @@ void Extraction::keep(const RequestState& said, std::vector<engine::NewFact> fac
 
 Awaitable<void> Extraction::learn(std::shared_ptr<Work> work) {
   co_await asio::this_coro::throw_if_cancelled(false);
+  OwnerThread thread(server_thread_, Lane::interactive, work->said.caller.owner);
   engine::Ask ask;
   ask.caller = work->said.caller;
   ask.body = question_about(work->said);
   HeldAnswer held;
   std::string trace = new_trace_id();
-  const auto outcome = co_await engine::answer(engine_, server_thread_, std::move(ask), held,
+  const auto outcome = co_await engine::answer(engine_, thread, std::move(ask), held,
                                                Deadline::after(extraction_patience), trace);
   if (!outcome || !held.problem.empty() || stopping_) {
     log::warning("no memories extracted from an answer",
@@ -156,7 +173,7 @@ Awaitable<void> Extraction::learn(std::shared_ptr<Work> work) {
     co_return;
   }
   std::function<void()> keeping = [&] { keep(work->said, read_facts(base::words_in(held.completion))); };
-  co_await server_thread_.elsewhere(std::move(keeping));
+  co_await thread.elsewhere(std::move(keeping));
 }
 
 }  // namespace plimsoll::gateway

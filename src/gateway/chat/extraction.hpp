@@ -3,7 +3,9 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -29,7 +31,7 @@ struct RequestState {
 // with or without text around it. Empty if there is no such list.
 std::vector<engine::NewFact> read_facts(std::string_view answer);
 
-// Has its own thread for upstreams, and one for writing. All arguments must outlive it.
+// Has its own thread for upstreams, and threads for planning and writing. All arguments must outlive it.
 class Extraction {
  public:
   Extraction(engine::Engine& engine, engine::Memories& memories, SessionStore& sessions, ThreadMaker maker);
@@ -38,14 +40,18 @@ class Extraction {
   // Cancels running work.
   ~Extraction();
 
-  // Returns at once. If too many wait, it is skipped and logged.
+  // Returns at once. If too many wait, in total or of the owner, it is skipped and logged.
   void consider(RequestState said);
+
+  static constexpr std::size_t most_waiting = 16;
 
  private:
   struct Work {
     RequestState said;
     boost::asio::cancellation_signal stop{};
   };
+  bool take_place(const std::string& owner);
+  void leave_place(const std::string& owner);
   void spawn(const std::shared_ptr<Work>& work);
   Awaitable<void> learn(std::shared_ptr<Work> work);
   void keep(const RequestState& said, std::vector<engine::NewFact> facts);
@@ -55,8 +61,10 @@ class Extraction {
   SessionStore& sessions_;
   ThreadMaker maker_;
   std::atomic<std::size_t> waiting_ = 0;
+  std::mutex mutex_;                          // guards the member below
+  std::map<std::string, std::size_t> owned_;  // waiting ones by owner
   std::atomic<bool> stopping_ = false;
-  boost::asio::thread_pool workers_{1};
+  WorkerPool workers_{{.threads = most_waiting, .per_owner = most_waiting, .is_background = true}};
   ServerThread server_thread_{maker_, workers_};
   std::set<std::shared_ptr<Work>> works_;  // used only by the loop's thread
   std::thread thread_;                     // last: starts after all other members exist

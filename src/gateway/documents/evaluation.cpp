@@ -64,7 +64,7 @@ Evaluations::~Evaluations() {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   server_thread_.loop().stop();
   thread_.join();
-  workers_.join();
+  workers_.join();  // before the loop that its work returns to
 }
 
 bool Evaluations::take_place(const std::string& owner) {
@@ -93,9 +93,7 @@ Result<std::string> Evaluations::start(EvaluationAsk ask) {
     leave_place(run.owner);
     return tl::unexpected(begun.error());
   }
-  auto work = std::make_shared<Work>();
-  work->id = run.id;
-  work->ask = std::move(ask);
+  auto work = std::make_shared<Work>(server_thread_, run.id, std::move(ask));
   asio::post(server_thread_.loop(), [this, work] { spawn(work); });
   return run.id;
 }
@@ -112,12 +110,13 @@ void Evaluations::spawn(const std::shared_ptr<Work>& work) {
                  }));
 }
 
-Awaitable<std::optional<Refusal>> Evaluations::may_ask(const std::string& owner) {
+Awaitable<std::optional<Refusal>> Evaluations::may_ask(Work& work) {
   const Deadline longest = Deadline::after(rules_.per_question);
   while (rules_.refuses) {
     std::optional<Refusal> refusal;
-    std::function<void()> work = [&] { refusal = rules_.refuses(owner); };  // may wait for the store
-    co_await server_thread_.elsewhere(std::move(work));
+    // May wait for the store.
+    std::function<void()> asking = [&] { refusal = rules_.refuses(work.ask.caller.owner); };
+    co_await work.thread.elsewhere(std::move(asking));
     const std::chrono::seconds wait(refusal ? refusal->retry_after_seconds : 0);
     if (wait.count() == 0 || wait > longest.left() || stopping_) co_return refusal;
     co_await server_thread_.pause(wait);
@@ -139,7 +138,7 @@ Awaitable<Json> Evaluations::ask_one(Work& work, const std::string& question) {
 
 Awaitable<Json> Evaluations::ask_once(Work& work, const std::string& question, HeldAnswer& held,
                                       Deadline deadline) {
-  if (const auto refusal = co_await may_ask(work.ask.caller.owner)) {
+  if (const auto refusal = co_await may_ask(work)) {
     Json refused = result_json(question, {}, 0);
     refused["error"] = refusal->what;
     co_return refused;
@@ -156,8 +155,7 @@ Awaitable<Json> Evaluations::ask_once(Work& work, const std::string& question, H
   ask.recall = false;  // a run is stored, but a memory can be deleted
   std::string trace = new_trace_id();
   const auto begun = Deadline::Clock::now();
-  const auto outcome =
-      co_await engine::answer(engine_, server_thread_, std::move(ask), held, deadline, trace);
+  const auto outcome = co_await engine::answer(engine_, work.thread, std::move(ask), held, deadline, trace);
   const std::chrono::duration<double> took = Deadline::Clock::now() - begun;
   Json result = result_json(question, trace, took.count());
   if (!outcome) {
@@ -190,12 +188,12 @@ Awaitable<void> Evaluations::run(std::shared_ptr<Work> work) {
     const Json result = co_await ask_one(*work, question);
     if (stopping_) break;  // interrupted
     std::function<void()> keeping = [&] { kept = store_.add_part(owner, work->id, base::json_text(result)); };
-    co_await server_thread_.elsewhere(std::move(keeping));
+    co_await work->thread.elsewhere(std::move(keeping));
   }
   const RunState state = stopping_ ? RunState::interrupted : kept ? RunState::done : RunState::failed;
   const Json outcome{{"error", kept ? Json() : Json(kept.error().what)}};
   std::function<void()> ending = [&] { kept = store_.end_run(owner, work->id, state, outcome.dump()); };
-  co_await server_thread_.elsewhere(std::move(ending));
+  co_await work->thread.elsewhere(std::move(ending));
   if (!kept)
     log::warning("cannot store the end of an evaluation", {{"run", work->id}, {"why", kept.error().what}});
 }

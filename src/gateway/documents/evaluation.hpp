@@ -29,8 +29,7 @@ struct EvaluationAsk {
   std::int64_t top_k = 10;
 };
 
-// Has its own thread for upstreams, and one for planning and writing. Engine and store must outlive
-// it.
+// Has its own thread for upstreams, and threads for planning and writing. Engine and store must outlive it.
 class Evaluations {
  public:
   Evaluations(engine::Engine& engine, SessionStore& store, ThreadMaker maker, EvaluationRules rules);
@@ -46,13 +45,16 @@ class Evaluations {
 
  private:
   struct Work {
+    Work(ServerThread& on, std::string run, EvaluationAsk asked)
+        : id(std::move(run)), ask(std::move(asked)), thread(on, Lane::interactive, ask.caller.owner) {}
     std::string id;
     EvaluationAsk ask;
+    OwnerThread thread;
     boost::asio::cancellation_signal stop{};
   };
   Awaitable<void> run(std::shared_ptr<Work> work);
   // Waits for a limit, at most as long as a question may take; returns a refusal if it would take longer.
-  Awaitable<std::optional<Refusal>> may_ask(const std::string& owner);
+  Awaitable<std::optional<Refusal>> may_ask(Work& work);
   // Asks one question; waits for limits, at most as long as a question may take.
   Awaitable<Json> ask_one(Work& work, const std::string& question);
   Awaitable<Json> ask_once(Work& work, const std::string& question, HeldAnswer& held, Deadline deadline);
@@ -69,7 +71,8 @@ class Evaluations {
   std::mutex mutex_;                          // guards the members below
   std::map<std::string, std::size_t> owned_;  // running ones by owner
   std::atomic<bool> stopping_ = false;
-  boost::asio::thread_pool workers_{1};
+  // A run does one thing at a time, so no run waits for another one's server.
+  WorkerPool workers_{{.threads = rules_.runs, .per_owner = rules_.runs, .is_background = true}};
   ServerThread server_thread_{maker_, workers_};
   std::set<std::shared_ptr<Work>> works_;  // used only by the loop's thread
   std::thread thread_;                     // last: starts after all other members exist

@@ -1,5 +1,4 @@
-// Adds uploaded files to an index: a bounded queue, and threads that serve the owners
-// in turn.
+// Adds uploaded files to an index: a bounded queue, and one thread for each owner with waiting jobs.
 #pragma once
 
 #include <atomic>
@@ -70,8 +69,9 @@ class Uploads {
   };
   Share taken_;                         // by active jobs
   std::map<std::string, Share> owned_;  // by owner
-  // Embedding uses all cores: one job per owner at a time; jobs of other owners run in parallel.
-  WorkerPool pool_{{.threads = 4, .per_owner = 1, .is_background = true}};
+  // Embedding uses all cores: one job per owner at a time; jobs of other owners run in parallel. There are
+  // never more owners than jobs.
+  WorkerPool pool_{{.threads = rules_.jobs, .per_owner = 1, .is_background = true}};
 };
 
 }  // namespace plimsoll::gateway

@@ -27,9 +27,9 @@ ServerThread::ServerThread(const ThreadMaker& maker, WorkerPools& workers)
         workers.at(lane).post(owner, std::move(work));
       }) {}
 
-ServerThread::ServerThread(const ThreadMaker& maker, asio::thread_pool& workers)
-    : ServerThread(maker, [&workers](Lane, const std::string&, WorkerPool::Work work) {
-        asio::post(workers, std::move(work));
+ServerThread::ServerThread(const ThreadMaker& maker, WorkerPool& workers)
+    : ServerThread(maker, [&workers](Lane, const std::string& owner, WorkerPool::Work work) {
+        workers.post(owner, std::move(work));
       }) {}
 
 UpstreamLink& ServerThread::link(std::size_t member) {

@@ -3,7 +3,6 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/thread_pool.hpp>
 
 #include "gateway/http/http_server.hpp"
 #include "gateway/http/memory_budget.hpp"
@@ -14,8 +13,8 @@ namespace plimsoll::gateway {
 class ServerThread final : public engine::WorkerContext {
  public:
   ServerThread(const ThreadMaker& maker, WorkerPools& workers);
-  // For a single user of the workers.
-  ServerThread(const ThreadMaker& maker, boost::asio::thread_pool& workers);
+  // For work of all lanes on one pool.
+  ServerThread(const ThreadMaker& maker, WorkerPool& workers);
 
   UpstreamLink& link(std::size_t member) override;
   // For work of nobody in particular.

@@ -4,10 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
+
+#include "base/log.hpp"
 
 namespace plimsoll::gateway {
 namespace {
+
+constexpr std::size_t most_slow_threads = 64;  // for each kind of work that takes long
 
 // Lowers the priority of this thread and of those it starts.
 void give_way() {
@@ -17,13 +22,23 @@ void give_way() {
 
 }  // namespace
 
+// The first thread starts here, so that there is always one.
 WorkerPool::WorkerPool(PoolRules rules) : rules_(rules) {
-  for (std::size_t i = 0; i < rules_.threads; ++i) threads_.emplace_back([this] { run(); });
+  threads_.emplace_back([this] { run(); });
 }
 
 WorkerPool::~WorkerPool() {
+  join();
+}
+
+void WorkerPool::join() {
   stop();
-  for (std::thread& thread : threads_) thread.join();
+  std::vector<std::thread> threads;
+  {
+    const std::lock_guard lock(mutex_);
+    std::swap(threads, threads_);
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 void WorkerPool::post(const std::string& owner, Work work) {
@@ -35,8 +50,20 @@ void WorkerPool::post(const std::string& owner, Work work) {
     queue.waiting.push_back(std::move(work));
     if (last_.owner != owner) last_other_ = std::exchange(last_, {.owner = owner});
     last_.at = std::chrono::steady_clock::now();
+    add_thread_if_due();
   }
   due_.notify_one();
+}
+
+// Starts a thread if all are busy and there is work that may be taken.
+void WorkerPool::add_thread_if_due() {
+  const bool all_busy = running_ == threads_.size();
+  if (!all_busy || threads_.size() >= rules_.threads || next_turn() == turns_.end()) return;
+  try {
+    threads_.emplace_back([this] { run(); });
+  } catch (const std::system_error& error) {
+    log::warning("cannot start another thread", {{"threads", threads_.size()}, {"why", error.what()}});
+  }
 }
 
 void WorkerPool::stop() {
@@ -63,12 +90,17 @@ bool WorkerPool::is_alone(const std::string& owner) const {
   return other.at == Posted{}.at || std::chrono::steady_clock::now() - other.at > while_;
 }
 
-// Takes work of the first owner in turn that may use one more thread, and moves the owner to the end.
-bool WorkerPool::take(std::string& owner, Work& work) {
-  const auto next = std::ranges::find_if(turns_, [&](const std::string& one) {
+// Returns the first owner in turn that may use one more thread.
+std::deque<std::string>::iterator WorkerPool::next_turn() {
+  return std::ranges::find_if(turns_, [&](const std::string& one) {
     const std::size_t running = queues_[one].running;
     return running < rules_.per_owner && (running < rules_.per_owner_beside || is_alone(one));
   });
+}
+
+// Takes work of the next owner and moves the owner to the end.
+bool WorkerPool::take(std::string& owner, Work& work) {
+  const auto next = next_turn();
   if (next == turns_.end()) return false;
   owner = *next;
   turns_.erase(next);
@@ -78,6 +110,7 @@ bool WorkerPool::take(std::string& owner, Work& work) {
   ++queue.running;
   ++running_;
   if (!queue.waiting.empty()) turns_.push_back(owner);
+  add_thread_if_due();
   return true;
 }
 
@@ -102,13 +135,12 @@ void WorkerPool::run() {
 }
 
 // One thread more than an owner may use, so no owner blocks another. Several jobs of one owner run one after
-// the other while other owners are active, which leaves them a core. Bulk work takes long: it has as many
-// threads as four owners can keep busy, and the system divides the processor
-// among them.
+// the other while other owners are active, which leaves them a core. Bulk work and servers take long: each
+// owner has a thread, and the system divides the processor among them.
 WorkerPools::WorkerPools(std::size_t threads)
     : interactive_({.threads = threads + 1, .per_owner = threads, .per_owner_beside = 1}),
-      bulk_({.threads = 8, .per_owner = 2, .per_owner_beside = 1, .is_background = true}),
-      upstreams_({.threads = 4, .per_owner = 2}) {}
+      bulk_({.threads = most_slow_threads, .per_owner = 2, .per_owner_beside = 1, .is_background = true}),
+      upstreams_({.threads = most_slow_threads, .per_owner = 2}) {}
 
 WorkerPool& WorkerPools::at(Lane lane) {
   return lane == Lane::interactive ? interactive_ : lane == Lane::bulk ? bulk_ : upstreams_;

@@ -21,13 +21,13 @@ enum class Lane : std::uint8_t {
 };
 
 struct PoolRules {
-  std::size_t threads = 1;
+  std::size_t threads = 1;                         // at most; each starts when there is work for it
   std::size_t per_owner = 1;                       // most threads per owner
   std::size_t per_owner_beside = ~std::size_t{0};  // the same while another owner is active, or was recently
   bool is_background = false;                      // runs with lower priority
 };
 
-// post() is thread-safe.
+// post() is thread-safe. Work is posted by threads of normal priority, which new threads inherit.
 class WorkerPool {
  public:
   using Work = std::function<void()>;  // does not throw
@@ -35,12 +35,14 @@ class WorkerPool {
   explicit WorkerPool(PoolRules rules);
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
-  // Waits for running work; drops waiting work.
+  // Calls join().
   ~WorkerPool();
 
   void post(const std::string& owner, Work work);
   // Drops waiting work and starts nothing more.
   void stop();
+  // Calls stop() and waits for running work.
+  void join();
   // Waits until nothing runs or waits, at most until `end`. False: not idle yet.
   bool wait_until_idle(std::chrono::steady_clock::time_point end);
 
@@ -51,6 +53,8 @@ class WorkerPool {
   };
   void run();
   bool is_alone(const std::string& owner) const;
+  std::deque<std::string>::iterator next_turn();
+  void add_thread_if_due();
   bool take(std::string& owner, Work& work);
 
   PoolRules rules_;

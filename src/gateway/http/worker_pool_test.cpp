@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <future>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -71,6 +72,41 @@ TEST(WorkerPool, AnOwnerHasOneThreadWhileOthersAreAbout) {
     });
   ASSERT_TRUE(pool.wait_until_idle(soon()));
   EXPECT_EQ(most, 1);
+}
+
+TEST(WorkerPool, OwnersThatWaitLongHoldUpNoOther) {
+  for (const Lane lane : {Lane::bulk, Lane::upstreams}) {
+    WorkerPools pools(1);
+    WorkerPool& pool = pools.at(lane);
+    std::promise<void> gate;
+    std::shared_future<void> open = gate.get_future().share();
+    std::atomic<int> running = 0;
+    for (int owner = 0; owner < 16; ++owner)
+      for (int i = 0; i < 3; ++i)
+        pool.post(std::to_string(owner), [&running, open] {
+          ++running;
+          open.wait();
+        });
+    std::promise<void> served;
+    pool.post("next", [&] { served.set_value(); });
+    EXPECT_EQ(served.get_future().wait_for(patience), std::future_status::ready);
+    const auto until = soon();
+    while (running < 16 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    EXPECT_GE(running, 16);
+    EXPECT_LE(running, 32);
+    gate.set_value();
+    EXPECT_TRUE(pool.wait_until_idle(soon()));
+  }
+}
+
+TEST(WorkerPool, WorkThatFinishesStartsNoMoreThreads) {
+  WorkerPool pool({.threads = 64, .per_owner = 1});
+  std::set<std::thread::id> threads;
+  for (int i = 0; i < 100; ++i) {
+    pool.post("one", [&] { threads.insert(std::this_thread::get_id()); });
+    ASSERT_TRUE(pool.wait_until_idle(soon()));
+  }
+  EXPECT_EQ(threads.size(), 1U);
 }
 
 TEST(WorkerPool, DropsWhatWaitsWhenItStops) {
