@@ -1,6 +1,8 @@
 #include "models/upstreams.hpp"
 
 #include <algorithm>
+#include <system_error>
+#include <thread>
 
 #include "base/log.hpp"
 #include "base/text/text.hpp"
@@ -68,28 +70,47 @@ void Upstreams::refresh_silent(Deadline deadline) {
 
 void Upstreams::refresh_where(const std::function<bool(const UpstreamList&)>& wanted, Deadline deadline) {
   const std::shared_ptr<const Models> before = models();
-  for (std::size_t i = 0; i < members_.size(); ++i) {
-    UpstreamList member = (*before)[i];
-    if (is_embedded(i) || !wanted(member)) continue;
-    member.asked = true;
-    auto listed = finder_.list(members_[i].server, deadline);
-    // Known also where the list was refused, as for want of a valid key.
-    if (const auto kind = finder_.known_kind(members_[i].server)) member.kind = *kind;
-    if (!listed) {
-      if (member.problem.empty())  // log only once
-        log::warning("no models from upstream",
-                     {{"upstream", members_[i].name}, {"why", listed.error().what}});
-      member.problem = listed.error().what;
-      keep(i, std::move(member));
-      continue;
+  std::vector<std::jthread> threads;  // a server that hangs delays no other one
+  for (std::size_t i = 0; i < members_.size(); ++i)
+    if (!is_embedded(i) && wanted((*before)[i])) {
+      const auto asking = [this, i, &before, deadline] { ask(i, (*before)[i], deadline); };
+      try {
+        threads.emplace_back(asking);
+      } catch (const std::system_error&) {  // too many threads
+        asking();
+      }
     }
+}
+
+void Upstreams::ask(std::size_t server, UpstreamList member, Deadline deadline) {
+  const ConfiguredUpstream& upstream = members_[server];
+  member.asked = true;
+  auto listed = finder_.list(upstream.server, deadline);
+  // Known also where the list was refused, as for want of a valid key.
+  if (const auto kind = finder_.known_kind(upstream.server)) member.kind = *kind;
+  if (!listed) {
+    if (member.problem.empty())  // log only once
+      log::warning("no models from upstream", {{"upstream", upstream.name}, {"why", listed.error().what}});
+    member.problem = listed.error().what;
+  } else {
     if (!member.problem.empty())
       log::info("upstream answers",
-                {{"upstream", members_[i].name}, {"models", static_cast<std::int64_t>(listed->size())}});
+                {{"upstream", upstream.name}, {"models", static_cast<std::int64_t>(listed->size())}});
     member.problem.clear();
     member.models = *std::move(listed);
-    keep(i, std::move(member));
   }
+  keep(server, std::move(member));
+}
+
+void Upstreams::copy_lists(const Upstreams& from) {
+  const std::shared_ptr<const Models> lists = from.models();
+  for (std::size_t i = 0; i < members_.size(); ++i)
+    for (std::size_t j = 0; j < from.members_.size(); ++j) {
+      const Upstream &own = members_[i].server, &other = from.members_[j].server;
+      if (!is_embedded(i) && !from.is_embedded(j) && own.root == other.root &&
+          own.cache_key == other.cache_key && own.key.reveal() == other.key.reveal())
+        keep(i, (*lists)[j]);
+    }
 }
 
 // Updates only this server: another thread may be asking the others.

@@ -50,7 +50,9 @@ class Upstreams {
 
   const std::vector<ConfiguredUpstream>& members() const { return members_; }
 
-  // Asks every server for its models. A server that does not answer keeps its previous list.
+  // Copies the lists of servers that have the same address and key.
+  void copy_lists(const Upstreams& from);
+  // Asks every server for its models, all at once. A server that does not answer keeps its previous list.
   void refresh(Deadline deadline);
   // The same for servers that did not answer last time.
   void refresh_silent(Deadline deadline);
@@ -79,6 +81,7 @@ class Upstreams {
   std::size_t plus_in(std::string_view model) const;
 
  private:
+  void ask(std::size_t server, UpstreamList before, Deadline deadline);
   void refresh_where(const std::function<bool(const UpstreamList&)>& wanted, Deadline deadline);
   void keep(std::size_t server, UpstreamList member);
   std::optional<ModelLocation> listed(std::string_view model, const Models& models) const;

@@ -1,5 +1,8 @@
 #include "models/upstreams.hpp"
 
+#include <future>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "base/paths.hpp"
@@ -107,6 +110,59 @@ TEST(Upstreams, ARequestGoesToTheServerThatIsNamedOrThatListsTheModel) {
   EXPECT_EQ(upstreams.find("unheard-of")->member, 0U);  // the only one that has no list
   EXPECT_TRUE(upstreams.has("two/anything"));
   EXPECT_FALSE(upstreams.has("unheard-of"));
+}
+
+// The first server answers when it is released; the second at once.
+class FirstHangs final : public HttpClient {
+ public:
+  Result<HttpReply> send(const HttpRequest& request, Deadline deadline) override {
+    if (request.url.find("first") != std::string::npos) released_.wait_until(deadline.moment());
+    return answering_.send(request, deadline);
+  }
+  void release() { gate_.set_value(); }
+
+ private:
+  NoServer answering_;
+  std::promise<void> gate_;
+  std::shared_future<void> released_ = gate_.get_future().share();
+};
+
+TEST(Upstreams, AServerThatHangsDelaysNoOtherOne) {
+  FirstHangs http;
+  const auto catalogue = ModelCatalogue::built_in();
+  FinderRules rules;
+  rules.each_ask = std::chrono::seconds(60);
+  WindowFinder finder(http, *catalogue, rules);
+  std::vector<ConfiguredUpstream> members;
+  members.push_back({"one", *make_upstream("http://first.test/v1", std::nullopt)});
+  members.push_back({"two", *make_upstream("http://second.test/v1", ServerKind::openai)});
+  Upstreams upstreams(std::move(members), finder);
+  std::jthread asking([&] { upstreams.refresh(Deadline::after(std::chrono::seconds(60))); });
+  const auto until = Deadline::after(std::chrono::seconds(30));
+  while ((*upstreams.models())[1].models.empty() && !until.passed()) std::this_thread::yield();
+  EXPECT_EQ((*upstreams.models())[1].models.size(), 2U);
+  EXPECT_FALSE((*upstreams.models())[0].asked);
+  http.release();
+}
+
+TEST(Upstreams, ListsAreCopiedForTheSameServerAndKey) {
+  NoServer http;
+  const auto catalogue = ModelCatalogue::built_in();
+  WindowFinder finder(http, *catalogue, {});
+  const auto servers = [](const char* key) {
+    std::vector<ConfiguredUpstream> members;
+    members.push_back({"new", *make_upstream("http://third.test/v1", ServerKind::openai)});
+    members.push_back(
+        {"two", *make_upstream("http://second.test/v1", ServerKind::openai, base::Secret(key))});
+    return members;
+  };
+  Upstreams before(servers("k"), finder), same(servers("k"), finder), other(servers("another"), finder);
+  before.refresh(Deadline::after(std::chrono::seconds(2)));
+  same.copy_lists(before);
+  other.copy_lists(before);
+  EXPECT_EQ((*same.models())[1].models.size(), 2U);
+  EXPECT_NE((*same.models())[0].problem, "");
+  EXPECT_TRUE((*other.models())[1].models.empty());
 }
 
 // Two servers with their own lists; one is OpenAI's host.

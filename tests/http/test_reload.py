@@ -63,6 +63,27 @@ class Reload(unittest.TestCase):
         self.assertTrue((first + reply.read()).rstrip().endswith(b"data: [DONE]"))
         self.assertEqual(self.window(), 2000)
 
+    def test_a_server_that_hangs_delays_no_reload_and_keeps_its_models(self):
+        self.upstream.hangs_for_lists = True
+        begun = time.monotonic()
+        self.reload("window_timeout_seconds = 60\nllm_context_window = 2000\n", "settings read again")
+        self.assertLess(time.monotonic() - begun, PATIENCE / 4)
+        self.assertIn("gpt-4o", [one["id"] for one in self.gateway.ask("/v1/models").json["data"]])
+        self.assertEqual(self.gateway.chat("gpt-4o", user("Ahoy")).status, 200)
+
+    def test_a_signal_to_stop_waits_for_no_server_during_a_start_or_a_reload(self):
+        self.upstream.hangs_for_lists = True
+        self.config.write_text("window_timeout_seconds = 60\n")
+        begun = time.monotonic()
+        self.assertEqual(self.gateway.stop(), 0)
+        self.gateway.start()
+        self.assertIn("no answer yet", self.gateway.greeting)
+        self.gateway.process.send_signal(signal.SIGHUP)
+        time.sleep(0.5)
+        self.assertEqual(self.gateway.stop(), 0)
+        self.gateway.start()
+        self.assertLess(time.monotonic() - begun, PATIENCE / 4)
+
     def test_nobody_is_turned_away_meanwhile(self):
         self.config.write_text("llm_context_window = 2000\n")
         before = self.gateway.logged().count("settings read again")

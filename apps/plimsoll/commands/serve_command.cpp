@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <cstdlib>
-#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -16,6 +14,7 @@
 #include "base/try.hpp"
 #include "commands/tokenizers_command.hpp"
 #include "index/stores.hpp"
+#include "serve/model_watch.hpp"
 #include "serve/served_gateway.hpp"
 #include "serve/startup_code.hpp"
 #include "terminal/browser.hpp"
@@ -60,9 +59,10 @@ std::string greeting(ServedGateway& gateway, const config::Settings& settings, c
   for (std::size_t i = 0; i < models->size(); ++i) {
     const models::ConfiguredUpstream& member = gateway.upstreams().members()[i];
     const models::UpstreamList& found = (*models)[i];
-    text += fmt::format(
-        "  upstream  {}  {}  {}\n", member.name, member.server.shown,
-        found.problem.empty() ? several(found.models.size(), "model") : "no answer: " + found.problem);
+    const std::string answer = !found.problem.empty() ? "no answer: " + found.problem
+                               : found.asked          ? several(found.models.size(), "model")
+                                                      : "no answer yet";
+    text += fmt::format("  upstream  {}  {}  {}\n", member.name, member.server.shown, answer);
   }
   if (models->empty())
     text +=
@@ -99,49 +99,6 @@ std::string program_for_hints(Globals globals) {
   return "plimsoll" + as_arguments(globals);
 }
 
-// Asks servers for their models periodically: often those that did not answer, rarely all of them. Runs on
-// its own thread, so a server that drops packets blocks nothing.
-class ModelWatch {
- public:
-  explicit ModelWatch(ServedGateway& gateway) : gateway_(gateway), thread_([this] { run(); }) {}
-  ModelWatch(const ModelWatch&) = delete;
-  ModelWatch& operator=(const ModelWatch&) = delete;
-  // Waits for the running request.
-  ~ModelWatch() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    wake_.notify_all();
-    thread_.join();
-  }
-
- private:
-  void run() {
-    constexpr int for_the_silent = 2, for_all = 300;  // seconds
-    std::unique_lock lock(mutex_);
-    for (int seconds = 1; !wake_.wait_for(lock, std::chrono::seconds(1), [&] { return stopping_; });
-         ++seconds) {
-      lock.unlock();
-      if (seconds % for_all == 0)
-        gateway_.upstreams().refresh(gateway_.for_a_list());
-      else if (seconds % for_the_silent == 0 && has_silent())
-        gateway_.upstreams().refresh_silent(gateway_.for_a_list());
-      lock.lock();
-    }
-  }
-  bool has_silent() const {
-    const auto models = gateway_.upstreams().models();
-    return std::ranges::any_of(*models, [](const auto& member) { return !member.problem.empty(); });
-  }
-
-  ServedGateway& gateway_;
-  std::mutex mutex_;  // guards the members below
-  std::condition_variable wake_;
-  bool stopping_ = false;
-  std::thread thread_;  // last: starts after all other members exist
-};
-
 // A gateway with its settings.
 struct Watch {
   std::unique_ptr<const config::Settings> settings;
@@ -149,8 +106,8 @@ struct Watch {
   std::unique_ptr<ModelWatch> models{};
 };
 
-// Starts a gateway with the current settings. `before`: the gateway to replace, or null; a replacement lists
-// all models before it accepts requests.
+// Starts a gateway with the current settings. `before`: the gateway to replace, or null; a replacement knows
+// its models before it accepts requests, from servers that do not answer now as well.
 Result<Watch> begin(const Globals& globals, const ServeOptions& options, const ListenAddress& listen,
                     ServedGateway* before, std::shared_ptr<const void>& lock) {
   Watch watch;
@@ -158,11 +115,15 @@ Result<Watch> begin(const Globals& globals, const ServeOptions& options, const L
   watch.settings = std::make_unique<const config::Settings>(std::move(settings));
   TRY(auto members, gateway_upstreams(*watch.settings, options.upstreams));
   TRY(watch.gateway, ServedGateway::open(*watch.settings, std::move(members), before));
-  if (before != nullptr) watch.gateway->upstreams().refresh(watch.gateway->for_a_list());
   TRY_VOID(check_listening(listen, watch.gateway->has_keys(), options.open || watch.settings->open_to_all,
                            program_for_hints(globals)));
   if (!lock) {
     TRY(lock, take_store(*watch.settings, *watch.gateway->chat().context().sessions));
+  }
+  if (before != nullptr) {
+    watch.gateway->upstreams().copy_lists(before->upstreams());
+    watch.models = std::make_unique<ModelWatch>(*watch.gateway);
+    watch.models->wait_for_first_lists();
   }
   TRY_VOID(watch.gateway->listen(listen, before != nullptr ? &before->server() : nullptr));
   return watch;
@@ -220,7 +181,6 @@ void take_over(Watch& watch, Retired& retired, std::shared_ptr<const void>& lock
     return;
   }
   std::swap(watch, *next);
-  watch.models = std::make_unique<ModelWatch>(*watch.gateway);
   retired.add(*std::move(next));
   log::info("settings read again", {{"upstreams", watch.gateway->upstreams().members().size()}});
 }
@@ -258,12 +218,12 @@ Result<void> run(const Globals& globals, const ServeOptions& options) {
       fmt::format("{}://{}{}{}:{}", settings.tls_certificate_file.empty() ? "http" : "https", six ? "[" : "",
                   listen.host, six ? "]" : "", watch.gateway->server().port());
   TRY_VOID(print_out(fmt::format("plimsoll {} listens on {}\n", PLIMSOLL_VERSION, address)));
-  watch.gateway->upstreams().refresh(watch.gateway->for_a_list());
+  watch.models = std::make_unique<ModelWatch>(*watch.gateway);
+  watch.models->wait_for_first_lists();
   TRY_VOID(print_out(greeting(*watch.gateway, settings, address, program_for_hints(with_store))));
   if (options.open_browser)
     if (const auto shown = show_in_browser(address + "/"); !shown) log::warning(shown.error().what);
   let_go_of_startup_code();
-  watch.models = std::make_unique<ModelWatch>(*watch.gateway);
   Retired retired;
   while (wait_for_a_signal(*watch.gateway, signals) == SIGHUP)
     take_over(watch, retired, lock, with_store, options, listen);
@@ -271,6 +231,7 @@ Result<void> run(const Globals& globals, const ServeOptions& options) {
   constexpr std::chrono::seconds with_drain{40}, after_drain{5};
   end_within(with_drain);
   (void)watch.gateway->drain();
+  watch.gateway->obey_forget_orders();
   if (watch.gateway->engine().traces != nullptr) watch.gateway->engine().traces->flush();
   end_within(after_drain);
   return {};

@@ -45,6 +45,8 @@ class FoundWindows {
   ~FoundWindows();
 
   models::WindowFinder& finder() { return finder_; }
+  // Ends running requests to servers, and refuses further ones.
+  void stop() { http_.stop(); }
   Deadline for_one_model() const { return Deadline::after(patience_); }
   Deadline for_a_list() const { return Deadline::after(6 * patience_); }
 

@@ -41,6 +41,8 @@ class ServedGateway {
   gateway::ThreadMaker thread_maker();
   bool has_keys() const { return doorkeeper_->gate().needs_keys(); }
   Deadline for_a_list() const { return windows_.for_a_list(); }
+  // Ends running requests for models and windows, and refuses further ones; at the end of the gateway.
+  void stop_asking() { windows_.stop(); }
   ServedChat& chat() { return chat_; }
   // Executes the orders of `plimsoll models --forget` since the last call. Blocks.
   void obey_forget_orders();

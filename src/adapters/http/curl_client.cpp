@@ -139,6 +139,8 @@ Error error_of(CURLcode code, const Incoming& incoming, const Address& address, 
     return make(Errc::upstream_failed, fmt::format("the reply's header is longer than {}",
                                                    base::human_bytes(incoming.limits.header_limit_bytes)));
   switch (code) {
+    case CURLE_ABORTED_BY_CALLBACK:
+      return make(Errc::unreachable, "not asked to the end: this program stops");
     case CURLE_OPERATION_TIMEDOUT:
       return make(Errc::timed_out, fmt::format("no whole reply within {}", seconds(patience)));
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -193,6 +195,17 @@ void set_patience(CURL* easy, std::chrono::milliseconds patience) {
   curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
   curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, milliseconds);
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, milliseconds);
+}
+
+// libcurl calls this about once a second while it waits.
+int is_stopped(void* stopped, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  return *static_cast<const std::atomic<bool>*>(stopped) ? 1 : 0;
+}
+
+void set_stop(CURL* easy, std::atomic<bool>& stopped) {
+  curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+  curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, is_stopped);
+  curl_easy_setopt(easy, CURLOPT_XFERINFODATA, &stopped);
 }
 
 void set_incoming(CURL* easy, Incoming& incoming, char* details) {
@@ -252,6 +265,7 @@ Result<HttpReply> CurlClient::send(const HttpRequest& request, Deadline deadline
   // Rounded up: 0 would mean no limit at all.
   const auto patience = std::min(std::chrono::ceil<std::chrono::milliseconds>(deadline.left()),
                                  std::chrono::milliseconds(std::chrono::hours(24)));
+  if (stopped_) return fail(Errc::unreachable, "{}: not asked: this program stops", address.shown);
   if (patience <= std::chrono::milliseconds::zero())
     return fail(Errc::timed_out, "{}: no time was left to ask", address.shown);
   Easy easy = pool_->take();
@@ -262,6 +276,7 @@ Result<HttpReply> CurlClient::send(const HttpRequest& request, Deadline deadline
   set_target(easy.get(), request, address, headers.get());
   set_trust(easy.get(), agent_, certificates_);
   set_patience(easy.get(), patience);
+  set_stop(easy.get(), stopped_);
   set_incoming(easy.get(), incoming, details.data());
   const CURLcode code = curl_easy_perform(easy.get());
   if (code != CURLE_OK) {

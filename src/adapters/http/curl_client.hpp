@@ -3,6 +3,7 @@
 // handed back, not followed: a key must not travel to where nobody meant to send it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -25,6 +26,8 @@ class CurlClient final : public HttpClient {
   ~CurlClient() override;
 
   Result<HttpReply> send(const HttpRequest& request, Deadline deadline) override;
+  // Ends running requests within about a second, and refuses further ones. Thread-safe.
+  void stop() { stopped_ = true; }
 
  private:
   class Pool;
@@ -32,6 +35,7 @@ class CurlClient final : public HttpClient {
   std::string certificates_;
   HttpLimits limits_;
   std::unique_ptr<Pool> pool_;
+  std::atomic<bool> stopped_ = false;
 };
 
 }  // namespace plimsoll::adapters

@@ -212,6 +212,23 @@ TEST(CurlClient, TellsRefusalFromAReplyThatBreaksOff) {
   expect_error(get(client, chatter.url()), Errc::upstream_failed, "no HTTP");
 }
 
+TEST(CurlClient, StopEndsARequestThatWaits) {
+  LoopbackServer silent([](Connection& connection) {
+    connection.read();
+    connection.wait_for_close();
+  });
+  CurlClient client("test");
+  std::thread stopper([&] {
+    std::this_thread::sleep_for(100ms);
+    client.stop();
+  });
+  const auto begin = Deadline::Clock::now();
+  expect_error(get(client, silent.url(), 60s), Errc::unreachable, "this program stops");
+  EXPECT_LT(Deadline::Clock::now() - begin, 10s);
+  stopper.join();
+  expect_error(get(client, silent.url(), 60s), Errc::unreachable, "this program stops");
+}
+
 TEST(CurlClient, NeverShowsKeysPasswordsOrQueries) {
   std::string gone;
   {
