@@ -1,5 +1,7 @@
 #include "engine/record.hpp"
 
+#include <algorithm>
+
 #include "base/clock.hpp"
 #include "ledger/cost.hpp"
 #include "ledger/log_trace.hpp"
@@ -57,10 +59,12 @@ std::vector<SectionTokens> used_by(const Ended& ended) {
   return used;
 }
 
-void charge(const Engine& engine, const Trace& trace, HeldShare* held) {
+// `settled`: tokens of the trace that the owner's limits know already.
+void charge(const Engine& engine, const Trace& trace, HeldShare* held, Tokens settled = 0) {
   if (engine.traces != nullptr) engine.traces->count(trace);
   Tokens tokens = 0;
   for (const SectionTokens& one : trace.used) tokens = add_used(tokens, one.tokens);
+  tokens = std::max<Tokens>(0, tokens - settled);
   if (held != nullptr)
     held->settle(tokens);
   else if (engine.charge)
@@ -127,6 +131,7 @@ void record(const Notes& notes, Trace& trace, Spent& spent) {
   trace.warnings.insert(trace.warnings.end(), notes.warnings.begin(), notes.warnings.end());
   trace.retrieve_us += notes.retrieve_us;
   spent.summary = add_used(spent.summary, notes.summary_used);
+  spent.summary_settled = add_used(spent.summary_settled, notes.summary_settled);
   trace.cost = ledger::sum_of(trace.cost, notes.summary_cost);
 }
 
@@ -154,7 +159,8 @@ void close_request(Engine& engine, Ended ended, const Result<void>& outcome) {
   trace.used = used_by(ended);
   if (ended.spent.left)
     trace.cost = ledger::sum_of(trace.cost, {std::nullopt, "the client left before usage was reported"});
-  if (!ended.spent.is_turned_away) charge(engine, trace, ended.spent.reserved.get());
+  if (!ended.spent.is_turned_away || ended.spent.summary > 0)
+    charge(engine, trace, ended.spent.reserved.get(), ended.spent.summary_settled);
   ended.spent.reserved.reset();  // once it is charged
   if (engine.feed != nullptr) engine.feed->add_finished(trace, planned.plan);
   const bool is_kept = engine.traces != nullptr && engine.traces->keeps_traces() &&

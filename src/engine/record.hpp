@@ -8,6 +8,7 @@ namespace plimsoll::engine {
 // What a request has used besides what its trace says.
 struct Spent {
   Tokens summary = 0;           // read and written by models that wrote summaries
+  Tokens summary_settled = 0;   // of that, already charged to the owner's limits
   Tokens allowed_answer = 0;    // that all answers together may have, thinking included; 0: not known
   Tokens streamed = 0;          // of an answer, about, as far as it came
   bool left = false;            // the client disconnected while the upstream had the request

@@ -44,8 +44,9 @@ struct Received {
 struct Notes {
   std::vector<std::string> warnings{};
   std::int64_t retrieve_us = 0;
-  Tokens summary_used = 0;  // read and written by a model that wrote a summary or a question
-  Cost summary_cost{};      // of that
+  Tokens summary_used = 0;     // read and written by a model that wrote a summary or a question
+  Tokens summary_settled = 0;  // of that, already charged to the owner's limits
+  Cost summary_cost{};         // of all of it
 };
 
 Result<chat::ChatRequest> read_request(const Received& received);

@@ -5,7 +5,7 @@ import json
 import signal
 import unittest
 
-from gateway import CHAT, Gateway, http_request, user
+from gateway import CHAT, Gateway, http_request, long_history, user
 from test_keys import add_key, bearer, wait_for
 from upstream import Upstream
 
@@ -116,6 +116,24 @@ class Budgets(unittest.TestCase):
         wait_for(lambda: "settings read again" in gateway.logged(), "the settings to be read again")
         self.assertEqual(gateway.ask("/v1/models", headers=bearer(ann)).status, 429)
 
+    def test_tokens_of_a_minute_outlast_a_reload(self):
+        gateway, ann = self.start("--tokens-per-minute", 1000)
+        self.upstream.usage = lambda answer=3: {"prompt_tokens": 8, "completion_tokens": 900, "total_tokens": 908}
+        body = {"model": "gpt-4o", "messages": user("Ahoy!"), "max_tokens": 900}
+        self.assertEqual(gateway.ask(CHAT, body, headers=bearer(ann)).status, 200)
+        gateway.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: "settings read again" in gateway.logged(), "the settings to be read again")
+        refused = gateway.ask(CHAT, body, headers=bearer(ann))
+        self.assertEqual((refused.status, refused.json["error"]["code"]), (429, "rate_limit_exceeded"), refused.body)
+
+    def test_a_summary_that_exceeds_the_budget_is_not_written_by_a_model(self):
+        gateway, ann = self.start("--tokens-per-day", 9_000)
+        body = {"model": "gpt-4o", "messages": long_history(80), "max_tokens": 100}
+        reply = gateway.ask(CHAT, body, headers=bearer(ann))
+        self.assertEqual(reply.status, 200, reply.body)
+        self.assertEqual(len(self.upstream.to()), 1)
+        self.assertIn("extractive, not written by a model", " ".join(reply.ours["warnings"]))
+        self.assertIn("tokens", " ".join(reply.ours["warnings"]))
 
 if __name__ == "__main__":
     unittest.main()

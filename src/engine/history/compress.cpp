@@ -121,13 +121,14 @@ struct ByModel {
   std::string text{};  // empty: none wrote it
   std::string model{};
   std::string note{};
-  Tokens used = 0;
+  Tokens used = 0, settled = 0;
   Cost cost{};
 };
 
 Awaitable<ByModel> ask_models(const Engine& engine, WorkerContext& worker, const Received& received,
-                              const Request& about, const models::ModelLocation& location, const Work& work,
-                              Deadline deadline) {
+                              const Request& about, const models::ModelLocation& location, const Plan& plan,
+                              const Work& work, Deadline deadline) {
+  const Tokens kept = plan.input + plan.requested_answer.value_or(0);
   const Deadline soon = sooner(deadline, Deadline::after(engine.rules.summary_timeout));
   const std::vector<models::ModelLocation> writers = summary_writers(engine, location);
   ByModel by;
@@ -139,20 +140,20 @@ Awaitable<ByModel> ask_models(const Engine& engine, WorkerContext& worker, const
       continue;
     }
     co_await find_window(engine, worker, writer, soon);
-    Result<UpstreamRequest> request;
+    Result<OwnRequest> request;
     std::function<void()> preparing = [&] {
-      request = summary_request(engine, writer, work.source, work.limit, soon);
+      request = summary_request(engine, received, writer, work.source, work.limit, kept, soon);
     };
     co_await worker.elsewhere(std::move(preparing));
     if (!request) {
       by.note = request.error().what;
       continue;
     }
-    request->owner = received.owner();
-    const std::string sent = request->body;
+    const std::string sent = request->upstream.body;
     auto written = co_await written_summary(worker, writer.member, *std::move(request), soon);
     if (written) {
       by.used += written->used;
+      by.settled += written->settled;
       by.cost = cost_of(engine, writer, *written);
     }
     if (co_await client_is_gone()) break;  // not the server's fault
@@ -226,8 +227,10 @@ Awaitable<Prepared> compress(Engine& engine, WorkerContext& worker, const Receiv
   const bool asks = work.possible && !work.known && may_ask;
   if (asks && engine.tell_step) engine.tell_step("summarising older turns");
   ByModel by;
-  if (asks) by = co_await ask_models(engine, worker, received, request, attempt.location, work, deadline);
+  if (asks)
+    by = co_await ask_models(engine, worker, received, request, attempt.location, plan, work, deadline);
   request.notes.summary_used = by.used;
+  request.notes.summary_settled = by.settled;
   request.notes.summary_cost = by.cost;
   const bool keeps = may_ask && !co_await client_is_gone();  // an interrupted model may write it later
   std::function<void()> finishing = [&] {

@@ -74,6 +74,79 @@ TEST_F(Compress, WithoutAModelTheBestSentencesAreTheSummary) {
   EXPECT_EQ(test_.engine.counters.extracts, 1U);
 }
 
+// Limits that have this many tokens left.
+class FewTokens {
+ public:
+  explicit FewTokens(Tokens left) : left_(left) {}
+  tl::expected<Share, Refusal> reserve(const Need& need) {
+    const Tokens wanted = need.input + need.answer;
+    if (wanted > left_) return tl::unexpected(Refusal{Refusal::Kind::limit, "budget", "nothing is left", 60});
+    left_ -= wanted;
+    return Share{need.answer, std::make_shared<Held>(*this, wanted)};
+  }
+  Tokens left() const { return left_; }
+
+ private:
+  class Held final : public HeldShare {
+   public:
+    Held(FewTokens& limits, Tokens wanted) : limits_(limits), wanted_(wanted) {}
+    ~Held() override { limits_.left_ += wanted_; }
+    void settle(Tokens used) override { wanted_ -= used; }
+
+   private:
+    FewTokens& limits_;
+    Tokens wanted_;
+  };
+  Tokens left_;
+};
+
+TEST_F(Compress, ASummaryIsReservedBeforeAModelIsAskedForIt) {
+  server_.script = {{200, completion(100, "All pumps up to 300 are in order.")}};
+  Ask ask = ask_with(long_body());
+  ask.caller = {.owner = "ann", .indexes = "ann", .metered = true};
+  FewTokens few(50), many(100'000);
+  FewTokens* limits = &few;
+  test_.engine.reserve = [&](const Caller&, const Need& need) { return limits->reserve(need); };
+  const Prepared refused = compressed(TestRequest(test_, ask));
+  EXPECT_TRUE(server_.got.empty());
+  EXPECT_EQ(refused.request.chat.compressed->told.how, "extractive");
+  EXPECT_EQ(refused.request.notes.warnings.at(0),
+            "the summary is extractive, not written by a model (nothing is left)");
+  EXPECT_EQ(few.left(), 50);
+
+  limits = &many;
+  ask.caller.owner = "bob";  // who has no stored summary
+  const Prepared written = compressed(TestRequest(test_, ask));
+  EXPECT_EQ(server_.got.size(), 1U);
+  EXPECT_EQ(written.request.chat.compressed->told.how, "model");
+  EXPECT_GT(written.request.notes.summary_used, 0);
+  EXPECT_EQ(written.request.notes.summary_settled, written.request.notes.summary_used);
+  EXPECT_EQ(many.left(), 100'000 - written.request.notes.summary_used);  // the rest is given back
+}
+
+TEST_F(Compress, ASummaryIsChargedOnce) {
+  const ScriptedServer::Reply summary{200, completion(100, "All pumps are in order.")},
+      reply{200, completion()};
+  server_.script = {summary, reply, summary, reply};
+  Ask ask = ask_with(long_body());
+  ask.caller = {.owner = "ann", .indexes = "ann", .metered = true};
+  FewTokens limits(100'000);
+  test_.engine.reserve = [&](const Caller&, const Need& need) { return limits.reserve(need); };
+  TestClient client;
+  ASSERT_TRUE(test_.ask(ask, client));
+  ASSERT_EQ(server_.got.size(), 2U);
+
+  // As much as where nothing is reserved.
+  ask.caller.owner = ask.caller.indexes = "bob";
+  test_.engine.reserve = [&](const Caller&, const Need& need) { return Share{need.answer}; };
+  Tokens charged = 0;
+  test_.engine.charge = [&](const std::string&, Tokens tokens) { charged += tokens; };
+  ASSERT_TRUE(test_.ask(ask, client));
+  ASSERT_EQ(server_.got.size(), 4U);
+  EXPECT_GT(charged, 102);
+  EXPECT_EQ(limits.left(), 100'000 - charged);
+}
+
 TEST_F(Compress, NobodyIsAskedForAPlanAlone) {
   server_.script = {{200, completion()}};
   const Prepared prepared = compressed(TestRequest(test_, long_body()), /*may_ask=*/false);

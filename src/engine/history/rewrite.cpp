@@ -36,8 +36,9 @@ std::string transcript(const chat::ChatRequest& parts) {
   return out;
 }
 
-Result<UpstreamRequest> request_to(const Engine& engine, const models::ModelLocation& writer,
-                                   const chat::ChatRequest& parts, Deadline deadline) {
+Result<OwnRequest> request_to(const Engine& engine, const Received& received,
+                              const models::ModelLocation& writer, const chat::ChatRequest& parts,
+                              Deadline deadline) {
   TRY(const PlanModel model, engine.models.open(writer, deadline));
   std::string said = transcript(parts), question = parts.query;
   make_harmless(model, said);
@@ -49,11 +50,11 @@ Result<UpstreamRequest> request_to(const Engine& engine, const models::ModelLoca
       said, question);
   const Json body = chat::one_question(writer.model, prompt, answer_tokens + for_thinking);
   TRY(const ChatCount counted, count::count_chat_body(model.tokenizer, body, model.chat));
-  const Tokens needed = counted.total + answer_tokens + for_thinking + budget::margin_for(model.drift);
-  if (needed > model.window.tokens)
+  const OwnTokens tokens{counted.total, answer_tokens + for_thinking, budget::margin_for(model.drift), 0};
+  if (tokens.input + tokens.answer + tokens.margin > model.window.tokens)
     return fail(Errc::over_budget, "the conversation does not fit into the window of {} ({})", writer.model,
                 base::with_thousands(model.window.tokens));
-  return own_request(engine, writer, body, needed);
+  return own_request(engine, received, writer, body, tokens);
 }
 
 // Returns the first line without surrounding quotes.
@@ -75,24 +76,24 @@ Awaitable<Rewritten> rewrite_question(const Engine& engine, WorkerContext& worke
   if (!engine.rules.rewrite_follow_ups) co_return result;
   const Deadline soon = sooner(deadline, Deadline::after(engine.rules.summary_timeout));
   std::optional<models::ModelLocation> writer;
-  Result<UpstreamRequest> asking = fail(Errc::not_found, "no model available");
+  Result<OwnRequest> asking = fail(Errc::not_found, "no model available");
   std::function<void()> preparing = [&] {
     if (!is_due(request.chat)) return;
     const std::vector<models::ModelLocation> writers = summary_writers(engine, attempt.location);
     if (writers.empty()) return;
     writer = writers.front();
-    asking = request_to(engine, *writer, request.chat, soon);
+    asking = request_to(engine, received, *writer, request.chat, soon);
   };
   co_await worker.elsewhere(std::move(preparing));
   if (!writer) co_return result;  // not needed
   if (engine.tell_step) engine.tell_step("rewriting the question");
   std::string why;
   if (asking) {
-    asking->owner = received.owner();
-    const std::string sent = asking->body;
+    const std::string sent = asking->upstream.body;
     auto written = co_await written_summary(worker, writer->member, *std::move(asking), soon);
     if (written) {
       result.notes.summary_used = written->used;
+      result.notes.summary_settled = written->settled;
       result.notes.summary_cost = cost_of(engine, *writer, *written);
       result.question = question_in(written->text);
       why = "its answer is not a question";

@@ -149,18 +149,30 @@ std::vector<models::ModelLocation> summary_writers(const Engine& engine, const m
   return writers;
 }
 
-UpstreamRequest own_request(const Engine& engine, const models::ModelLocation& writer, const Json& body,
-                            Tokens needed) {
-  UpstreamRequest request;
-  request.body = base::json_text(body);
-  request.model = writer.model;
-  request.refuse_inexpressible = false;
-  request.load_window = engine.models.window_to_load(writer, needed);
+Result<OwnRequest> own_request(const Engine& engine, const Received& received,
+                               const models::ModelLocation& writer, const Json& body,
+                               const OwnTokens& tokens) {
+  OwnRequest request;
+  if (engine.reserve && received.ask.caller.metered) {
+    Caller caller = received.ask.caller;
+    caller.uncounted.reset();  // the client's own request is counted when it is sent
+    const Tokens input = tokens.input + tokens.kept_for_request;  // what is not used is given back
+    auto share = engine.reserve(caller, {input, tokens.answer, /*answer_may_shrink=*/false});
+    if (!share) return fail(Errc::over_budget, "{}", share.error().what);
+    request.held = std::move(share->held);
+  }
+  request.upstream.body = base::json_text(body);
+  request.upstream.owner = received.owner();
+  request.upstream.model = writer.model;
+  request.upstream.refuse_inexpressible = false;
+  request.upstream.load_window =
+      engine.models.window_to_load(writer, tokens.input + tokens.answer + tokens.margin);
   return request;
 }
 
-Result<UpstreamRequest> summary_request(const Engine& engine, const models::ModelLocation& writer,
-                                        const SummarySource& source, Tokens limit, Deadline deadline) {
+Result<OwnRequest> summary_request(const Engine& engine, const Received& received,
+                                   const models::ModelLocation& writer, const SummarySource& source,
+                                   Tokens limit, Tokens kept_for_request, Deadline deadline) {
   constexpr Tokens for_thinking = 256;  // for models that always think; removed afterwards
   TRY(const PlanModel model, engine.models.open(writer, deadline));
   const Tokens answer = limit + for_thinking, margin = budget::margin_for(model.drift);
@@ -171,7 +183,8 @@ Result<UpstreamRequest> summary_request(const Engine& engine, const models::Mode
     const Json body = request_body(writer.model, text, limit, answer);
     TRY(const ChatCount counted, count::count_chat_body(model.tokenizer, body, model.chat));
     const Tokens needed = counted.total + answer + margin;
-    if (needed <= model.window.tokens) return own_request(engine, writer, body, needed);
+    if (needed <= model.window.tokens)
+      return own_request(engine, received, writer, body, {counted.total, answer, margin, kept_for_request});
     const Tokens room = model.window.tokens - answer - margin - 200;  // for the prompt around it
     if (room < limit || share == shares.end()) break;
     text = extracted(source, model, static_cast<Tokens>(static_cast<double>(room) * *share));
@@ -186,12 +199,12 @@ Cost cost_of(const Engine& engine, const models::ModelLocation& writer, const Wr
 }
 
 Awaitable<Result<WrittenSummary>> written_summary(WorkerContext& worker, std::size_t member,
-                                                  UpstreamRequest request, Deadline deadline) {
+                                                  OwnRequest request, Deadline deadline) {
   constexpr std::size_t longest = std::size_t{1} << 20;
-  const auto sent_bytes = static_cast<Tokens>(request.body.size());
-  request.longest_answer = longest;
-  request.resources = &worker;
-  CO_TRY(const auto reply, co_await worker.link(member).send(std::move(request), deadline));
+  const auto sent_bytes = static_cast<Tokens>(request.upstream.body.size());
+  request.upstream.longest_answer = longest;
+  request.upstream.resources = &worker;
+  CO_TRY(const auto reply, co_await worker.link(member).send(std::move(request.upstream), deadline));
   CO_TRY(const ReplyBody body,
          co_await reply->body(std::chrono::ceil<std::chrono::milliseconds>(deadline.left()), deadline));
   if (reply->info().took != Took::answers)
@@ -205,6 +218,10 @@ Awaitable<Result<WrittenSummary>> written_summary(WorkerContext& worker, std::si
   written.used = add_used(std::min(usage.input.value_or(0), sent_bytes),
                           std::min(usage.answer.value_or(0), written_bytes));
   written.usage = usage;
+  if (request.held) {
+    request.held->settle(written.used);
+    written.settled = written.used;
+  }
   co_return written;
 }
 
