@@ -256,6 +256,8 @@ class TraceStore {
   // Removes the drift of a model, or of all (empty), and stores the order for running gateways. Returns the
   // number of removed histories.
   virtual Result<std::int64_t> forget_drift(std::string_view model) = 0;
+  // The same without an order, for a gateway that obeys one.
+  virtual Result<std::int64_t> delete_drift(std::string_view model) = 0;
   virtual Result<std::vector<ForgetOrder>> forget_orders(std::int64_t after) = 0;
 };
 

@@ -217,7 +217,8 @@ void ServedGateway::obey_forget_orders() {
   if (!orders || orders->empty()) return;
   obeyed_ = orders->back().number;
   for (const ForgetOrder& order : *orders) {
-    drift_.forget(order.model);
+    if (const auto done = writer_.forget_drift(order.model); !done)
+      log::warning("what was learned is still in the store", {{"why", done.error().what}});
     models_.window_signs().forget(order.model);
     if (order.model.empty())
       windows_.finder().refresh();

@@ -218,15 +218,19 @@ Result<std::vector<DriftHistory>> select_drift(Connection& connection) {
   return out;
 }
 
-Result<std::int64_t> delete_drift(Connection& connection, std::string_view model) {
+Result<std::int64_t> remove_drift(Connection& connection, std::string_view model) {
   TRY(const Rows removed,
       connection.run("DELETE FROM drift WHERE $1 = ''::bytea OR model = $1", Values().add(model)));
+  return removed.changed();
+}
+
+Result<void> add_forget_order(Connection& connection, std::string_view model) {
   const std::int64_t now = base::utc_ms();
   TRY_VOID(connection.run("INSERT INTO forget_orders (at_ms, model) VALUES ($1, $2)",
                           Values().add(now).add(model)));
   // Who has not looked for a day has started again since.
   TRY_VOID(connection.run("DELETE FROM forget_orders WHERE at_ms < $1", Values().add(now - drift_kept_ms)));
-  return removed.changed();
+  return {};
 }
 
 class PostgresTraces final : public TraceStore {
@@ -255,7 +259,14 @@ class PostgresTraces final : public TraceStore {
   Result<std::int64_t> forget_drift(std::string_view model) override {
     // Numbers of orders rise in the order in which they are committed.
     return database_->written(database_->lock_key("drift"),
-                              [&](Connection& connection) { return delete_drift(connection, model); });
+                              [&](Connection& connection) -> Result<std::int64_t> {
+                                TRY_VOID(add_forget_order(connection, model));
+                                return remove_drift(connection, model);
+                              });
+  }
+  Result<std::int64_t> delete_drift(std::string_view model) override {
+    return database_->written(database_->lock_key("drift"),
+                              [&](Connection& connection) { return remove_drift(connection, model); });
   }
   Result<std::vector<ForgetOrder>> forget_orders(std::int64_t after) override {
     return database_->read([&](Connection& connection) -> Result<std::vector<ForgetOrder>> {

@@ -281,18 +281,22 @@ Result<std::vector<DriftHistory>> select_drift(Connection& connection) {
   }
 }
 
-Result<std::int64_t> delete_drift(Connection& connection, std::string_view model) {
+Result<std::int64_t> remove_drift(Connection& connection, std::string_view model) {
   TRY(auto count, connection.prepare("SELECT count(*) FROM drift WHERE ?1 = '' OR model = ?1"));
   TRY_VOID(count.bind(model).step());
   const std::int64_t found = count.integer(0);
   TRY(auto remove, connection.prepare("DELETE FROM drift WHERE ?1 = '' OR model = ?1"));
   TRY_VOID(remove.bind(model).run());
+  return found;
+}
+
+Result<void> add_forget_order(Connection& connection, std::string_view model) {
   TRY(auto note, connection.prepare("INSERT INTO forget_orders (at_ms, model) VALUES (?, ?)"));
   TRY_VOID(note.bind(base::utc_ms()).bind(model).run());
   // Whoever has not looked for a day has started anew since, or will.
   TRY(auto old, connection.prepare("DELETE FROM forget_orders WHERE at_ms < ?"));
   TRY_VOID(old.bind(base::utc_ms() - drift_kept_ms).run());
-  return found;
+  return {};
 }
 
 Result<std::vector<ForgetOrder>> select_orders(Connection& connection, std::int64_t after) {
@@ -338,7 +342,13 @@ class SqliteTraces final : public TraceStore {
   }
 
   Result<std::int64_t> forget_drift(std::string_view model) override {
-    return database_->written([&](Connection& connection) { return delete_drift(connection, model); });
+    return database_->written([&](Connection& connection) -> Result<std::int64_t> {
+      TRY_VOID(add_forget_order(connection, model));
+      return remove_drift(connection, model);
+    });
+  }
+  Result<std::int64_t> delete_drift(std::string_view model) override {
+    return database_->written([&](Connection& connection) { return remove_drift(connection, model); });
   }
 
   Result<std::vector<ForgetOrder>> forget_orders(std::int64_t after) override {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/try.hpp"
 
 namespace plimsoll::engine {
 namespace {
@@ -91,6 +92,13 @@ void TraceWriter::flush() {
   const std::uint64_t mine = ++flush_wanted_;
   due_.notify_one();
   written_.wait(lock, [&] { return flushed_ >= mine; });
+}
+
+Result<void> TraceWriter::forget_drift(std::string_view model) {
+  book_.forget(model);
+  flush();  // histories that were taken from the book already are in the store after this
+  TRY_VOID(store_.delete_drift(model));
+  return {};
 }
 
 std::uint64_t TraceWriter::dropped() const {

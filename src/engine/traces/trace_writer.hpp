@@ -50,6 +50,10 @@ class TraceWriter {
   // Returns when all earlier traces and drift are written, or the attempt has failed.
   void flush();
 
+  // Forgets the drift of a model, or of all (empty), in the book and in the store, and in no write that is
+  // under way.
+  Result<void> forget_drift(std::string_view model);
+
   // Traces that were dropped.
   std::uint64_t dropped() const;
   std::uint64_t passed_over() const { return passed_over_; }

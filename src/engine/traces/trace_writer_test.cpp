@@ -3,6 +3,7 @@
 #include <atomic>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -38,6 +39,11 @@ class FakeStore : public TraceStore {
   Result<std::vector<Trace>> traces(std::string_view, const Wanted&) override { return std::vector<Trace>{}; }
   Result<std::vector<DriftHistory>> drift() override { return std::vector<DriftHistory>{}; }
   Result<std::int64_t> forget_drift(std::string_view) override { return 0; }
+  Result<std::int64_t> delete_drift(std::string_view model) override {
+    const std::lock_guard lock(mutex_);
+    return static_cast<std::int64_t>(
+        std::erase_if(learned, [&](const auto& one) { return model.empty() || one.first.model == model; }));
+  }
   Result<std::vector<ForgetOrder>> forget_orders(std::int64_t) override { return std::vector<ForgetOrder>{}; }
 
   void shut(bool is_shut) {
@@ -122,6 +128,29 @@ TEST(TraceWriter, ForgetsNoUsageThatCouldNotBeWritten) {
   writer.flush();
   EXPECT_EQ(store.used["3 ann m answer"], 11);
   EXPECT_EQ(store.used["3 ann m "], 2);
+}
+
+TEST(TraceWriter, ForgottenDriftDoesNotReturnWithAWriteUnderWay) {
+  FakeStore store;
+  ledger::DriftBook book;
+  TraceWriter writer(store, book);
+  DriftKey other = llama;
+  other.model = "gpt-4o";
+  store.shut(true);
+  book.learn(llama, 5, 1);
+  book.learn(other, 6, 1);
+  writer.add(bare_trace("a"));
+  store.wait_until_asked(1);  // with the drift
+  std::thread opener([&] {
+    std::this_thread::sleep_for(20ms);
+    store.shut(false);
+  });
+  EXPECT_TRUE(writer.forget_drift(llama.model));
+  opener.join();
+  writer.flush();
+  EXPECT_FALSE(store.learned.contains(llama));
+  EXPECT_TRUE(store.learned.contains(other));
+  EXPECT_FALSE(book.of(llama, 1).seen);
 }
 
 TEST(TraceWriter, WritesASingleTraceAfterAWhile) {

@@ -263,6 +263,10 @@ TEST_P(TracesContract, ForgetsDriftAndNotesTheOrder) {
   ASSERT_EQ(orders->size(), 2U);
   EXPECT_EQ(orders->front().model, "one");
   EXPECT_EQ(store_->forget_orders(orders->front().number)->size(), 1U);
+  ASSERT_TRUE(store_->keep({}, both, {}, {}));
+  EXPECT_EQ(store_->delete_drift("one"), 1);
+  EXPECT_EQ(store_->delete_drift(""), 1);
+  EXPECT_EQ(store_->forget_orders(0)->size(), 2U);  // no order for others
 }
 
 TEST_P(TracesContract, TakesAnyBytes) {
