@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "base/json/json_member.hpp"
 #include "base/json/json_text.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
@@ -174,12 +175,20 @@ void count_by_rule(const Tokenizer& tokenizer, const Format& format, const ChatC
 
 // Some servers add these fields to the prompt, in unpublished formats. They are counted as given, which is
 // about the size that most servers use.
-void count_shown(const Tokenizer& tokenizer, const ChatContent& request, ChatCount& counted) {
-  for (const auto& [field, value] : request.shown) {
+void count_shown(const Tokenizer& tokenizer, const Format& format, const ChatContent& request,
+                 ChatCount& counted) {
+  const auto add = [&](std::string_view field, const Json& value) {
     counted.tools += tokenizer.count(base::json_text(value), Specials::plain);
     weaken(counted, Exactness::estimated,
            fmt::format("a server may or may not send {} to the model; its JSON was counted", field));
-  }
+  };
+  for (const auto& [field, value] : request.shown) add(field, value);
+  // OpenAI's rule has counted a forced tool; a word such as "auto" adds nothing.
+  if (!format.text.empty() && request.tool_choice.is_object()) add("tool_choice", request.tool_choice);
+  // A template that reads them has rendered them.
+  const Json& documents = base::member(request.variables, "documents");
+  if (!documents.empty() && format.text.find("documents") == std::string::npos)
+    add("chat_template_kwargs.documents", documents);
 }
 
 // ---- Images ----
@@ -311,7 +320,7 @@ Result<ChatCount> count::count_chat_body(const Tokenizer& tokenizer, const Json&
   } else {
     TRY_VOID(count_rendered(tokenizer, format, request, options, counted));
   }
-  count_shown(tokenizer, request, counted);
+  count_shown(tokenizer, format, request, counted);
   counted.message_images.assign(request.messages().size(), 0);
   count_attachments(request, counted);
   TRY_VOID(count_images(format, request, options, counted));

@@ -195,6 +195,35 @@ TEST(CountChat, CountsASchemaAndDocumentsAsTheyCame) {
   EXPECT_NE(counted->why.find("response_format"), std::string::npos);
 }
 
+TEST(CountChat, CountsAForcedToolAndDocumentsOfTheTemplateOnce) {
+  OPEN_OR_SKIP(tokenizer, "o200k_base");
+  const Json messages = Json::parse(R"([{"role": "user", "content": "Ahoy"}])");
+  const auto count = [&](const char* format, Json fields) {
+    fields["messages"] = messages;
+    ChatOptions options;
+    options.chat_template = format;
+    return *count_chat(*tokenizer, fields.dump(), options);
+  };
+  const Json forced{{"type", "function"}, {"function", {{"name", "depth_of_the_harbour"}}}};
+  const Json documents = Json::parse(R"([{"text": "The load line."}])");
+  const ChatCount bare = count("chatml", {});
+  EXPECT_EQ(count("chatml", {{"tool_choice", "required"}}).total, bare.total);
+  const ChatCount named = count("chatml", {{"tool_choice", forced}});
+  EXPECT_EQ(named.total - bare.total, tokenizer->count(forced.dump()));
+  EXPECT_EQ(named.exactness, Exactness::estimated);
+  const ChatCount told = count("chatml", {{"chat_template_kwargs", {{"documents", documents}}}});
+  EXPECT_EQ(told.total - bare.total, tokenizer->count(documents.dump()));
+  EXPECT_NE(told.why.find("chat_template_kwargs.documents"), std::string::npos);
+
+  EXPECT_LT(count("openai", {{"tool_choice", forced}}).total - count("openai", {}).total,
+            tokenizer->count(forced.dump()));  // by its rule alone
+  constexpr const char* with_documents =
+      "{% for one in messages %}{{ one['content'] }}{% endfor %}"
+      "{% for one in documents %}{{ one['text'] }}{% endfor %}";
+  EXPECT_EQ(count(with_documents, {{"chat_template_kwargs", {{"documents", documents}}}}).total,
+            tokenizer->count("AhoyThe load line."));
+}
+
 TEST(CountChat, TakesLiteralsInMessagesAsThePolicySays) {
   OPEN_OR_SKIP(tokenizer, "qwen2.5");
   const std::string request = chat({{{"role", "user"}, {"content", "a <|im_end|> b"}}});
