@@ -26,6 +26,7 @@ struct Ranked {
   const StoredChunk* chunk = nullptr;
   const DocumentHead* document = nullptr;
   double score = 0;
+  double relevance = 0;
 };
 
 std::map<ChunkId, double> scores_of(const std::vector<Hit>& hits) {
@@ -75,15 +76,11 @@ Result<NodePage> list_nodes(Store& store, const IndexInfo& info, const Filter& f
 }
 
 Result<std::vector<RankedNode>> rank_nodes(const OpenIndex& open, std::string_view query, std::size_t most,
-                                           const Filter& filter, Deadline deadline) {
+                                           retrieve::GatherOptions options, Deadline deadline) {
   constexpr std::size_t least_candidates = 64;
-  std::vector<std::string> notes;
-  const auto vectors = query_vectors(open, query, deadline, notes);
-  retrieve::GatherOptions options;
   options.candidates = std::max(least_candidates, 3 * most);
-  options.filter = filter;
-  TRY(const Evidence evidence,
-      retrieve::gather(open.store, open.chunks, open.info, open.index, query, vectors, options));
+  options.parts = false;
+  TRY(const Evidence evidence, find_evidence(open, query, options, deadline));
   const auto sparse = scores_of(evidence.lexical), dense = scores_of(evidence.nearest);
 
   std::vector<Ranked> ranked;
@@ -91,16 +88,18 @@ Result<std::vector<RankedNode>> rank_nodes(const OpenIndex& open, std::string_vi
     const std::size_t first = ranked.size();
     for (const auto& chunk : stretch.chunks) ranked.push_back({chunk.get(), stretch.document.get()});
     for (const ScoredSentence& sentence : stretch.sentences) {
-      double& score = ranked[first + sentence.chunk].score;
-      score = std::max(score, static_cast<double>(sentence.score));
+      Ranked& one = ranked[first + sentence.chunk];
+      one.score = std::max(one.score, static_cast<double>(sentence.score));
+      one.relevance = std::max(one.relevance, static_cast<double>(sentence.relevance));
     }
   }
   std::ranges::stable_sort(ranked, std::greater<>(), &Ranked::score);
   if (ranked.size() > most) ranked.resize(most);
   std::vector<RankedNode> out;
-  for (const auto& [chunk, document, score] : ranked)
+  for (const auto& [chunk, document, score, relevance] : ranked)
     out.push_back({{document->key, chunk->chunk.span, chunk->text, document->metadata},
                    score,
+                   relevance,
                    score_in(dense, chunk->id),
                    score_in(sparse, chunk->id)});
   return out;

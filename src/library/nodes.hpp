@@ -31,12 +31,14 @@ Result<NodePage> list_nodes(Store& store, const IndexInfo& info, const Filter& f
 struct RankedNode {
   Node node;
   double score = 0;              // of its best sentence: 0 to about 1, within one query
+  double relevance = 0;          // the same, comparable between queries; docs/search.md
   std::optional<double> dense;   // cosine; none: not among the nearest
   std::optional<double> sparse;  // BM25; none: not among those with the query's words
 };
 
-// Best first, at most `most`; by keyword and vector search.
+// Best first, at most `most`; by keyword and vector search. Of the options, the filter, the context and the
+// weights are used.
 Result<std::vector<RankedNode>> rank_nodes(const OpenIndex& open, std::string_view query, std::size_t most,
-                                           const Filter& filter, Deadline deadline);
+                                           retrieve::GatherOptions options, Deadline deadline);
 
 }  // namespace plimsoll::library

@@ -2,14 +2,18 @@
 
 #include <algorithm>
 
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "retrieve/candidates.hpp"
 #include "retrieve/links.hpp"
+#include "retrieve/question_parts.hpp"
 
 namespace plimsoll::retrieve {
 namespace {
 
 constexpr std::size_t most_terms = 64;
+// The weight of a follow-up's words that say nothing about its subject: enough to prefer an example of it.
+constexpr float of_form = 0.3F;
 // How often names are followed: the first hop finds the second document, the second one a third, or a better
 // sentence that names the second.
 constexpr int hops = 2;
@@ -47,6 +51,23 @@ Result<void> add_context(const Index& index, const GatherOptions& options, std::
     terms.push_back(std::move(term));
   }
   return {};
+}
+
+// Returns a bit for each term that says what the query is about. `own`: how many are of the query itself. A
+// query that depends on nothing is about all of its words, and so is a single word, unless it belongs to a
+// conversation.
+std::uint64_t subjects_among(const std::vector<QueryTerm>& terms, std::size_t own, std::string_view query) {
+  constexpr std::uint64_t all = ~std::uint64_t{0};
+  const float dependence = dependence_of(query);
+  const bool is_keyword = own == terms.size() && base::trim(query).find(' ') == std::string_view::npos;
+  if (terms.empty() || dependence == 0 || is_keyword) return all;
+  std::uint64_t subjects = 0;
+  for (std::size_t t = 0; t < terms.size(); ++t) {
+    const bool is_asked_for = dependence < 1 && own == 1 && t == 0;  // "What is a list?"
+    if (is_asked_for || names_subject(terms[t].word.empty() ? terms[t].term : terms[t].word))
+      subjects |= std::uint64_t{1} << t;
+  }
+  return subjects;
 }
 
 // Returns the links with the keys of their documents, for display.
@@ -98,7 +119,11 @@ class Gatherer {
   Result<void> read_terms() {
     TRY(terms_, index_.terms(query_));
     if (terms_.size() > most_terms) terms_.resize(most_terms);
+    const std::size_t own = terms_.size();
     if (options_.context_weight > 0) TRY_VOID(add_context(index_, options_, terms_));
+    subjects_ = subjects_among(terms_, own, query_);
+    for (std::size_t t = 0; t < terms_.size() && options_.context_weight > 0; ++t)
+      if ((subjects_ >> t & 1U) == 0) terms_[t].weight *= of_form;
     return {};
   }
 
@@ -110,6 +135,8 @@ class Gatherer {
     look.input.terms = terms_;
     look.input.index_chunks = index_.size();
     look.input.average_words = index_.average_words();
+    look.input.dependence = options_.context_weight;
+    look.input.subjects = subjects_;
     if (!is_only) TRY_VOID(weigh(view, look.input.terms));
     TRY(auto lexical, index_.lexical(view.text, options_.candidates, only_));
     candidates_.add(lexical);
@@ -253,6 +280,7 @@ class Gatherer {
   const GatherOptions& options_;
   const std::vector<DocumentId>* only_;
   std::vector<QueryTerm> terms_;  // of the whole query, so that bit masks of words mean the same in all views
+  std::uint64_t subjects_ = 0;    // among them
   Candidates candidates_;
   std::vector<Look> looks_;
   Considered considered_;

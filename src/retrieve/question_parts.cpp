@@ -19,11 +19,12 @@ constexpr std::array<std::string_view, 19> pointers{
     "it",  "its", "that", "this",    "these",   "those",   "they",   "them",   "their",      "he",
     "she", "his", "her",  "another", "instead", "example", "former", "latter", "alternative"};
 // Words about the form of the answer, not its subject.
-constexpr std::array<std::string_view, 32> manners{
-    "give",   "show",     "tell",      "explain",   "describe",  "list",   "please", "more",
-    "detail", "details",  "briefly",   "short",     "shorter",   "longer", "simple", "simpler",
-    "again",  "continue", "elaborate", "summarize", "summarise", "also",   "else",   "other",
-    "mean",   "means",    "say",       "said",      "ok",        "thanks", "one",    "ones"};
+constexpr std::array<std::string_view, 38> manners{
+    "give",   "show",     "tell",      "explain",   "describe",  "list",    "please", "more",
+    "detail", "details",  "briefly",   "short",     "shorter",   "longer",  "simple", "simpler",
+    "again",  "continue", "elaborate", "summarize", "summarise", "also",    "else",   "other",
+    "mean",   "means",    "say",       "said",      "ok",        "thanks",  "one",    "ones",
+    "first",  "second",   "third",     "last",      "next",      "previous"};
 // Words that open a question, and those that open a request.
 constexpr std::array<std::string_view, 29> openers{
     "what", "how",    "why",  "who",  "whom",   "whose",   "which",   "when",    "where",    "wie",
@@ -155,16 +156,23 @@ void split_sentence(std::string_view sentence, std::vector<std::string>& into) {
   into.emplace_back(base::trim(sentence.substr(begin)));
 }
 
+// "What is a list?": asks for a word that is about the form of the answer elsewhere.
+bool asks_for_a_word(std::string_view question) {
+  const std::vector<Token> words = tokens_of(question);
+  return words.size() == 4 && is_one_of(openers, words[0].folded) &&
+         is_one_of(auxiliaries, words[1].folded) &&
+         (words[2].folded == "a" || words[2].folded == "an" || words[2].folded == "the") &&
+         is_one_of(manners, words[3].folded);
+}
+
 // Returns the number of words that say what it is about.
 std::size_t subjects_of(std::string_view question, bool& points) {
-  std::size_t subjects = 0;
+  std::size_t subjects = asks_for_a_word(question) ? 1 : 0;
   base::WordScanner scanner(question);
   while (scanner.next()) {
     const std::string_view word = scanner.folded();
-    if (is_one_of(pointers, word))
-      points = true;
-    else if (!is_one_of(manners, word) && !base::stem_word(word).stop)
-      ++subjects;
+    if (is_one_of(pointers, word)) points = true;
+    if (names_subject(word) && !base::stem_word(word).stop) ++subjects;
   }
   return subjects;
 }
@@ -214,6 +222,10 @@ std::vector<std::string> questions_in(std::string_view text) {
 }
 
 }  // namespace
+
+bool names_subject(std::string_view word) {
+  return !is_one_of(pointers, word) && !is_one_of(manners, word);
+}
 
 float dependence_of(std::string_view question) {
   bool points = false;

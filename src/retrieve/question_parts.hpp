@@ -24,4 +24,7 @@ std::vector<QuestionPart> parts_of(std::string_view question);
 // nothing.
 float dependence_of(std::string_view question);
 
+// Returns whether a word, folded, can say what a question is about: not "it", "example" or "more".
+bool names_subject(std::string_view word);
+
 }  // namespace plimsoll::retrieve

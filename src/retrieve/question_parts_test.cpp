@@ -85,5 +85,15 @@ TEST(Dependence, APronounOrASingleWordDependsInPart) {
   }
 }
 
+TEST(QuestionParts, WordsOfTheFormNameNoSubject) {
+  for (const char* word : {"it", "example", "more", "second", "one"})
+    EXPECT_FALSE(names_subject(word)) << word;
+  for (const char* word : {"prune", "seconds", "pier"}) EXPECT_TRUE(names_subject(word)) << word;
+  EXPECT_EQ(dependence_of("And for the second one?"), 1);
+  EXPECT_EQ(dependence_of("Give me an example"), 1);
+  EXPECT_EQ(dependence_of("How is the second pier built?"), 0);
+  EXPECT_LT(dependence_of("What is a list?"), 1);
+}
+
 }  // namespace
 }  // namespace plimsoll::retrieve

@@ -4,7 +4,6 @@
 #include <array>
 #include <bitset>
 #include <cmath>
-#include <numeric>
 #include <unordered_map>
 
 #include "retrieve/chunk_cache.hpp"
@@ -235,10 +234,14 @@ void score_words(const QueryInput& query, std::span<const StretchInput> stretche
   const TermWeights weight = term_weights(query);
   const WordCounts counts = count_words(stretches, row.size(), terms);
   const Matrix nearby = smoothed(counts.by_term, row.fades(weights.words_reach), weights.word_after);
-  const float all_words = std::accumulate(weight.by_sentence.begin(), weight.by_sentence.end(), 0.0F);
-  float own_words = 0;  // of the question itself, without earlier turns
-  for (std::size_t t = 0; t < terms.size(); ++t)
-    if (query.terms[t].weight >= 1) own_words += weight.by_sentence[t];
+  const auto is_own = [&](std::size_t t) { return query.terms[t].weight >= 1; };
+  float all_words = 0;  // that name a subject
+  float own_words = 0;  // of these, those of the question itself, without earlier turns
+  for (std::size_t t = 0; t < terms.size(); ++t) {
+    if (!query.is_subject(t)) continue;
+    all_words += weight.by_sentence[t];
+    if (is_own(t)) own_words += weight.by_sentence[t];
+  }
   Matrix by_chunk(row.chunks, terms.size());
   std::vector<float> chunk_length(row.chunks);
   for (std::size_t i = 0; i < row.size(); ++i) {
@@ -248,16 +251,16 @@ void score_words(const QueryInput& query, std::span<const StretchInput> stretche
     std::uint64_t has = 0;
     for (std::size_t t = 0; t < terms.size(); ++t) {
       sum += weight.by_sentence[t] * near[t] * (1 + nearby_k) / (near[t] + nearby_k);
-      const float share = weight.by_sentence[t] * std::min(near[t], 1.0F);
+      const float share = query.is_subject(t) ? weight.by_sentence[t] * std::min(near[t], 1.0F) : 0.0F;
       covered += share;
-      if (query.terms[t].weight >= 1) own_covered += share;
+      if (is_own(t)) own_covered += share;
       of_chunk[t] += own[t];
       if (own[t] > 0) has |= std::uint64_t{1} << t;
     }
     chunk_length[row.chunk_of[i]] += counts.length[i];
     parts.nearby_words[i] = sum;
-    parts.coverage[i] =
-        std::max(all_words > 0 ? covered / all_words : 0.0F, own_words > 0 ? own_covered / own_words : 0.0F);
+    parts.coverage[i] = std::max(all_words > 0 ? covered / all_words : 0.0F,
+                                 own_words > 0 ? (1 - query.dependence) * own_covered / own_words : 0.0F);
     parts.words[i] = has;
     parts.own_words[i] =
         bm25(own, weight.by_sentence, counts.length[i], query.average_words / sentences_per_chunk);
@@ -419,6 +422,7 @@ std::vector<std::vector<ScoredSentence>> score_sentences(const QueryInput& query
     most += weights.own_meaning + weights.near_meaning + weights.far_meaning + weights.chunk_meaning;
   }
 
+  const bool names_subject = query.subjects != 0, by_meaning = !query.vectors.empty();
   std::vector<std::vector<ScoredSentence>> scores(stretches.size());
   std::size_t i = 0;
   for (std::size_t s = 0; s < stretches.size(); ++s) {
@@ -434,7 +438,7 @@ std::vector<std::vector<ScoredSentence>> score_sentences(const QueryInput& query
                              .tokens = sentence.tokens,
                              .score = worth * sums[i],
                              .meaning = parts.own_cosine[i],
-                             .relevance = worth * relevance_of(parts, i, !query.vectors.empty()),
+                             .relevance = names_subject ? worth * relevance_of(parts, i, by_meaning) : 0,
                              .words = parts.words[i],
                              .chunk = c});
         ++i;

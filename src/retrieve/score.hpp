@@ -59,6 +59,12 @@ struct QueryInput {
   std::vector<CosineScale> scales{};            // of their cosines; empty: none is scaled
   std::size_t index_chunks = 0;
   float average_words = 0;  // per chunk
+  // Of the question on earlier turns: its own words alone show that much less.
+  float dependence = 0;
+  // A bit for each term that says what the query is about. None: nothing is relevant.
+  std::uint64_t subjects = ~std::uint64_t{0};
+
+  bool is_subject(std::size_t term) const { return (subjects >> term & 1U) != 0; }
 };
 
 // Returns one list per stretch with one entry per sentence, including span, tokens and chunk.

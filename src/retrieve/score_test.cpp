@@ -91,6 +91,28 @@ TEST(Score, SaysWhichWordsASentenceHas) {
   EXPECT_EQ(got[2].words, 0U);
 }
 
+TEST(Score, WordsThatNameNoSubjectShowNoRelevance) {
+  const Text text({"Give an example.", "Fog all day.", "Prune the tree."});
+  Weights alone;
+  alone.words_reach = 1;
+  QueryInput query = query_of({"give", "exampl", "prune"});
+  EXPECT_GT(text.score(query, alone)[0].relevance, 0.6F);
+  query.subjects = 4;
+  const auto got = text.score(query, alone);
+  EXPECT_LT(got[0].relevance, 0.01F);
+  EXPECT_NEAR(got[2].relevance, 1, 0.01F);
+  EXPECT_GT(got[0].score, got[1].score);  // they still tell sentences apart
+}
+
+TEST(Score, OwnWordsOfADependentQuestionShowLess) {
+  const Text text({"The rope may fail.", "Fog all day."});
+  QueryInput query = query_of({"fail", "pump", "seal", "shaft", "bear", "motor"});
+  for (std::size_t i = 1; i < query.terms.size(); ++i) query.terms[i].weight = 0.6F;
+  EXPECT_NEAR(text.score(query)[0].relevance, 1, 0.01F);
+  query.dependence = 0.6F;
+  EXPECT_NEAR(text.score(query)[0].relevance, 0.4F, 0.01F);
+}
+
 TEST(Score, MeaningCountsWhereTheWordsDiffer) {
   Text text({"First.", "Second.", "Third.", "Fourth."});
   const std::vector<std::int8_t> away{0, 127}, near{127, 0};

@@ -206,6 +206,17 @@ class Searching(ChatWithDocuments):
                          (OPTIMIZATION, 2, 10))
         self.assertEqual(len(self.upstream.to()), 0)
 
+    def test_chunks_that_are_not_near_are_left_out_unless_a_number_is_given(self):
+        def found(query, **fields):
+            return [(one["content"].strip(), one["relevance"] >= 0.3) for one in self.good(self.search(query, **fields))["chunks"]]
+
+        self.assertEqual(found(TOWER), [(TOWER, True)])
+        self.assertEqual(sorted(found(TOWER, top_k=3)), sorted([(CATS, False), (TOWER, True), (PLANTS, False)]))
+        for query in ("And for the second one?", "Give me an example", "Who won the regatta of 1954?"):
+            self.assertEqual(found(query), [], query)
+        history = [{"role": "user", "content": "Where is the Eiffel Tower?"}, {"role": "assistant", "content": "In Paris."}]
+        self.assertEqual(found("Give me an example", chat_history=history), [(TOWER, True)])
+
     def test_a_follow_up_is_searched_with_what_it_is_about(self):
         history = [{"role": "user", "content": "Where is the Eiffel Tower?"}, {"role": "assistant", "content": "In Paris."}]
         plain = self.good(self.search("Tell me more", top_k=3))["chunks"]

@@ -138,6 +138,49 @@ class Questions(unittest.TestCase):
                 self.assertLessEqual(mean, MOST_MEAN_TOKENS)
                 self.assertGreaterEqual(len(QUESTIONS) - len(missed), NEEDED[1000], missed)
 
+    def in_conversation(self, *said):
+        """The text that the model was sent, the tokens of the whole request, and its passages."""
+        self.upstream.clear()
+        messages = [{"role": role, "content": text} for role, text in zip(("user", "assistant") * len(said), said)]
+        reply = self.gateway.chat(LARGE, messages, index_name="library")
+        self.assertEqual(reply.status, 200, reply.body[:2000])
+        return self.upstream.requests[-1].json["messages"][-1]["content"], reply.ours["input_tokens"], reply.ours["passages"]
+
+    def test_a_follow_up_holds_it_in_about_as_many_tokens(self):
+        plain_mean = sum(self.asked(one)[1] for one in QUESTIONS) / len(QUESTIONS)
+        for follow_up in ("Give me an example", "Tell me more about that.", "And for the second one?"):
+            with self.subTest(follow_up):
+                sent = [self.in_conversation(one["question"], f"The documents say: {one['evidence'][0]}.", follow_up) for one in QUESTIONS]
+                missed = [one["question"] for one, (text, *_) in zip(QUESTIONS, sent) if not has_evidence(one, text)]
+                self.assertGreaterEqual(len(QUESTIONS) - len(missed), NEEDED[1000], missed)
+                self.assertLessEqual(sum(tokens for _, tokens, _ in sent) / len(sent), 1.3 * plain_mean)
+
+    def test_the_form_of_a_follow_up_brings_no_documents(self):
+        said = ("What does npm prune do?", "It removes extraneous packages.", "Give me an example")
+        text, tokens, passages = self.in_conversation(*said)
+        self.assertIn("extraneous", text)
+        self.assertLessEqual(tokens, 1_600)
+        self.assertLessEqual(len(passages), 15)
+
+    def test_a_question_that_names_nothing_gets_nothing(self):
+        for question in ("And for the second one?", "Give me an example", "Tell me more about it."):
+            with self.subTest(question):
+                _, tokens, passages = self.in_conversation(question)
+                self.assertEqual(passages, [])
+                self.assertLess(tokens, 50)
+        for query in ("And for the second one?", "Give me an example"):
+            found = self.gateway.ask("/search", {"query": query, "collection_id": "library", "model_name": LARGE}).json["chunks"]
+            self.assertEqual(found, [], query)
+
+    def test_a_search_for_chunks_stops_where_the_evidence_does(self):
+        asked = {"query": "How long is the warranty on the pump?", "collection_id": "library", "model_name": LARGE}
+        found = self.gateway.ask("/search", asked).json["chunks"]
+        self.assertIn("24 months from delivery", plain(found[0]["content"]))
+        self.assertTrue(all(one["relevance"] >= 0.3 for one in found), found)
+        many = self.gateway.ask("/search", asked | {"top_k": 10}).json["chunks"]
+        self.assertEqual(len(many), 10)
+        self.assertLess(len(found), 10)
+
 
 def show():
     """What each budget holds, a line a question."""

@@ -24,6 +24,13 @@ float best_relevance(const Stretch& stretch) {
   return best;
 }
 
+// A question that names nothing has no relevance anywhere, and then the score decides.
+std::pair<float, float> nearness(const Stretch& stretch) {
+  float score = 0;
+  for (const ScoredSentence& sentence : stretch.sentences) score = std::max(score, sentence.score);
+  return {best_relevance(stretch), score};
+}
+
 // Applies RAGEngine's threshold: keeps a sentence if it or a neighbour is within the distance.
 void apply_threshold(Evidence& evidence, double threshold) {
   const auto is_near = [&](const ScoredSentence& sentence) {
@@ -47,7 +54,7 @@ bool drop_far(Evidence& evidence, const ConsultRules& rules) {
   if (rules.similarity_threshold == 0) return true;
   if (rules.similarity_threshold) apply_threshold(evidence, *rules.similarity_threshold);
   const float least = rules.similarity_threshold ? 1 : retrieve::Cutoff{}.best;
-  const auto best = std::ranges::max_element(stretches, {}, best_relevance);
+  const auto best = std::ranges::max_element(stretches, {}, nearness);
   if (best_relevance(*best) >= least) {
     std::erase_if(stretches, [&](const Stretch& stretch) { return best_relevance(stretch) < least; });
     return true;

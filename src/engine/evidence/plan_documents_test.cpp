@@ -1,4 +1,6 @@
 // Plans with documents: which passages are sent, and what is told where there are none.
+#include <set>
+
 #include "base/testing_store.hpp"
 #include "engine/testing_engine.hpp"
 #include "search/open.hpp"
@@ -170,6 +172,70 @@ TEST_F(PlanDocuments, WhatIsNotSentIsListedWithItsReason) {
     EXPECT_NE(one.document, "hull.md");
     EXPECT_FALSE(one.reason.empty());
   }
+}
+
+// Documents with words that questions of every kind have.
+void add_clutter(const Tokenizer& tokenizer, DocumentStore& store) {
+  store.add(tokenizer, "watch.md", {"The second watch begins at midnight. ", "Wind it twice, for example. "});
+  store.add(tokenizer, "ropes.md",
+            {"Give the second rope a turn. ", "An example of a knot is the bowline. "});
+}
+
+TEST_F(PlanDocuments, AQuestionThatNamesNothingIsNearNothing) {
+  add_documents();
+  add_clutter(*test_.tokenizers.open("o200k_base"), store_);
+  for (const char* question : {"And for the second one?", "Give me an example", "Tell me more about it."}) {
+    const PlanStep step = planned(TestRequest(test_, asking(question)));
+    EXPECT_EQ(step.planned.documents.without_documents, "Nothing in the index 'docs' is near the question.")
+        << question;
+  }
+  for (const char* question : {"Which watch is the second one?", "example"}) {
+    const PlanStep step = planned(TestRequest(test_, asking(question)));
+    EXPECT_FALSE(passages_in_plan(step.planned).empty()) << question;
+  }
+}
+
+TEST_F(PlanDocuments, AFollowUpFindsItsSubjectAndNotItsForm) {
+  add_documents();
+  add_clutter(*test_.tokenizers.open("o200k_base"), store_);
+  for (const char* question : {"And for the second one?", "Give me an example", "Tell me more about it."}) {
+    const PlanStep step = planned(
+        TestRequest(test_, asking("", {{"messages",
+                                        {{{"role", "user"}, {"content", "Is the hull of the Bergen steel?"}},
+                                         {{"role", "assistant"}, {"content", "It is."}},
+                                         {{"role", "user"}, {"content", question}}}}})));
+    ASSERT_FALSE(passages_in_plan(step.planned).empty()) << question;
+    EXPECT_NE(step.planned.body.find("made of steel"), std::string::npos) << question;
+    for (const FoundPassage& found : step.planned.documents.passages)
+      EXPECT_EQ(found.passage.key, "hull.md") << question;
+  }
+}
+
+// However much the instructions leave of the window.
+TEST_F(PlanDocuments, NumbersOfPassagesHaveNoGaps) {
+  const auto opened = test_.tokenizers.open("o200k_base");
+  ASSERT_TRUE(opened) << opened.error().what;
+  for (int i = 0; i < 8; ++i) {
+    std::string yard = fmt::format("Hull {} was built at yard {}", i, i + 40);
+    for (int more = 0; more <= i; ++more) yard += fmt::format(" with the plates of hull {}", 10 * i + more);
+    store_.add(*opened, fmt::format("hull{}.md", i), {yard + ". "});
+  }
+  std::set<std::size_t> numbers;
+  for (int words = 7'000; words < 8'192; words += 25) {
+    std::string said = "Be brief.";
+    for (int i = 0; i < words; ++i) said += " ship";
+    const Json messages{{{"role", "system"}, {"content", said}},
+                        {{"role", "user"}, {"content", "Where was each hull built?"}}};
+    const TestRequest one(test_, asking("", {{"messages", messages}, {"plimsoll", {{"strategy", "RAG"}}}}));
+    const auto step = one.plan();
+    if (!step) break;  // the instructions alone are too long
+    const Consulted& documents = step->planned.documents;
+    EXPECT_EQ(passages_in_plan(step->planned).size(), documents.passages.size());
+    for (std::size_t i = 0; i < documents.shown.size(); ++i)
+      EXPECT_TRUE(documents.shown[i].id.starts_with(fmt::format("{}: ", i + 1))) << documents.shown[i].id;
+    numbers.insert(documents.shown.size());
+  }
+  EXPECT_GT(numbers.size(), 3U);  // some windows left passages out
 }
 
 }  // namespace

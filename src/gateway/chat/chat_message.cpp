@@ -17,11 +17,29 @@ namespace plimsoll::gateway {
 namespace {
 
 // A question that names no subject of its own is searched together with what the conversation is about.
-std::string question_with_subject(const MessageAsk& ask) {
-  if (ask.history.empty()) return ask.message;
+retrieve::GatherOptions options_for(const MessageAsk& ask) {
+  retrieve::GatherOptions options;
+  if (ask.history.empty()) return options;
   const auto parts = chat::read_chat(chat_body(ask, {}, ask.history));
-  const engine::FollowUp earlier = parts ? engine::earlier_words(*parts) : engine::FollowUp();
-  return earlier.context.empty() ? ask.message : earlier.context + "\n" + ask.message;
+  engine::FollowUp earlier = parts ? engine::earlier_words(*parts) : engine::FollowUp();
+  options.context = std::move(earlier.context);
+  options.context_weight = earlier.weight;
+  return options;
+}
+
+// Drops what a request without a budget does not get (docs/search.md). Lengths are compared if `tokenizer` is
+// given.
+void apply_cutoff(std::vector<library::RankedNode>& nodes, const std::optional<Tokenizer>& tokenizer) {
+  const retrieve::Cutoff cutoff;
+  std::erase_if(nodes, [&](const library::RankedNode& node) { return node.relevance < cutoff.best; });
+  if (nodes.empty() || !tokenizer) return;
+  const double least = cutoff.share * nodes.front().score;
+  Tokens taken = 0;
+  std::erase_if(nodes, [&](const library::RankedNode& node) {
+    if (taken >= cutoff.sure && node.score < least) return true;
+    taken += tokenizer->count(node.node.text);
+    return false;
+  });
 }
 
 }  // namespace
@@ -161,16 +179,19 @@ ChatRoutes::Answer ChatRoutes::search(const ClientRequest& request, const std::s
   const engine::RetrievalChoice& choice = search.choice;
   std::vector<library::RankedNode> nodes;
   if (choice.used() > 0) {
-    auto ranked = library::rank_nodes((*loaded)->open, question_with_subject(ask),
-                                      static_cast<std::size_t>(choice.used()), {}, deadline);
+    auto ranked = library::rank_nodes((*loaded)->open, ask.message, static_cast<std::size_t>(choice.used()),
+                                      options_for(ask), deadline);
     if (!ranked) return refusal(ranked.error());
     nodes = *std::move(ranked);
   }
+  // A client that gives a number gets that many; a threshold in the settings replaces the cutoff.
+  if (!ask.names_top_k && !engine_.rules.consult.similarity_threshold) apply_cutoff(nodes, search.tokenizer);
   Json chunks = Json::array();
   Tokens left = choice.room.room;
   for (const library::RankedNode& ranked : nodes) {
     Json chunk{{"content", ranked.node.text},
                {"score", ranked.score},
+               {"relevance", ranked.relevance},
                {"document", ranked.node.document},
                {"metadata", json_from(ranked.node.metadata)},
                {"chunk_id", ranked.node.id()}};

@@ -144,6 +144,7 @@ MessageAsk read_message(const Json& object, const char* key, const ChatBounds& b
     check_text(ask.system_prompt, {"body", "system_prompt"}, bounds.message_bytes, complaints);
   ask.history = read_history(object, bounds, complaints);
   ask.top_k = read_top_k(object, bounds, complaints);
+  ask.names_top_k = object.contains("top_k") && !object["top_k"].is_null();
   ask.stream = read_flag(object, "stream", complaints);
   ask.strategy = read_strategy(object, complaints);
   return ask;

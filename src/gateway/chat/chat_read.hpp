@@ -28,6 +28,7 @@ struct MessageAsk {
   std::string system_prompt;
   std::vector<Turn> history;  // chat_history
   std::int64_t top_k = 10;
+  bool names_top_k = false;  // the request has it
   bool stream = false;
   std::optional<Strategy> strategy;  // none: by rule
 };

@@ -71,8 +71,10 @@ Kaito::Answer Kaito::retrieve(const ClientRequest& request, const std::string&, 
   if (!loaded) return failed(loaded.error(), "Retrieve failed: ");
   if (base::trim(ask.query).empty()) return failed({Errc::bad_input, "Query string cannot be empty."});
   const auto nodes = timed(StoreOperation::query, [&] {
-    return library::rank_nodes((*loaded)->open, ask.query, static_cast<std::size_t>(ask.most), ask.filter,
-                               deadline);
+    retrieve::GatherOptions options;
+    options.filter = ask.filter;
+    return library::rank_nodes((*loaded)->open, ask.query, static_cast<std::size_t>(ask.most),
+                               std::move(options), deadline);
   });
   if (!nodes) return failed(nodes.error(), "Retrieve failed: ");
   watch(*nodes, ask.most);
