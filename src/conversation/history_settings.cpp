@@ -24,7 +24,8 @@ std::span<const base::Setting> history_settings() {
       base::Setting{
           "rewrite_follow_ups", "", base::Flag{&HistorySettings::rewrite_follow_ups},
           "Before a search, let a model (summary_model) rewrite a follow-up question so that it makes "
-          "sense on its own; false: add words from earlier turns to the query."},
+          "sense on its own. Off because the answer waits for that model, and a hosted one costs money; "
+          "false: add words from earlier turns to the query."},
       base::Setting{"summary_model", "", base::Text{&HistorySettings::summary_model},
                     "Model that writes summaries; empty: the model of the request."},
       base::Setting{

@@ -28,6 +28,7 @@ AnswerReport report_of(const Sendable& one, const Trace& trace, const AnswerChec
   report.names_index = request.names_index;
   report.explain = request.chat.wishes.explain;
   report.is_document_chat = one.received.ask.documents.has_value();
+  report.rewritten = request.rewritten;
   for (const std::size_t place : passages_in_plan(one.planned))
     report.passages.push_back({place + 1, &documents.passages[place]});
   if (request.recalled && (!request.recalled->facts.empty() || request.chat.wishes.memory))

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/evidence/consult.hpp"
@@ -35,6 +36,7 @@ struct AnswerReport {
   bool names_index = false;       // also if it was not searched
   bool explain = false;           // the client wants the whole plan
   bool is_document_chat = false;  // passages are shown with their documents' metadata
+  std::string_view rewritten{};   // the question as a model rewrote it for the search; empty: not rewritten
   std::vector<ReportedPassage> passages{};
   std::optional<std::vector<ReportedMemory>> memories{};  // none: none were looked for
   std::string without_documents{};  // why no passage is in the prompt although an index was named

@@ -74,6 +74,7 @@ class WordSink final : public engine::AnswerSink {
   void tell(const engine::AnswerReport& report) {
     spoken_.without_documents = report.without_documents;
     spoken_.nothing_near = report.nothing_near;
+    spoken_.rewritten = report.rewritten;
     spoken_.is_compressed = report.plan.summary.has_value();
     for (const auto& [number, found] : report.passages) {
       const SelectedPassage& passage = found->passage;
@@ -244,11 +245,13 @@ std::vector<QuotableSentence> quotable(const Evidence& evidence, const std::vect
 
 }  // namespace
 
-Result<Spoken> Conversation::quote(Json request, const std::string& question) {
+Result<Spoken> Conversation::quote(Json request, const std::string& question,
+                                   std::function<void(std::string_view)> step) {
   const std::string index = request.value("index_name", "");
   const std::string body = base::json_text(request);
   state_->models_off = true;
-  auto spoken = say(std::move(request), [](std::string_view) {});
+  auto spoken = say(
+      std::move(request), [](std::string_view) {}, std::move(step));
   state_->models_off = false;
   if (!spoken) return spoken;
   spoken->is_quoted = true;
@@ -258,7 +261,7 @@ Result<Spoken> Conversation::quote(Json request, const std::string& question) {
   retrieve::GatherOptions options;
   options.links = false;  // a quote has to answer by itself; linked sentences only add to another one
   if (const auto parts = chat::read_chat(body)) {
-    engine::FollowUp before = engine::earlier_words(*parts);
+    engine::FollowUp before = engine::earlier_words(*parts, spoken->rewritten);
     options.context = std::move(before.context);
     options.context_weight = before.weight;
   }

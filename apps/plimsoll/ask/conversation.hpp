@@ -32,6 +32,7 @@ struct Spoken {
   std::vector<Source> sources;    // of the passages in the prompt, in their order
   std::string without_documents;  // reason, if an index was named but no passage of it was sent
   std::string nothing_near;       // warning, if the passages are not near the question
+  std::string rewritten;          // the question as a model rewrote it for the search; empty: not rewritten
   bool is_compressed = false;     // a summary replaced older turns
   bool is_quoted = false;         // the text is quoted from the sources; no model was asked
   Trace trace;
@@ -51,8 +52,9 @@ class Conversation {
   // the steps before it that take time. Ctrl-C ends the call with an error.
   Result<Spoken> say(nlohmann::ordered_json request, const std::function<void(std::string_view)>& words,
                      std::function<void(std::string_view)> step = {});
-  // Like say(), but asks no model: the answer is made of the best sentences of the passages.
-  Result<Spoken> quote(nlohmann::ordered_json request, const std::string& question);
+  // Like say(), but no model answers: the answer is made of the best sentences of the passages.
+  Result<Spoken> quote(nlohmann::ordered_json request, const std::string& question,
+                       std::function<void(std::string_view)> step = {});
   // Returns a function that compares meanings with the index's embedder; none if it has no embedder.
   Similarity similarity(const std::string& index);
   // Fails with not_found if there is no such index; the error lists the known ones.

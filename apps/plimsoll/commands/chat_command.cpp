@@ -111,8 +111,9 @@ class Chat {
 
   // Prints the answer and returns it.
   Result<Spoken> answer_to(const std::string& question) {
+    const auto step = [](std::string_view what) { (void)print_out(fmt::format("({}...)\n", what)); };
     if (quotes(command_.options, conversation_)) {
-      TRY(Spoken spoken, conversation_.quote(request(question), question));
+      TRY(Spoken spoken, conversation_.quote(request(question), question, step));
       if (spoken.text.empty()) spoken.text = no_quotation;
       TRY_VOID(print_out(spoken.text));
       return spoken;
@@ -123,7 +124,7 @@ class Chat {
         [&](std::string_view words) {
           if (heard) heard = print_out(words).has_value();
         },
-        [](std::string_view what) { (void)print_out(fmt::format("({}...)\n", what)); });
+        step);
   }
 
   // A failed question is reported and not added to the conversation.
