@@ -171,7 +171,7 @@ int main(int argc, char** argv) {
   plimsoll::add_describe_commands(app, exit_code);
 
   app.footer(examples);  // after the commands, or they would inherit it
-  for (const char* name : {"index", "search", "graph", "ask", "chat", "mcp", "doctor"})
+  for (const char* name : {"index", "search", "graph", "ask", "chat", "mcp", "doctor", "models"})
     add_store_option(*app.get_subcommand(name), globals);
   app.failure_message(plimsoll::usage_error);
   if (argc == 1) {

@@ -152,7 +152,25 @@ class Asking(unittest.TestCase):
         told = re.search(r"Tools: ([\w,\s]+)\.", self.run_it("mcp", "--help"))[1]
         self.assertEqual(re.split(r",\s+", told), [tool["name"] for tool in listed])
 
+    def test_a_mistyped_store_is_not_created(self):
+        """Commands that add nothing of their own."""
+        for command in (("chat", *self.EMBEDDED), ("chat", "ship", *self.EMBEDDED), ("ask", "Hm?", *self.EMBEDDED), ("search", "ship", "cook"),
+                        ("usage",), ("inspect", "--last"), ("memory", "list"), ("memory", "search", "cook"), ("keys", "list"),
+                        ("index", "list"), ("graph", "ship"), ("models", "--forget", "gpt-4o")):
+            with self.subTest(command=command):
+                self.assertRegex(self.run_it(*command, "--store", "typo.db", status=2), r"no (store at|such file: ')typo\.db")
+        self.assertIn("makes it with an index", self.run_it("chat", *self.EMBEDDED, "--store", "typo.db", status=2))
+        checked = json.loads(self.run_it("doctor", "--store", "typo.db", "--json", status=1).split("\nplimsoll:")[0])
+        self.assertIn(("store", "bad"), [(one["check"], one["status"]) for one in checked["checks"]])
+        self.assertFalse(list(self.folder.glob("typo.db*")))
+
+    def test_what_another_store_learned_is_forgotten(self):
+        self.run_it("index", "add", "crew", "log.md", "--store", "learned.db", "--quiet")
+        said = self.run_it("models", "--forget", "no-such-model", "--store", "learned.db")
+        self.assertIn("A running gateway on learned.db notices", said)
+
     def test_a_conversation_on_another_store_is_gone_on_with_by_its_option(self):
+        self.run_it("index", "add", "crew", "log.md", "--store", "third.db", "--quiet")
         told = self.run_it("chat", *self.EMBEDDED, "--max-tokens", "2", "--session", "s9", "--store", "third.db", told="Hello\n/quit\n")
         self.assertRegex(told, r"Continue with: plimsoll chat .*--session s9 --store third\.db\n")
         self.assertNotIn("--set", told)

@@ -1,10 +1,8 @@
 #include "ask/ask_options.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/try.hpp"
-#include "index/stores.hpp"
 #include "terminal/terminal.hpp"
 
 namespace plimsoll {
@@ -63,16 +61,6 @@ Result<config::Settings> settings_for(Globals globals, const AskOptions& options
   if (options.window) globals.set.push_back(fmt::format("embedded_window={}", *options.window));
   globals.set.emplace_back("embedded_slots=1");
   return load_settings(globals);
-}
-
-Result<void> check_store(const Globals& globals, const config::Settings& settings) {
-  const bool is_named = std::ranges::any_of(
-      globals.set, [](const std::string& setting) { return setting.starts_with("store_file="); });
-  if (!is_named || has_store(settings)) return {};
-  return fail(
-      Errc::not_found,
-      "there is no store at {0}; `plimsoll index add NAME PATH... --store {0}` makes it with an index",
-      settings.store_file.string());
 }
 
 Json request_for(const AskOptions& options, bool small) {

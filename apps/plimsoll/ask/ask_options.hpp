@@ -36,9 +36,6 @@ std::string as_arguments(const AskOptions& options);
 // Loads the settings, overridden by the options.
 Result<config::Settings> settings_for(Globals globals, const AskOptions& options);
 
-// Fails if `--store` names a file that is not there: only commands that add documents create one.
-Result<void> check_store(const Globals& globals, const config::Settings& settings);
-
 // Returns the request without messages. `small`: the model needs a repeat penalty.
 nlohmann::ordered_json request_for(const AskOptions& options, bool small);
 // Returns the system message, if there is one.

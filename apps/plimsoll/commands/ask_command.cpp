@@ -14,6 +14,7 @@
 #include "base/json/parse_json.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
+#include "index/stores.hpp"
 #include "ingest/read/media_type.hpp"
 #include "ingest/read/read.hpp"
 #include "reports/inspect_report.hpp"
@@ -146,7 +147,7 @@ Result<Spoken> answer_of(const AskCommand& command, Conversation& conversation, 
 
 Result<void> run(const Globals& globals, AskCommand& command) {
   TRY(const config::Settings settings, settings_for(globals, command.options));
-  TRY_VOID(check_store(globals, settings));
+  TRY_VOID(check_named_store(globals, settings));
   TRY(const auto conversation, Conversation::open(settings, command.options.upstreams));
   TRY_VOID(conversation->check_model(command.options.model));
   TRY(const std::string question, question_of(command, *conversation));

@@ -178,7 +178,7 @@ std::string command_to_go_on(Globals globals, const ChatCommand& command) {
 
 Result<int> run(const Globals& globals, ChatCommand& command) {
   TRY(const config::Settings settings, settings_for(globals, command.options));
-  if (!command.options.index.empty()) TRY_VOID(check_store(globals, settings));
+  TRY_VOID(check_named_store(globals, settings));
   TRY(const auto conversation, Conversation::open(settings, command.options.upstreams));
   TRY(const auto sessions, open_sessions(settings, /*create=*/true));
   TRY_VOID(conversation->check_model(command.options.model));

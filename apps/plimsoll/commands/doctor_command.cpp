@@ -7,6 +7,7 @@
 
 #include "base/json/json_text.hpp"
 #include "base/try.hpp"
+#include "index/stores.hpp"
 #include "reports/doctor_checks.hpp"
 #include "terminal/terminal.hpp"
 
@@ -52,7 +53,8 @@ Result<void> run(const Globals& globals, const DoctorOptions& options) {
   Diagnoses all;
   const auto add = [&](Diagnoses some) { std::ranges::move(some, std::back_inserter(all)); };
   add(check_files(settings));
-  add(check_store(settings));
+  const auto named = check_named_store(globals, settings);
+  add(named ? check_store(settings) : Diagnoses{{"store", Health::bad, named.error().what, ""}});
   add(check_models(settings));  // first: a damaged file is noted, and the embedder that needs it fails
   add(check_embedders(settings));
   add(check_upstreams(settings, options.upstreams));

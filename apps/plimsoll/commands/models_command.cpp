@@ -143,7 +143,9 @@ Result<void> show_served(const config::Settings& settings, const ModelCatalogue&
 
 // Deletes learned values from the store and from the file of windows. A gateway that runs on the same store
 // notices.
-Result<void> forget_learned(const config::Settings& settings, const ModelsOptions& options) {
+Result<void> forget_learned(const Globals& globals, const config::Settings& settings,
+                            const ModelsOptions& options) {
+  TRY_VOID(check_named_store(globals, settings));
   TRY(const std::size_t windows, forget_windows(options.names));
   std::int64_t drift = 0;
   if (has_store(settings)) {
@@ -161,7 +163,7 @@ Result<void> forget_learned(const config::Settings& settings, const ModelsOption
 
 Result<void> run(const Globals& globals, const ModelsOptions& options) {
   TRY(const config::Settings settings, load_settings(globals));
-  if (options.forget) return forget_learned(settings, options);
+  if (options.forget) return forget_learned(globals, settings, options);
   TRY(const ModelCatalogue catalogue, known_models(settings));
   TRY(const auto upstream, upstream_for(settings, options.upstream, options.kind));
   if (upstream) return show_served(settings, catalogue, options, &*upstream);
@@ -192,7 +194,8 @@ constexpr const char* models_examples =
     "  plimsoll models --upstream http://gpu-box:8000  models of any server; its kind is detected\n"
     "  plimsoll models llama3.2:3b --kind ollama       one model\n"
     "  plimsoll models ./model.gguf                    the window stored in a GGUF file\n"
-    "  plimsoll models --forget llama3.2:3b            forget what was learned about this model\n";
+    "  plimsoll models --forget llama3.2:3b            forget what was learned about this model\n"
+    "  plimsoll models --forget --store other.db       forget what another store learned, of all models\n";
 
 }  // namespace
 

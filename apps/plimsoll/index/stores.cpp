@@ -1,5 +1,6 @@
 #include "index/stores.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 
@@ -75,6 +76,16 @@ std::string shown_store(const config::Settings& settings) {
 bool has_store(const config::Settings& settings) {
   std::error_code none;
   return is_shared(settings) || std::filesystem::exists(settings.store_file, none);
+}
+
+Result<void> check_named_store(const Globals& globals, const config::Settings& settings) {
+  const bool is_named = std::ranges::any_of(
+      globals.set, [](const std::string& setting) { return setting.starts_with("store_file="); });
+  if (!is_named || has_store(settings)) return {};
+  return fail(
+      Errc::not_found,
+      "there is no store at {0}; `plimsoll index add NAME PATH... --store {0}` makes it with an index",
+      settings.store_file.string());
 }
 
 Result<std::unique_ptr<KeyStore>> open_keys(const config::Settings& settings, bool create) {

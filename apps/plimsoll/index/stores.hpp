@@ -15,6 +15,7 @@
 #include "plimsoll/sessions.hpp"
 #include "plimsoll/store.hpp"
 #include "plimsoll/trace.hpp"
+#include "terminal/globals.hpp"
 
 namespace plimsoll {
 
@@ -32,6 +33,10 @@ bool is_same_store(const config::Settings& a, const config::Settings& b);
 std::string shown_store(const config::Settings& settings);
 // Whether it was ever used. A server always counts as used.
 bool has_store(const config::Settings& settings);
+
+// Fails if the command line names a file that does not exist. For commands that add nothing of their own to a
+// store, where the name is probably mistyped.
+Result<void> check_named_store(const Globals& globals, const config::Settings& settings);
 
 // `create`: make the file if it does not exist; the tables on a server are always made.
 Result<std::unique_ptr<KeyStore>> open_keys(const config::Settings& settings, bool create);
