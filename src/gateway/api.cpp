@@ -331,8 +331,7 @@ Awaitable<void> Api::model(Call call) const {
     co_await send_json(call.reply, 200, base::json_text(found));
     co_return;
   }
-  const Error error{Errc::unknown_model,
-                    fmt::format("no upstream has the model '{}'; GET /v1/models lists all", name)};
+  const Error error = context_.upstreams.not_listed(name);
   const int status = status_of(error.code);
   co_await send_json(call.reply, status,
                      error_body(error_form_of(call.request.path, version), status, error));

@@ -177,12 +177,17 @@ Result<ModelLocation> Upstreams::unknown(std::string_view model, const Models& m
     if (models[i].models.empty()) silent.push_back(i);
   if (members_.size() == 1 && !is_embedded(0)) return ModelLocation{0, std::string(model)};
   if (silent.size() == 1) return ModelLocation{silent.front(), std::string(model)};
+  return tl::unexpected(not_listed(model, models));
+}
+
+Error Upstreams::not_listed(std::string_view model, const Models& models) {
   std::vector<std::string_view> known;
   for (const UpstreamList& member : models)
     for (const ListedModel& listed : member.models) known.push_back(listed.name);
   const auto near = base::nearest(model, known);
-  return fail(Errc::unknown_model, "no upstream has the model '{}'; {}", model,
-              near ? fmt::format("did you mean '{}'?", *near) : "GET /v1/models lists all models");
+  return {Errc::unknown_model,
+          fmt::format("no upstream has the model '{}'; {}", model,
+                      near ? fmt::format("did you mean '{}'?", *near) : "GET /v1/models lists all models")};
 }
 
 }  // namespace plimsoll::models

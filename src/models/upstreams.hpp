@@ -74,6 +74,8 @@ class Upstreams {
   // Finds the server that lists exactly this name, or whose name is the prefix, even if that server gave
   // no list.
   std::optional<ModelLocation> listed_exactly(std::string_view model) const;
+  // Returns the error for a model that no server lists; it names the nearest.
+  Error not_listed(std::string_view model) const { return not_listed(model, *models()); }
   // Returns whether a server lists it or its name is the prefix.
   bool has(std::string_view model) const;
   // Returns the position of '+' in MODEL+INDEX: the last one after a listed model, else the last one
@@ -86,6 +88,7 @@ class Upstreams {
   void keep(std::size_t server, UpstreamList member);
   std::optional<ModelLocation> listed(std::string_view model, const Models& models) const;
   Result<ModelLocation> unknown(std::string_view model, const Models& models) const;
+  static Error not_listed(std::string_view model, const Models& models);
 
   std::vector<ConfiguredUpstream> members_;
   WindowFinder& finder_;

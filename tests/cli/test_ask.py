@@ -90,6 +90,19 @@ class Asking(unittest.TestCase):
         self.assertRegex(self.run_it("search", "crew", "Who keeps invoices?", "--store", "other.db", "--budget", "100"),
                          r"line 1, \d+ tokens, relevance 0\.[5-9]\d, words: keeps, invoices; meaning")
 
+    def test_an_empty_query_is_refused(self):
+        for query in ("", " "):
+            self.assertEqual(self.run_it("search", "ship", query, status=2), "plimsoll: the query is empty\n")
+
+    def test_a_mistyped_model_is_told_the_nearest(self):
+        (self.folder / "typed.md").write_text("The bosun keeps the invoices.")
+        said = self.run_it("index", "add", "typed", "typed.md", "--model", "gpt-4oo", status=2)
+        self.assertIn("the catalogue has no entry for 'gpt-4oo' (did you mean 'gpt-4o'?)", said)
+        self.assertIn("counted with o200k_base; did you mean 'gpt-4o'?", self.run_it("search", "ship", "cook", "--model", "gpt-4oo"))
+        self.assertNotIn("did you mean", self.run_it("search", "ship", "cook", "--model", "gpt-4o"))
+        self.assertIn("did you mean 'gpt-4o'?", self.run_it("count", "log.md", "--model", "gpt-4oo", status=2))
+        self.assertIn("(did you mean 'gpt-4o'?)", self.run_it("strategy", "Fix it", "--files", "log.md", "--model", "gpt-4oo", status=2))
+
     def test_an_index_and_a_question_are_told_apart(self):
         told = self.run_it("ask", "what", "colour", *self.EMBEDDED, status=2)
         self.assertIn("no index is called 'what'; there are: ship.", told)

@@ -163,6 +163,7 @@ class Routes(WithGateway):
                          (4096, "default", "estimated"))
         self.assertEqual(self.gateway.ask("/v1/models/qwen2.5:7b").json, known)
         self.assert_error(self.gateway.ask("/v1/models/nothing-like-it"), 404, "model_not_found", "nothing-like-it")
+        self.assert_error(self.gateway.ask("/v1/models/qwen2.5:7bb"), 404, "model_not_found", "did you mean 'qwen2.5:7b'?")
         self.assertEqual(self.gateway.ask("/admin/models/refresh", b"").status, 200)
 
     def test_a_plan_without_a_model_being_asked(self):

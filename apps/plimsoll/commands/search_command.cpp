@@ -45,6 +45,8 @@ Result<Tokenizer> tokenizer_for(const config::Settings& settings, Documents& doc
   if (model.exactness != Exactness::exact) {
     notes.push_back(
         fmt::format("tokens of {} are {}: {}", options.model, name_of(model.exactness), model.why));
+    const auto near = catalogue.find(options.model) ? std::nullopt : catalogue.nearest(options.model);
+    if (near) notes.back() += fmt::format("; did you mean '{}'?", *near);
   }
   return std::move(model.tokenizer);
 }

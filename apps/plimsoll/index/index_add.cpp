@@ -36,7 +36,8 @@ Tokens chunk_tokens_for(Tokens window) {
 Result<const ModelCard*> card_of(const ModelCatalogue& catalogue, const std::string& model) {
   const auto match = catalogue.find(model);
   if (match) return match->card;
-  return fail(Errc::unknown_model, "unknown model '{}'; `plimsoll models` lists all models", model);
+  return fail(Errc::unknown_model, "the catalogue has {}; `plimsoll models --catalogue` lists all models",
+              catalogue.no_entry_for(model));
 }
 
 // Returns the settings of a new index. If an embedder of the settings is not available, the index has none
