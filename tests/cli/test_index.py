@@ -168,6 +168,21 @@ class Index(InAFolder):
         left = {one["document"] for one in self.as_json("index", "documents", "ship")}
         self.assertEqual(left, {"docs/README.md", "docs/p1.md", "p2/docs/README.md"})
 
+    def test_documents_of_renamed_files_are_told(self):
+        note = r"the file of 1 document was deleted or renamed: docs/log\.md; --prune removes the document"
+        self.assertNotRegex(self.run_it("index", "add", "ship", "docs"), note)
+        (self.folder / "docs/log.md").rename(self.folder / "docs/diary.md")
+        self.assertRegex(self.run_it("index", "add", "ship", "docs"), note)
+        self.write("elsewhere.txt", "The dog slept on the hatch.\n")
+        self.assertNotRegex(self.run_it("index", "add", "ship", "elsewhere.txt"), note)
+        told = self.as_json("index", "add", "ship", "docs")
+        self.assertRegex(told["warnings"][0]["reason"], note)
+        (self.folder / "docs").rename(self.folder / "new")
+        (self.folder / "docs").mkdir()
+        self.assertIn("the files of 2 documents were deleted or renamed, for example docs/", self.run_it("index", "add", "ship", "docs"))
+        pruned = self.as_json("index", "add", "ship", "docs", "--prune")
+        self.assertEqual((pruned["removed"], pruned["warnings"]), (2, []))
+
     def test_prune_keeps_what_came_from_elsewhere(self):
         self.write(".git/HEAD", "x")
         self.write(".gitignore", "private\n")

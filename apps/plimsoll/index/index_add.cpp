@@ -211,6 +211,9 @@ Result<Outcome> ingest_all(const config::Settings& settings, Documents& document
   outcome.report.skipped.insert(outcome.report.skipped.end(), sources.skipped.begin(), sources.skipped.end());
   if (options.prune && !outcome.report.stopped) {
     TRY(outcome.pruned, prune(documents, index, sources, notes));
+  } else if (!outcome.report.stopped) {
+    TRY(std::string note, note_on_deleted(documents, index, sources));
+    if (!note.empty()) notes.push_back(std::move(note));
   }
   TRY_VOID(documents.snapshot(index));
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();

@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "ingest/walk.hpp"
+#include "terminal/terminal.hpp"
 
 namespace plimsoll {
 namespace {
@@ -81,16 +83,22 @@ Result<Sources> find_sources(const IndexAddOptions& options) {
 
 namespace {
 
+bool is_deleted(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::symlink_status(path, error).type() == std::filesystem::file_type::not_found;
+}
+
+bool is_below_one_of(const std::vector<Root>& roots, const std::string& path) {
+  return std::ranges::any_of(roots, [&](const Root& root) { return is_below(path, root.path); });
+}
+
 // Returns whether --prune removes a document whose file was not found below the given paths: if the file was
 // deleted, or if an ignore file or a pattern now excludes it. The latter only for documents added with one of
 // the same paths: for another path, other ignore files may apply. A file that cannot be checked, for example
 // in a folder that may not be listed, is not pruned.
 bool is_pruned(const FileSource& file, const Sources& sources) {
-  const auto below = [&](const Root& root) { return is_below(*file.path, root.path); };
-  if (std::ranges::none_of(sources.roots, below)) return false;
-  std::error_code error;
-  if (std::filesystem::symlink_status(*file.path, error).type() == std::filesystem::file_type::not_found)
-    return true;
+  if (!is_below_one_of(sources.roots, *file.path)) return false;
+  if (is_deleted(*file.path)) return true;
   const auto hides = [&](const std::string& path) { return is_below(*file.path, path); };
   if (std::ranges::any_of(sources.unseen, hides)) return false;
   return std::ranges::any_of(sources.roots, [&](const Root& root) { return file.root == root.path; });
@@ -124,6 +132,24 @@ Result<std::size_t> prune(Documents& documents, const IndexInfo& index, const So
   TRY(const auto removed, documents.store().remove(index.id, gone));
   documents.compact(notes);
   return removed.size();
+}
+
+Result<std::string> note_on_deleted(Documents& documents, const IndexInfo& index, const Sources& sources) {
+  TRY(const auto stored, documents.store().sources(index.id));
+  std::size_t deleted = 0;
+  std::string first;
+  for (const StoredSource& one : stored) {
+    if (!one.file.path || one.file.path->empty()) continue;
+    if (!is_below_one_of(sources.roots, *one.file.path) || !is_deleted(*one.file.path)) continue;
+    if (deleted++ == 0) first = printable(one.key);
+  }
+  if (deleted == 0) return std::string();
+  if (deleted == 1)
+    return fmt::format("the file of 1 document was deleted or renamed: {}; --prune removes the document",
+                       first);
+  return fmt::format(
+      "the files of {} documents were deleted or renamed, for example {}; --prune removes the documents",
+      base::with_thousands(static_cast<std::int64_t>(deleted)), first);
 }
 
 }  // namespace plimsoll

@@ -33,4 +33,8 @@ Result<Sources> find_sources(const IndexAddOptions& options);
 Result<std::size_t> prune(Documents& documents, const IndexInfo& index, const Sources& sources,
                           std::vector<std::string>& notes);
 
+// Returns a note on the documents that are still searched although their files below the given paths do not
+// exist; empty: there are none.
+Result<std::string> note_on_deleted(Documents& documents, const IndexInfo& index, const Sources& sources);
+
 }  // namespace plimsoll
