@@ -234,6 +234,19 @@ TEST(Select, NamesADocumentOnceAndNumbersItAlways) {
   EXPECT_TRUE(bare.text.starts_with("The ship left"));
 }
 
+TEST(Select, NamesASectionOnceForAllItsPassages) {
+  Evidence evidence = harbour();
+  evidence.stretches.pop_back();
+  change(evidence.stretches[0], "", "Voyage > Loading");
+  evidence.stretches[0].sentences[3].relevance = 0;  // between two that are sent
+  const auto chosen =
+      select_passages(evidence, tokenizer(), {.budget = 400, .least_relevance = 0.5F, .label_share = 0.2});
+  ASSERT_EQ(chosen.passages.size(), 2U);
+  EXPECT_EQ(chosen.passages[0].label, "[1: log.md > Voyage > Loading] ");
+  EXPECT_EQ(chosen.passages[1].label, "[1] ");
+  EXPECT_EQ(chosen.text.find("Loading"), chosen.text.rfind("Loading"));
+}
+
 TEST(Select, APassageIsOfOneSection) {
   Evidence evidence;
   evidence.stretches = {stretch_of(1, "book.md", {{"Call by nine when you are ill.", 0.9F}})};

@@ -247,7 +247,9 @@ class Refusals(InAFolder):
     def test_bad_flags_say_which(self):
         self.refuses(["--bogus"], "--bogus")
         self.refuses(["--tokenizer", "o200k_base", "--json", "--show"], "--json", "--show")
-        self.refuses(["--tokenizer", "o200k_base", "--window", "-3"], "--window")
+        for window in ("0", "-3"):
+            self.refuses(["--tokenizer", "o200k_base", "--window", window],
+                         f"plimsoll: --window must be from 1 to 1000000000, not '{window}'; `plimsoll count --help` explains it\n")
         self.refuses(["--tokenizer", "o200k_base", "--specials", "maybe"], "--specials")
         self.refuses(["--tokenizer", "o200k_base", "--tokenizer-file", "x"], "--tokenizer-file")
 
