@@ -11,10 +11,10 @@ namespace {
 
 TEST(PlanTurns, AsManyBeginAsThereIsMemoryFor) {
   PlanTurns turns([] { return 250 * planned_per_body_byte; });
-  PlanTurns::Turn second_to_none(turns, 1, 10);
+  PlanTurns::Turn small(turns, 1, 10);
   auto first = std::make_unique<PlanTurns::Turn>(turns, 1, 100);
   PlanTurns::Turn other(turns, 1, 150), last(turns, 1, 1);
-  EXPECT_TRUE(second_to_none.has_begun());
+  EXPECT_TRUE(small.has_begun());
   EXPECT_TRUE(first->has_begun());
   EXPECT_FALSE(other.has_begun());
   EXPECT_FALSE(last.has_begun());  // nobody overtakes
