@@ -97,7 +97,7 @@ class Answering {
     if (!sent.attempts.empty()) ++attempt_.sent;
     trace_.attempts.insert(trace_.attempts.end(), sent.attempts.begin(), sent.attempts.end());
     spent_.left = sent.left;
-    if (!sent.reply) co_return co_await after_failed_send(sent.reply.error());
+    if (!sent.reply) co_return co_await after_failed_send(std::move(sent));
     Outcome outcome = co_await relay(engine_, one, std::move(trace_), **sent.reply, client, deadline_);
     trace_ = std::move(outcome.trace);  // reconciled
     spent_.streamed = outcome.streamed;
@@ -240,9 +240,10 @@ class Answering {
   }
 
   // Returns the error of a server that did not answer, unless another one takes over.
-  Awaitable<Result<Again>> after_failed_send(Error error) {
+  Awaitable<Result<Again>> after_failed_send(Sent sent) {
+    Error error = std::move(sent.reply).error();
     if (co_await client_is_gone()) co_return tl::unexpected(std::move(error));
-    if (is_unavailable(error)) {
+    if (!sent.lacks_memory && is_unavailable(error)) {
       Again again = take_stand_in(engine_, received_, request_, attempt_, trace_, planned_.location,
                                   kind_of_failure(error));
       if (again) co_return again;

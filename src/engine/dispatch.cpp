@@ -168,6 +168,7 @@ Awaitable<Sent> dispatch(Engine& engine, WorkerContext& worker, const Sendable& 
     const auto pause = pause_after(sent.reply, tries);
     if (!pause || tries == most_tries || deadline.left() <= *pause) {
       if (sent.reply) co_return sent;
+      sent.lacks_memory = is_ours(sent.reply.error());
       Error error = explain_late(one.received, planned, deadline, std::move(sent.reply).error(),
                                  "first_byte_timeout_seconds");
       if (is_dead(error)) error.code = Errc::unreachable;  // the same for a client

@@ -237,6 +237,7 @@ struct Sent {
   Result<std::unique_ptr<UpstreamReply>> reply = fail(Errc::unreachable, "not sent");
   std::vector<TraceAttempt> attempts{};  // tries; empty: no server was contacted
   bool left = false;                     // the client disconnected while the upstream had the request
+  bool lacks_memory = false;             // it answered, and there was no memory for the answer
 };
 
 // Sends it, and again if nothing came back and that may help.

@@ -135,7 +135,7 @@ class Gatherer {
     look.input.terms = terms_;
     look.input.index_chunks = index_.size();
     look.input.average_words = index_.average_words();
-    look.input.dependence = options_.context_weight;
+    look.input.dependence = options_.context_weight > 0 ? dependence_of(query_) : 0;
     look.input.subjects = subjects_;
     if (!is_only) TRY_VOID(weigh(view, look.input.terms));
     TRY(auto lexical, index_.lexical(view.text, options_.candidates, only_));

@@ -162,7 +162,8 @@ bool asks_for_a_word(std::string_view question) {
   return words.size() == 4 && is_one_of(openers, words[0].folded) &&
          is_one_of(auxiliaries, words[1].folded) &&
          (words[2].folded == "a" || words[2].folded == "an" || words[2].folded == "the") &&
-         is_one_of(manners, words[3].folded);
+         (is_one_of(manners, words[3].folded) || words[3].folded == "example" ||
+          words[3].folded == "alternative");
 }
 
 // Returns the number of words that say what it is about.

@@ -180,7 +180,9 @@ void expect_all(const std::filesystem::path& folder, const Kept& before, const K
   const auto keys = sqlite::open_keys(folder / "store.db");
   ASSERT_TRUE(keys);
   std::map<std::string, bool> admitted;
-  for (const ApiKey& key : *(*keys)->keys()) admitted[key.name] = key.revoked;
+  const auto listed_keys = (*keys)->keys();
+  ASSERT_TRUE(listed_keys) << listed_keys.error().what;
+  for (const ApiKey& key : *listed_keys) admitted[key.name] = key.revoked;
   EXPECT_TRUE(admitted == before.keys || admitted == after.keys) << admitted.size();
 }
 

@@ -77,15 +77,18 @@ Awaitable<Rewritten> rewrite_question(const Engine& engine, WorkerContext& worke
   const Deadline soon = sooner(deadline, Deadline::after(engine.rules.summary_timeout));
   std::optional<models::ModelLocation> writer;
   Result<OwnRequest> asking = fail(Errc::not_found, "no model available");
-  std::function<void()> preparing = [&] {
+  std::function<void()> choosing = [&] {
     if (!is_due(request.chat)) return;
     const std::vector<models::ModelLocation> writers = summary_writers(engine, attempt.location);
-    if (writers.empty()) return;
-    writer = writers.front();
+    if (!writers.empty()) writer = writers.front();
+  };
+  co_await worker.elsewhere(std::move(choosing));
+  if (!writer) co_return result;  // not needed
+  co_await find_window(engine, worker, *writer, soon);
+  std::function<void()> preparing = [&] {
     asking = request_to(engine, received, *writer, request.chat, soon);
   };
   co_await worker.elsewhere(std::move(preparing));
-  if (!writer) co_return result;  // not needed
   if (engine.tell_step) engine.tell_step("rewriting the question");
   std::string why;
   if (asking) {

@@ -45,8 +45,15 @@ class PlanTurns {
   std::function<std::size_t()> free_bytes_;
   std::mutex mutex_;  // guards the members below
   std::list<Turn*> waiting_;
-  std::unordered_map<std::size_t, std::size_t> last_;  // number of the last turn, of keys that wait
-  std::size_t begun_ = 0;                              // turns so far
+  // A key that waits or has a turn. The least goes first: who has fewer turns now, then who had none for
+  // longer.
+  struct Key {
+    std::size_t running = 0;
+    std::size_t last = 0;  // a newcomer comes before who has just begun, and after who has waited since
+    std::size_t waiting = 0;
+  };
+  std::unordered_map<std::size_t, Key> keys_;
+  std::size_t begun_ = 0;  // turns so far
   std::size_t running_ = 0, running_bytes_ = 0;
 };
 

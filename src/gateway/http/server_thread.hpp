@@ -45,8 +45,8 @@ class ServerThread final : public engine::WorkerContext {
 // The thread for one request: its work is of one kind and waits for its owner's turn.
 class OwnerThread final : public engine::WorkerContext {
  public:
-  // `memory`: of the request; null: not counted.
-  OwnerThread(ServerThread& thread, Lane lane, std::string owner, HeldMemory* memory)
+  // `memory`: of the request; null: none, as for work behind the answers.
+  OwnerThread(ServerThread& thread, Lane lane, std::string owner, HeldMemory* memory = nullptr)
       : thread_(thread), lane_(lane), owner_(std::move(owner)), memory_(memory) {}
 
   UpstreamLink& link(std::size_t member) override { return thread_.link(member); }

@@ -30,6 +30,8 @@ TEST(ServerThread, AKeyThatIsNotCheckedYetWaitsForNoOtherKey) {
   gate.set_value();
   thread.release();
   thread.loop().run();
+  workers.stop();  // before the thread that they post to
+  EXPECT_TRUE(workers.wait_until_idle(std::chrono::steady_clock::now() + std::chrono::seconds(60)));
 }
 
 // A large request of a key.

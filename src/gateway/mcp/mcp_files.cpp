@@ -120,8 +120,9 @@ Result<std::optional<WeighedFile>> RootedFiles::weigh_document(const Opened& fil
     if (stretch.empty()) break;
     if (bytes.empty()) kind = ingest::packed_kind(stretch);
     if (kind.empty()) return std::nullopt;
+    if (static_cast<std::uint64_t>(file.size) > options.max_document_bytes) return WeighedFile{file.size};
     bytes += stretch;
-    TRY_VOID(ingest::check_size(bytes.size(), options));
+    TRY_VOID(ingest::check_size(bytes.size(), options));  // it may have grown
   }
   if (kind.empty()) return std::nullopt;
   const auto read = ingest::read_document(bytes, path, options);

@@ -156,18 +156,27 @@ std::vector<PageTable> find_tables(std::string_view page, std::string_view layou
   const std::vector<std::string> lines = lines_of(page);
   std::vector<bool> taken(lines.size(), false);
   std::size_t steps = steps_per_line * lines.size();
-  for (const std::vector<Cells>& rows : tables_of(layout)) {
-    PageTable table;
+  // Returns the lines, from one on, that have the cells of all rows; empty: not all of them were found.
+  const auto lines_with = [&](const std::vector<Cells>& rows, std::size_t from) {
+    std::vector<std::size_t> found;
     CellCounts left = counts_of(rows);
     std::size_t cells = 0;
     for (const Cells& row : rows) cells += row.size();
-    for (std::size_t at = 0; at < lines.size() && cells > 0 && steps > 0; ++at) {
+    for (std::size_t at = from; at < lines.size() && cells > 0 && steps > 0; ++at) {
       --steps;
       const std::size_t here = taken[at] ? 0 : take_line(lines[at], left, steps);
       cells -= here;
-      if (here > 0) table.lines.push_back(at);
+      if (here > 0) found.push_back(at);
     }
-    if (cells > 0) continue;
+    if (cells > 0) found.clear();
+    return found;
+  };
+  for (const std::vector<Cells>& rows : tables_of(layout)) {
+    PageTable table;
+    // The last place where it can begin: a line before it may look like one of its cells.
+    for (auto found = lines_with(rows, 0); !found.empty(); found = lines_with(rows, table.lines.front() + 1))
+      table.lines = std::move(found);
+    if (table.lines.empty()) continue;
     for (const std::size_t at : table.lines) taken[at] = true;
     for (const Cells& row : rows) table.rows.push_back(fmt::format("{}", fmt::join(row, " | ")));
     out.push_back(std::move(table));
