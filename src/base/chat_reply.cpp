@@ -7,7 +7,7 @@
 
 #include <simdjson.h>
 
-#include "base/here_or_elsewhere.hpp"
+#include "base/json/here_or_elsewhere.hpp"
 #include "base/text/text.hpp"
 #include "base/translated_reply.hpp"
 #include "base/try.hpp"

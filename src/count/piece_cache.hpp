@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "count/huge_array.hpp"
+#include "base/huge_array.hpp"
 
 namespace plimsoll::count {
 
@@ -120,7 +120,7 @@ class PieceCache {
     std::uint32_t length = 0, count = 0;
   };
 
-  HugeArray<Set> sets_;
+  base::HugeArray<Set> sets_;
   std::vector<Long> longs_;  // allocated at the first long piece
   std::vector<char> arena_;
 };

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/here_or_elsewhere.hpp"
+#include "base/json/here_or_elsewhere.hpp"
 #include "base/log.hpp"
 #include "base/try.hpp"
 #include "engine/client_gone.hpp"
@@ -36,7 +36,7 @@ class Answering {
   Awaitable<Result<void>> answer(AnswerSink& client) {
     CO_TRY_VOID(co_await read_and_route());
     if (engine_.feed != nullptr) engine_.feed->add_begun(trace_);
-    co_await find_window(engine_, worker_, attempt_.location, deadline_);
+    if (lacks_window()) co_await find_window(engine_, worker_, attempt_.location, deadline_);
     co_await rewrite();
     CO_TRY_VOID(co_await gather());
     while (true) {
@@ -49,7 +49,7 @@ class Answering {
 
   Awaitable<Result<Plan>> plan_only() {
     CO_TRY_VOID(co_await read_and_route());
-    co_await find_window(engine_, worker_, attempt_.location, deadline_);
+    if (lacks_window()) co_await find_window(engine_, worker_, attempt_.location, deadline_);
     CO_TRY_VOID(co_await gather());
     const auto done = co_await plan(/*may_ask=*/false);
     const auto give_back = [this] {
@@ -161,7 +161,8 @@ class Answering {
   }
 
   Awaitable<Result<Again>> plan_once() {
-    co_await find_window(engine_, worker_, attempt_.location, deadline_);  // a stand-in's, or a doubted one
+    // A stand-in's, or a doubted one.
+    if (lacks_window()) co_await find_window(engine_, worker_, attempt_.location, deadline_);
     if (!request_.packed.empty()) CO_TRY_VOID(co_await worker_.begin_plan(deadline_));
     const auto work = [this] {
       request_ = unpack(std::move(request_));
@@ -292,6 +293,7 @@ class Answering {
     worker_.end_plan();
   }
 
+  bool lacks_window() const { return engine_.models.asks_server(attempt_.location); }
   bool is_quick() const { return is_small_ && is_quickly_planned(engine_, received_, request_, attempt_); }
 
   template <typename Work>

@@ -98,12 +98,14 @@ struct World : TestEngine {
                     {"messages", {{{"role", "user"}, {"content", text}}}}}
                    .dump();
     ask.caller.owner = owner;
+    ask.caller.metered = metered;
     TestClient client;
     const auto outcome = TestEngine::ask(std::move(ask), client);
     return outcome ? client.status : number_of(reply_code(outcome.error().code));
   }
 
   Server server;
+  bool metered = false;
 };
 
 // The longest that a gateway would send which knows nothing: 8,192 less the margin of 100, the answer and the
@@ -243,6 +245,8 @@ class Restarted {
     for (const auto& [key, history] : stored_) histories.push_back(history);
     world_->drift.load(std::move(histories), world_->now_ms);
     world_->engine.reserve = budget.reserve();
+    world_->metered = true;
+    EXPECT_TRUE(world_->models.open({0, "gpt-4o"}, Deadline::after(std::chrono::seconds(5))));
   }
 
   Budget budget;

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "base/here_or_elsewhere.hpp"
+#include "base/json/here_or_elsewhere.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/log.hpp"
 #include "base/try.hpp"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
-#include "base/here_or_elsewhere.hpp"
+#include "base/json/here_or_elsewhere.hpp"
 #include "base/json/json_shape.hpp"
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"

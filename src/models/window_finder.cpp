@@ -51,6 +51,12 @@ WindowCache::Found configured_report(const FinderRules& rules) {
   return std::make_shared<const ModelReport>(std::move(report));
 }
 
+void warn_if_assumed(std::string_view model, const Window& window) {
+  if (window.source == WindowSource::assumed)
+    log::warning("window not found, using the default",
+                 {{"model", model}, {"window", window.tokens}, {"tried", in_words(window.tried)}});
+}
+
 }  // namespace
 
 WindowFinder::WindowFinder(HttpClient& http, const ModelCatalogue& catalogue, FinderRules rules,
@@ -70,10 +76,7 @@ WindowCache::Found WindowFinder::find(std::string_view model, const Upstream* up
       upstream == nullptr ? std::string_view() : std::string_view(upstream->cache_key);
   auto found = cache_.get(key, model, deadline, [&] {
     ModelReport report = look(model, upstream, sooner(deadline, Deadline::after(rules_.one_model)));
-    if (report.window.source == WindowSource::assumed)
-      log::warning(
-          "window not found, using the default",
-          {{"model", model}, {"window", report.window.tokens}, {"tried", in_words(report.window.tried)}});
+    warn_if_assumed(model, report.window);
     return report;
   });
   if (found) return found;
@@ -206,7 +209,9 @@ Result<std::vector<ListedModel>> WindowFinder::list(const Upstream& upstream, De
     cache_.forget_failure(upstream.cache_key, listed.name);  // it answers now
     auto found = cache_.get(upstream.cache_key, listed.name, deadline, [&] {
       ReportedModel whole = talk.completed(listed);
-      return conclude(listed.name, &upstream, kind, std::move(whole), talk.take_tried());
+      ModelReport report = conclude(listed.name, &upstream, kind, std::move(whole), talk.take_tried());
+      warn_if_assumed(listed.name, report.window);
+      return report;
     });
     if (!found)
       found = std::make_shared<const ModelReport>(conclude(listed.name, &upstream, kind, listed, {}));

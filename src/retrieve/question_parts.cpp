@@ -173,7 +173,7 @@ std::size_t subjects_of(std::string_view question, bool& points) {
   while (scanner.next()) {
     const std::string_view word = scanner.folded();
     if (is_one_of(pointers, word)) points = true;
-    if (names_subject(word) && !base::stem_word(word).stop) ++subjects;
+    if (names_subject(word)) ++subjects;
   }
   return subjects;
 }
@@ -225,7 +225,7 @@ std::vector<std::string> questions_in(std::string_view text) {
 }  // namespace
 
 bool names_subject(std::string_view word) {
-  return !is_one_of(pointers, word) && !is_one_of(manners, word);
+  return !is_one_of(pointers, word) && !is_one_of(manners, word) && !base::stem_word(word).stop;
 }
 
 float dependence_of(std::string_view question) {

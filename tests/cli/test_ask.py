@@ -171,7 +171,7 @@ class Asking(unittest.TestCase):
                         ("usage",), ("inspect", "--last"), ("memory", "list"), ("memory", "search", "cook"), ("keys", "list"),
                         ("index", "list"), ("graph", "ship"), ("models", "--forget", "gpt-4o")):
             with self.subTest(command=command):
-                self.assertRegex(self.run_it(*command, "--store", "typo.db", status=2), r"no (store at|such file: ')typo\.db")
+                self.assertRegex(self.run_it(*command, "--store", "typo.db", status=2), r"no (store at |such file: ')typo\.db")
         self.assertIn("makes it with an index", self.run_it("chat", *self.EMBEDDED, "--store", "typo.db", status=2))
         checked = json.loads(self.run_it("doctor", "--store", "typo.db", "--json", status=1).split("\nplimsoll:")[0])
         self.assertIn(("store", "bad"), [(one["check"], one["status"]) for one in checked["checks"]])

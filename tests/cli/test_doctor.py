@@ -136,7 +136,7 @@ class Doctor(unittest.TestCase):
 
     def test_people_read_a_list(self):
         text = self.run_it("doctor")
-        self.assertIn("warning  window of gpu/my-model  4,096 tokens", text)
+        self.assertRegex(text, r"warning  window of gpu/my-model +4,096 tokens")
         self.assertIn("-> add its context_length", text)
 
 

@@ -90,11 +90,11 @@ class Fairness(unittest.TestCase):
         gateway = self.start(server, worker_threads=1, window_timeout_seconds=PATIENCE)
         *noisy, quiet = self.with_keys(gateway, "ann", "bob", "cid", "dan")
         server.hangs = True
-        chat = {"messages": user("Ahoy"), "max_tokens": 16}
-        for name, path in (("a", CHAT), ("b", "/v1/count"), ("c", "/v1/messages/count_tokens")):
+        chat = {"messages": user("Ahoy")}
+        for name, path in (("a", CHAT), ("b", "/v1/messages/count_tokens")):
             before = server.waiting
             beside = [self.ask_beside(gateway, path, chat | {"model": f"unheard-of-{name}{i}"}, headers=key) for i, key in enumerate(noisy)]
-            wait_for(lambda: server.waiting >= before + 2, "the server to be asked for windows")
+            wait_for(lambda: server.waiting > before, "the server to be asked for windows")
             for _ in range(3):
                 self.assertEqual(gateway.ask("/v1/count", {"model": "gpt-4o", "text": "Ahoy"}, headers=quiet).status, 200)
             self.assertEqual([thread.is_alive() for thread in beside], [True] * 3)
@@ -153,10 +153,10 @@ class Fairness(unittest.TestCase):
     def test_four_keys_with_long_uploads_do_not_delay_a_fifths(self):
         gateway = self.start()
         keys = self.with_keys(gateway, "ann", "bob", "cid", "dan", "eve")
-        kind, long = form(("collection_id", "lakes"), ("file", "lakes.txt", "\n".join(MANY_TEXTS)))
-        _, short = form(("collection_id", "lakes"), ("file", "lakes.txt", "Lake Ann is 12 metres deep."))
+        texts = ["\n".join(MANY_TEXTS)] * 4 + ["Lake Ann is 12 metres deep."]
         jobs = []
-        for key, body in zip(keys, [long] * 4 + [short]):
+        for key, text in zip(keys, texts):
+            kind, body = form(("collection_id", "lakes"), ("file", "lakes.txt", text))
             accepted = gateway.ask("/documents", body, headers=key | {"Content-Type": kind})
             self.assertEqual(accepted.status, 202, accepted.body)
             jobs.append(f"/jobs/{accepted.json['job_id']}")

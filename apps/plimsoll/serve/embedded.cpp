@@ -55,17 +55,21 @@ Result<std::vector<InstalledModel>> models_of(const config::Settings& settings) 
 Result<std::shared_ptr<const models::LocalModel>> describe_model(const config::Settings& settings,
                                                                  const InstalledModel& model) {
   TRY(const auto mapped, base::MappedFile::open(model.file));
-  TRY(const ReportedModel described, read_gguf_model(mapped.text()));
+  const WeightsFile weights{model.name, model.file, model.sha256, "plimsoll model get " + model.name};
+  const auto described = read_gguf_model(mapped.text());
+  if (!described) {
+    TRY_VOID(check_weights(weights, base::Checking::if_changed));  // says more than that it cannot be read
+    return tl::unexpected(described.error());
+  }
   Window window;
-  window.tokens = window_of(settings, described.maximum);
+  window.tokens = window_of(settings, described->maximum);
   window.source = WindowSource::served;
   window.confidence = Confidence::high;
   window.tried.push_back(
       {"embedded model", fmt::format("loaded with {}", base::with_thousands(window.tokens))});
-  auto open = [model, window, assets = settings.assets_dir,
+  auto open = [model, weights, window, assets = settings.assets_dir,
                compiled = settings.tokenizer_dir]() -> Result<PlanModel> {
-    TRY_VOID(check_weights({model.name, model.file, model.sha256, "plimsoll model get " + model.name},
-                           base::Checking::if_changed));
+    TRY_VOID(check_weights(weights, base::Checking::if_changed));
     const TokenizerLibrary tokenizers(assets, compiled);
     TRY(Tokenizer tokenizer,
         model.tokenizer.empty() ? tokenizers.open_file(model.file) : tokenizers.open(model.tokenizer));

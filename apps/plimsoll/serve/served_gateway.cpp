@@ -11,7 +11,7 @@
 #include "adapters/openai/upstream.hpp"
 #include "adapters/weaviate/address.hpp"
 #include "base/clock.hpp"
-#include "base/here_or_elsewhere.hpp"
+#include "base/json/here_or_elsewhere.hpp"
 #include "base/log.hpp"
 #include "base/private_words.hpp"
 #include "base/try.hpp"
@@ -149,8 +149,8 @@ void keep_addresses_private(const config::Settings& settings,
   base::keep_private(std::filesystem::absolute(settings.store_file).string(), "the store");
   if (settings.store_file.has_parent_path()) base::keep_private(settings.store_file.string(), "the store");
   if (is_shared(settings)) base::keep_private(shown_store(settings), "the store");
-  for (const auto& [folder, shown] :
-       {std::pair(settings.assets_dir, "assets"), std::pair(settings.models_dir, "models")})
+  for (const auto& [folder, shown] : {std::pair(settings.assets_dir, "the folder of assets"),
+                                      std::pair(settings.models_dir, "the folder of models")})
     if (folder.is_absolute() && folder.has_relative_path()) base::keep_private(folder.string(), shown);
   if (has_index_store(settings))
     if (const auto address = weaviate::read_address(settings.index_store))

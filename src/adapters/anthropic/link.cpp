@@ -7,7 +7,7 @@
 #include "adapters/anthropic/from_anthropic.hpp"
 #include "adapters/anthropic/to_anthropic.hpp"
 #include "base/chat_reply.hpp"
-#include "base/here_or_elsewhere.hpp"
+#include "base/json/here_or_elsewhere.hpp"
 #include "base/text/trace_context.hpp"
 #include "base/translated_reply.hpp"
 #include "base/try.hpp"

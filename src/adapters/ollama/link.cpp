@@ -3,7 +3,7 @@
 #include "adapters/ollama/from_ollama.hpp"
 #include "adapters/ollama/to_ollama.hpp"
 #include "base/chat_reply.hpp"
-#include "base/here_or_elsewhere.hpp"
+#include "base/json/here_or_elsewhere.hpp"
 #include "base/text/text.hpp"
 #include "base/text/trace_context.hpp"
 #include "base/translated_reply.hpp"

@@ -13,8 +13,8 @@
 #include "base/json/parse_json.hpp"
 #include "base/log.hpp"
 #include "gateway/api.hpp"
-#include "gateway/http/fair_share.hpp"
 #include "gateway/http/held_answer.hpp"
+#include "gateway/limits/fair_share.hpp"
 
 namespace plimsoll::gateway {
 namespace {

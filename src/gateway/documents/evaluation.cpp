@@ -14,8 +14,8 @@
 #include "base/try.hpp"
 #include "gateway/api.hpp"
 #include "gateway/chat/chat_answer.hpp"
-#include "gateway/http/fair_share.hpp"
 #include "gateway/http/held_answer.hpp"
+#include "gateway/limits/fair_share.hpp"
 
 namespace plimsoll::gateway {
 namespace {

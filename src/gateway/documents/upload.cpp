@@ -6,7 +6,7 @@
 #include "base/private_words.hpp"
 #include "base/text/text.hpp"
 #include "gateway/chat/chat_read.hpp"
-#include "gateway/http/fair_share.hpp"
+#include "gateway/limits/fair_share.hpp"
 
 namespace plimsoll::gateway {
 namespace {

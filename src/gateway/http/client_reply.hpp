@@ -5,8 +5,8 @@
 
 #include "gateway/error_json.hpp"
 #include "gateway/http/client_line.hpp"
-#include "gateway/http/memory_budget.hpp"
 #include "gateway/http/server_thread.hpp"
+#include "gateway/limits/memory_budget.hpp"
 
 namespace plimsoll::gateway {
 

@@ -11,7 +11,7 @@
 
 #include "gateway/error_json.hpp"
 #include "gateway/http/client_reply.hpp"
-#include "gateway/http/memory_budget.hpp"
+#include "gateway/limits/memory_budget.hpp"
 
 namespace plimsoll::gateway {
 

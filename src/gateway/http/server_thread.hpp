@@ -5,8 +5,8 @@
 #include <boost/asio/io_context.hpp>
 
 #include "gateway/http/http_server.hpp"
-#include "gateway/http/memory_budget.hpp"
 #include "gateway/http/worker_pool.hpp"
+#include "gateway/limits/memory_budget.hpp"
 
 namespace plimsoll::gateway {
 

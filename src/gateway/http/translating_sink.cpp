@@ -1,6 +1,6 @@
 #include "gateway/http/translating_sink.hpp"
 
-#include "base/here_or_elsewhere.hpp"
+#include "base/json/here_or_elsewhere.hpp"
 #include "base/private_words.hpp"
 #include "base/try.hpp"
 #include "gateway/error_json.hpp"

@@ -1,6 +1,6 @@
 #include "gateway/openai/openai_answer.hpp"
 
-#include "base/here_or_elsewhere.hpp"
+#include "base/json/here_or_elsewhere.hpp"
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/try.hpp"

@@ -58,7 +58,9 @@ export function dollars(nano: number): string {
 }
 
 // Where a passage is in its document.
-export function place(passage: { page?: number; first_line?: number; last_line?: number }): string {
+export function place(passage: { page?: number; last_page?: number; first_line?: number; last_line?: number }): string {
+  if (passage.page && passage.last_page && passage.last_page !== passage.page)
+    return `pages ${passage.page}–${passage.last_page}`;
   if (passage.page) return `page ${passage.page}`;
   if (!passage.first_line) return "";
   return passage.last_line && passage.last_line !== passage.first_line

@@ -11,7 +11,7 @@
 
 #include <sys/mman.h>
 
-namespace plimsoll::count {
+namespace plimsoll::base {
 
 template <typename T>
 class HugeArray {
@@ -40,4 +40,4 @@ class HugeArray {
   std::size_t size_;
 };
 
-}  // namespace plimsoll::count
+}  // namespace plimsoll::base

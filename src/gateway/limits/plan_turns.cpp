@@ -1,4 +1,4 @@
-#include "gateway/http/plan_turns.hpp"
+#include "gateway/limits/plan_turns.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "gateway/http/fair_share.hpp"
-#include "gateway/http/plan_turns.hpp"
+#include "gateway/limits/fair_share.hpp"
+#include "gateway/limits/plan_turns.hpp"
 
 namespace plimsoll::gateway {
 

@@ -1,4 +1,4 @@
-#include "gateway/http/fair_share.hpp"
+#include "gateway/limits/fair_share.hpp"
 
 #include <map>
 
