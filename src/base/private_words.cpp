@@ -5,6 +5,8 @@
 #include <mutex>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 namespace plimsoll::base {
 namespace {
 
@@ -51,6 +53,12 @@ std::string for_clients(std::string_view text) {
          at += word.shown_as.size())
       shown.replace(at, word.words.size(), word.shown_as);
   return shown;
+}
+
+void hide_from_clients(nlohmann::ordered_json& json) {
+  if (json.is_string()) json = for_clients(json.get_ref<const std::string&>());
+  if (json.is_structured())
+    for (nlohmann::ordered_json& part : json) hide_from_clients(part);
 }
 
 }  // namespace plimsoll::base

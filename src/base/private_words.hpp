@@ -5,11 +5,15 @@
 #include <string>
 #include <string_view>
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace plimsoll::base {
 
 // Valid for the rest of the process. Thread-safe.
 void keep_private(std::string words, std::string shown_as);
 
 std::string for_clients(std::string_view text);
+// Does the same in all texts of a JSON value.
+void hide_from_clients(nlohmann::ordered_json& json);
 
 }  // namespace plimsoll::base

@@ -1,7 +1,6 @@
 // Plans requests that are forwarded: the input must fit, and the answer gets what is left at most.
 #include <algorithm>
 
-#include "base/json/parse_json.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
 #include "chat/forwarded.hpp"
@@ -45,7 +44,8 @@ Result<PlanStep> plan_forwarded(const Engine& engine, const Received& received, 
   planned.model = attempt.location.model;
   planned.upstream = engine.models.upstreams().members()[attempt.location.member].name;
   TRY(const PlanModel model, models.open(attempt.model));
-  if (attempt.model != planned.model && !planned.model.empty()) {
+  const bool is_renamed = attempt.model != planned.model && !planned.model.empty();
+  if (is_renamed) {
     planned.body = chat::with_model(request.chat.body, planned.model);
     planned.changed = true;
   }
@@ -69,8 +69,9 @@ Result<PlanStep> plan_forwarded(const Engine& engine, const Received& received, 
   const RequestKind kind = received.ask.kind;
   figures.answer = std::min(room, asked.wanted.value_or(chat::limit_by_default(kind, room)));
   if (asked.wanted > room) {
-    const bool is_ours = !planned.body.empty();
-    planned.body = chat::with_limit(is_ours ? base::parse_json(planned.body) : request.chat.body, kind, room);
+    auto limited = request.chat.body;
+    if (is_renamed) limited["model"] = planned.model;
+    planned.body = chat::with_limit(std::move(limited), kind, room);
     planned.changed = true;
     if (!asked.is_unlimited)
       step.notes.warnings.push_back(fmt::format("{} is REDUCED from {} to {}: the window has no more room",

@@ -12,6 +12,7 @@
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/private_words.hpp"
+#include "engine/plan/plan_tree.hpp"
 #include "gateway/auth/gate.hpp"
 #include "gateway/console/page.hpp"
 #include "gateway/error_json.hpp"
@@ -223,7 +224,8 @@ Awaitable<void> Api::plan(Call call) const {
     }
     const auto write = [&shown] {
       const engine::PlanWithPrompt whole = *std::move(shown);  // freed here too
-      Json plan = base::parse_json(base::for_clients(plan_json_line(whole.plan)));
+      Json plan = engine::plan_tree(whole.plan);
+      base::hide_from_clients(plan);
       plan["rendered"] = prompt_json(whole.prompt);
       return base::json_text(plan);
     };

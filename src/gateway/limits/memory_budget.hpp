@@ -1,7 +1,6 @@
 // Memory limit for the running requests of all threads.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <mutex>
@@ -72,27 +71,23 @@ class HeldMemory {
   HeldMemory(const HeldMemory&) = delete;
   HeldMemory& operator=(const HeldMemory&) = delete;
   ~HeldMemory() {
-    budget_.used_.fetch_sub(held_);
+    budget_.used_.fetch_sub(body_ + answer_);
     budget_.give_share(key_, share_);
   }
 
   // False: no room for a body of this length; nothing more was taken.
-  bool grow_to_body(std::size_t bytes) {
-    if (!grow(body_, bytes * held_per_body_byte)) return false;
-    body_bytes_ = std::max(body_bytes_, bytes);
-    return true;
-  }
+  bool grow_to_body(std::size_t bytes) { return grow(body_, bytes * held_per_body_byte); }
   // The same for an answer, in addition to the body.
   bool grow_to_answer(std::size_t bytes) { return grow(answer_, bytes * held_per_answer_byte); }
 
-  std::size_t body_bytes() const { return body_bytes_; }
+  std::size_t body_bytes() const { return body_ / held_per_body_byte; }
   std::size_t key() const { return key_; }
   MemoryBudget& budget() const { return budget_; }
 
  private:
   bool grow(std::size_t& part, std::size_t wanted) {
     if (wanted <= part) return true;
-    const std::size_t more = wanted - part, all = held_ + more;
+    const std::size_t more = wanted - part, all = body_ + answer_ + more;
     const std::size_t share = all > small && all > share_ ? all - share_ : 0;
     if (share > 0 && !budget_.take_share(key_, share)) return false;
     share_ += share;
@@ -102,7 +97,6 @@ class HeldMemory {
       return false;
     }
     part = wanted;
-    held_ = all;
     return true;
   }
 
@@ -111,7 +105,7 @@ class HeldMemory {
   MemoryBudget& budget_;
   const std::size_t key_;
   std::size_t body_ = 0, answer_ = 0;  // bytes that are held for them
-  std::size_t held_ = 0, share_ = 0, body_bytes_ = 0;
+  std::size_t share_ = 0;
 };
 
 }  // namespace plimsoll::gateway

@@ -7,6 +7,7 @@
 #include "base/json/parse_json.hpp"
 #include "base/private_words.hpp"
 #include "engine/plan/explain.hpp"
+#include "engine/plan/plan_tree.hpp"
 #include "gateway/openai/check_json.hpp"
 
 namespace plimsoll::gateway {
@@ -179,7 +180,10 @@ Json report_json(const AnswerReport& report) {
   for (const auto& some : {std::cref(plan.warnings), std::cref(trace.warnings)})
     for (const std::string& warning : some.get()) warnings.push_back(base::for_clients(warning));
   if (!warnings.empty()) json["warnings"] = std::move(warnings);
-  if (report.explain) json["plan"] = base::parse_json(base::for_clients(plan_json_line(plan)));
+  if (report.explain) {
+    Json& whole = json["plan"] = engine::plan_tree(plan);
+    base::hide_from_clients(whole);
+  }
   return json;
 }
 
