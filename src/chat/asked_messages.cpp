@@ -40,7 +40,7 @@ Result<Seen> look_at(const Json& message) {
   if (name == "assistant") return Seen::answer;
   if (name == "system" || name == "developer") return Seen::other;
   if (name != "user" || !is_text_alone(*content)) return Seen::passed_on;
-  if ((content->is_string() || content->is_array()) && (*content == "" || content->empty()))
+  if ((content->is_string() || content->is_array()) && (content->empty() || *content == Json("")))
     return fail(Errc::bad_input, "Invalid request format: user messages must contain 'content'.");
   return Seen::question;
 }

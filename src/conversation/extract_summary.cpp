@@ -75,7 +75,7 @@ class Choice {
     covered_.assign(vocabulary_.size(), false);
     for (std::size_t i = 0; i < sentences.size(); ++i) {
       whole_.push_back(added_by(i));
-      if (whole_[i] > 0) queue_.push({worth(i, whole_[i]), ~i});
+      if (whole_[i] > 0) queue_.emplace(worth(i, whole_[i]), ~i);
     }
   }
 
@@ -89,7 +89,7 @@ class Choice {
       const double added = added_by(i), now = worth(i, added);
       if (added < least_new * whole_[i]) continue;
       if (now < before) {
-        queue_.push({now, flipped});
+        queue_.emplace(now, flipped);
         continue;
       }
       take(i);

@@ -98,7 +98,8 @@ class Answering {
     trace_.attempts.insert(trace_.attempts.end(), sent.attempts.begin(), sent.attempts.end());
     spent_.left = sent.left;
     if (!sent.reply) co_return co_await after_failed_send(std::move(sent));
-    Outcome outcome = co_await relay(engine_, one, std::move(trace_), **sent.reply, client, deadline_);
+    Outcome outcome =
+        co_await relay(engine_, worker_, one, std::move(trace_), **sent.reply, client, deadline_);
     trace_ = std::move(outcome.trace);  // reconciled
     spent_.streamed = outcome.streamed;
     spent_.left = outcome.left;

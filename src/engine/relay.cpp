@@ -1,4 +1,5 @@
 #include "base/chat_reply.hpp"
+#include "base/json/here_or_elsewhere.hpp"
 #include "base/log.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
@@ -112,12 +113,15 @@ struct StreamFacts {
   }
 };
 
+// Bytes of an answer that are checked on the connection's thread.
+constexpr std::size_t most_checked_at_once = std::size_t{2} << 10;
+
 // Passes one reply on. Its outcome grows meanwhile.
 class Relay {
  public:
-  Relay(Engine& engine, const Sendable& one, Trace trace, UpstreamReply& reply, AnswerSink& client,
-        Deadline deadline)
-      : engine_(engine), one_(one), reply_(reply), client_(client), deadline_(deadline) {
+  Relay(Engine& engine, WorkerContext& worker, const Sendable& one, Trace trace, UpstreamReply& reply,
+        AnswerSink& client, Deadline deadline)
+      : engine_(engine), worker_(worker), one_(one), reply_(reply), client_(client), deadline_(deadline) {
     out_.trace = std::move(trace);
   }
 
@@ -182,11 +186,14 @@ class Relay {
     is_priced_ = true;
   }
 
-  void check(std::string answer) {
+  Awaitable<void> check(std::string answer) {
     const chat::ChatRequest& chat = one_.request.chat;
     const std::vector<render::Passage>& found = one_.planned.documents.shown;
-    CheckResult result = check_answer_of(one_.planned.plan, found.empty() ? chat.additions.passages : found,
-                                         chat.query, std::move(answer));
+    const bool is_quick = answer.size() <= most_checked_at_once;
+    CheckResult result = co_await base::here_or_elsewhere(&worker_, is_quick, [&] {
+      return check_answer_of(one_.planned.plan, found.empty() ? chat.additions.passages : found, chat.query,
+                             std::move(answer));
+    });
     if (!result.warning.empty()) out_.trace.warnings.push_back(std::move(result.warning));
     check_ = std::move(result.check);
   }
@@ -248,7 +255,7 @@ class Relay {
       co_return Result<void>();
     }
     trace.code = reply_.info().code;
-    if (one_.request.chat.wishes.check) check(base::words_in(body.text));
+    if (one_.request.chat.wishes.check) co_await check(base::words_in(body.text));
     const AnswerStart began = start();
     const auto told = began.tells ? std::optional(report()) : std::nullopt;
     co_return co_await client_.whole(began, body, told ? &*told : nullptr);
@@ -257,7 +264,7 @@ class Relay {
   // Usage comes after everything else. Only then it is known whether the prompt was cut.
   Awaitable<Result<void>> end(const StreamFacts& seen, std::string_view mark) {
     reconcile(seen.facts);
-    if (one_.request.chat.wishes.check) check(seen.words);
+    if (one_.request.chat.wishes.check) co_await check(seen.words);
     const auto told = is_annotated() ? std::optional(report()) : std::nullopt;
     const AnswerEnd ended{.report = told ? &*told : nullptr, .mark = mark};
     co_return co_await client_.end(ended);
@@ -316,6 +323,7 @@ class Relay {
   }
 
   Engine& engine_;
+  WorkerContext& worker_;
   const Sendable& one_;
   UpstreamReply& reply_;
   AnswerSink& client_;
@@ -332,9 +340,9 @@ Error failure_of(const Engine& engine, const Request& request, Error error) {
   return reworded ? engine.rules.document_chat_failure(error.what) : std::move(error);
 }
 
-Awaitable<Outcome> relay(Engine& engine, const Sendable& one, Trace trace, UpstreamReply& reply,
-                         AnswerSink& client, Deadline deadline) {
-  Relay relay(engine, one, std::move(trace), reply, client, deadline);
+Awaitable<Outcome> relay(Engine& engine, WorkerContext& worker, const Sendable& one, Trace trace,
+                         UpstreamReply& reply, AnswerSink& client, Deadline deadline) {
+  Relay relay(engine, worker, one, std::move(trace), reply, client, deadline);
   co_await relay.run();
   co_return std::move(relay).outcome();
 }

@@ -22,7 +22,8 @@ class RelayTest : public testing::Test {
     if (!one_) ask();
     const auto reply = ready_reply(status, body, type);
     const Sendable sendable = one_->sendable();
-    return test_.run(relay(test_.engine, sendable, one_->trace(), *reply, client_, TestEngine::soon()));
+    return test_.run(
+        relay(test_.engine, test_.worker, sendable, one_->trace(), *reply, client_, TestEngine::soon()));
   }
   void clear_client() {
     client_.text.clear();
@@ -144,6 +145,20 @@ TEST_F(RelayTest, CountsTheEventsOfAStreamAndPassesNothingOnAfterItsEnd) {
   ASSERT_TRUE(done.done);
   EXPECT_EQ(done.streamed, 2);
   EXPECT_EQ(client_.text, words + words + end);
+}
+
+TEST_F(RelayTest, ALongAnswerIsCheckedOnAnotherThread) {
+  ask(chat_body({{"plimsoll",
+                  {{"check", true}, {"passages", {{{"id", "hull"}, {"text", "It is ten metres deep."}}}}}}}));
+  for (const int sentences : {1, 200}) {
+    std::string said;
+    for (int i = 0; i < sentences; ++i) said += "It is ten metres deep. ";
+    test_.worker.went_elsewhere = 0;
+    const Json delta{{"choices", {{{"delta", {{"content", said}}}}}}};
+    ASSERT_TRUE(relayed(200, "data: " + delta.dump() + "\n\ndata: [DONE]\n\n", "text/event-stream").done);
+    EXPECT_GT(client_.supported, 0U);
+    EXPECT_EQ(test_.worker.went_elsewhere, sentences > 1 ? 1 : 0);
+  }
 }
 
 TEST_F(RelayTest, HalfAnObjectIsNoAnswer) {

@@ -255,8 +255,8 @@ struct Outcome {
 };
 
 // Passes the reply on, and compares its usage with the plan. `trace`: of the request so far.
-Awaitable<Outcome> relay(Engine& engine, const Sendable& one, Trace trace, UpstreamReply& reply,
-                         AnswerSink& client, Deadline deadline);
+Awaitable<Outcome> relay(Engine& engine, WorkerContext& worker, const Sendable& one, Trace trace,
+                         UpstreamReply& reply, AnswerSink& client, Deadline deadline);
 
 // Returns a server's error as this client is to get it.
 Error failure_of(const Engine& engine, const Request& request, Error error);

@@ -204,6 +204,7 @@ struct TestEngine {
     explicit OneThread(TestEngine& test) : test_(test) {}
     UpstreamLink& link(std::size_t member) override { return *test_.links[member]; }
     Awaitable<void> elsewhere(std::function<void()> work) override {
+      ++went_elsewhere;
       work();
       co_return;
     }
@@ -211,6 +212,7 @@ struct TestEngine {
       test_.now_ms += time.count();
       co_return;
     }
+    int went_elsewhere = 0;  // pieces of work
 
    private:
     TestEngine& test_;

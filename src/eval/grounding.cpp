@@ -15,7 +15,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 Result<GroundingCase> read_case(std::string_view line, std::size_t number) {
-  const OrderedJson json = base::parse_json(std::string(line));
+  const OrderedJson json = base::parse_json(line);
   const auto bad = [&](std::string_view what) { return fail(Errc::bad_input, "line {}: {}", number, what); };
   if (!json.is_object()) return bad("expected a JSON object");
   const auto text = [&](const char* key) {

@@ -99,7 +99,7 @@ bool counts(const conversation::RecalledPart& part, const PooledTurn& turn,
 }  // namespace
 
 Result<TurnsData> read_turns_data(std::string_view json) {
-  const TurnsJson list = base::parse_json(std::string(json));
+  const TurnsJson list = base::parse_json(json);
   if (!list.is_array())
     return fail(Errc::bad_input, "expected a JSON list of questions, as LongMemEval has them");
   TurnsData data;

@@ -145,11 +145,10 @@ class Scanner {
       return;
     }
     number.is_citation = start > 0 && text_[start - 1] == '[' && is_citation_end(end);
-    if (suffix == "st" || suffix == "nd" || suffix == "rd" || suffix == "th") {
+    const bool is_ordinal = suffix == "st" || suffix == "nd" || suffix == "rd" || suffix == "th";
+    const bool is_decade = suffix == "s" && digits.size() == 4 && digits.ends_with('0');
+    if (is_ordinal || is_decade) {
       at_ = end = letters;
-      number.span.end = end;
-    } else if (suffix == "s" && digits.size() == 4 && digits.ends_with('0')) {
-      at_ = end = letters;  // "1990s"
       number.span.end = end;
     }
     finish(number, std::strtod(digits.c_str(), nullptr), currency_before(start));

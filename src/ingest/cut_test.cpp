@@ -42,7 +42,7 @@ std::string chunks_of(const Document& document) {
     all += fmt::format("<{}> [{}]", heading_path(document.sections, chunk.section), chunk.lead);
     for (const Sentence& sentence : chunk.sentences)
       all += fmt::format(" {}{}", sentence.opens_block ? "*" : "|", text_of(document.text, sentence.span));
-    all += "\n";
+    all += '\n';
   }
   return all;
 }

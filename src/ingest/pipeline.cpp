@@ -152,11 +152,11 @@ class Ingest {
   // Sets the size of the next batch to what is embedded in the batch time.
   void adapt(std::size_t embedded, Clock::duration took) {
     const double seconds = std::chrono::duration<double>(took).count();
-    if (embedded < least_batch_ || seconds <= 0) return;
+    if (embedded < least_batch || seconds <= 0) return;
     const double wanted =
         static_cast<double>(embedded) / seconds * std::chrono::duration<double>(options_.batch_time).count();
-    most_sentences_ = std::clamp(static_cast<std::size_t>(std::min(wanted, 1e9)), least_batch_,
-                                 std::max(options_.batch_sentences, least_batch_));
+    most_sentences_ = std::clamp(static_cast<std::size_t>(std::min(wanted, 1e9)), least_batch,
+                                 std::max(options_.batch_sentences, least_batch));
   }
 
   const IngestTools& tools_;
@@ -171,8 +171,8 @@ class Ingest {
   std::size_t batch_sentences_ = 0;
   std::uint64_t batch_bytes_ = 0;  // of its files
   // Starts with a few sentences to measure the speed.
-  static constexpr std::size_t least_batch_ = 64;
-  std::size_t most_sentences_ = std::min(least_batch_, options_.batch_sentences);
+  static constexpr std::size_t least_batch = 64;
+  std::size_t most_sentences_ = std::min(least_batch, options_.batch_sentences);
   Clock::time_point flushed_ = Clock::now();
 };
 

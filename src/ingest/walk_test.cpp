@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string left_out(std::string_view rules, std::string_view path, bool is_folder = false) {
+std::string_view left_out(std::string_view rules, std::string_view path, bool is_folder = false) {
   const auto verdict = IgnoreRules(rules).verdict(path, is_folder);
   return !verdict ? "-" : *verdict ? "out" : "in";
 }

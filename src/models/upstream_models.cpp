@@ -36,7 +36,7 @@ Tokens ollama_num_ctx(Tokens needed, Tokens loaded, Tokens reach) {
 
 UpstreamModels::UpstreamModels(const Upstreams& upstreams, WindowFinder& finder,
                                const ModelCatalogue& catalogue, const TokenizerLibrary& tokenizers,
-                               const ledger::DriftBook& drift, UpstreamRules rules)
+                               const ledger::DriftBook& drift, const UpstreamRules& rules)
     : upstreams_(upstreams),
       finder_(finder),
       catalogue_(catalogue),

@@ -50,7 +50,8 @@ Tokens ollama_num_ctx(Tokens needed, Tokens loaded, Tokens reach);
 class UpstreamModels {
  public:
   UpstreamModels(const Upstreams& upstreams, WindowFinder& finder, const ModelCatalogue& catalogue,
-                 const TokenizerLibrary& tokenizers, const ledger::DriftBook& drift, UpstreamRules rules);
+                 const TokenizerLibrary& tokenizers, const ledger::DriftBook& drift,
+                 const UpstreamRules& rules);
 
   // Returns whether the window of this model is known without a request.
   bool is_known(const ModelLocation& location) const;

@@ -150,7 +150,7 @@ Result<std::shared_ptr<const ChunkCache::Origins>> ChunkCache::origins(IndexId i
     if (auto known = find<Origins>(key)) return known;
   }
   TRY(auto read, store_.origins(id));
-  const auto origins = std::make_shared<const Origins>(std::move(read));
+  auto origins = std::make_shared<const Origins>(std::move(read));
   const std::lock_guard lock(mutex_);
   if (forgets == forgets_) keep(key, entry_bytes + origins->size() * sizeof(Origin), origins);
   return origins;

@@ -77,7 +77,7 @@ std::string_view without_marker(std::string_view line) {
 }
 
 bool ends_with_mark(std::string_view sentence) {
-  return sentence.ends_with("?") || sentence.ends_with("\xEF\xBC\x9F") || sentence.ends_with("\xD8\x9F");
+  return sentence.ends_with('?') || sentence.ends_with("\xEF\xBC\x9F") || sentence.ends_with("\xD8\x9F");
 }
 
 // "What ...", "At which ...", "Did ...". Other scripts have their own order of words: there the mark decides.
@@ -190,7 +190,7 @@ std::vector<std::string> sentences_of(std::string_view line) {
       (out.back() += ' ') += sentence;
     else
       out.emplace_back(sentence);
-    is_open = sentence.ends_with(".") && opens_as_question(out.back());
+    is_open = sentence.ends_with('.') && opens_as_question(out.back());
   }
   return out;
 }
@@ -237,7 +237,7 @@ float dependence_of(std::string_view question) {
 }
 
 std::vector<QuestionPart> parts_of(std::string_view question) {
-  const std::vector<QuestionPart> whole{{std::string(question), 0}};
+  std::vector<QuestionPart> whole{{std::string(question), 0}};
   if (question.size() > longest_question) return whole;
   std::vector<QuestionPart> out;
   bool last_is_empty = false;  // "Tell me:" goes with what follows, "and why?" with what precedes

@@ -1,6 +1,6 @@
 // Saves and loads the index.
 #include <cerrno>
-#include <cstdlib>
+#include <charconv>
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -37,7 +37,9 @@ void remove_leftovers(const std::filesystem::path& folder) {
     const std::filesystem::path& path = entry.path();
     if (path.extension() != ".tmp") continue;
     const std::string process = path.stem().stem().extension().string();
-    const int number = process.size() > 1 ? std::atoi(process.c_str() + 1) : 0;
+    int number = 0;
+    if (process.starts_with('.'))
+      std::from_chars(process.data() + 1, process.data() + process.size(), number);
     if (number > 0 && ::kill(number, 0) != 0 && errno == ESRCH) std::filesystem::remove(path, error);
   }
 }

@@ -172,7 +172,7 @@ class Asking(unittest.TestCase):
                         ("index", "list"), ("graph", "ship"), ("models", "--forget", "gpt-4o")):
             with self.subTest(command=command):
                 self.assertRegex(self.run_it(*command, "--store", "typo.db", status=2), r"no (store at |such file: ')typo\.db")
-        self.assertIn("makes it with an index", self.run_it("chat", *self.EMBEDDED, "--store", "typo.db", status=2))
+        self.assertIn("creates one", self.run_it("chat", *self.EMBEDDED, "--store", "typo.db", status=2))
         checked = json.loads(self.run_it("doctor", "--store", "typo.db", "--json", status=1).split("\nplimsoll:")[0])
         self.assertIn(("store", "bad"), [(one["check"], one["status"]) for one in checked["checks"]])
         self.assertFalse(list(self.folder.glob("typo.db*")))

@@ -259,7 +259,7 @@ void expect_search_agrees(Store& store, const IndexInfo& info, const Index& inde
 
 int rounds() {
   const char* set = std::getenv("PLIMSOLL_CRASH_ROUNDS");
-  return set == nullptr ? 20 : std::atoi(set);
+  return set == nullptr ? 20 : std::stoi(set);
 }
 
 TEST(Crash, LosesNothingThatWasSaidToBeDone) {

@@ -202,7 +202,9 @@ void FailingDisk::lose_power_in(int calls, std::filesystem::path to, std::mt1993
 
 // Before what the call does.
 void FailingDisk::count_call() {
-  if (calls_left_ > 0 && --calls_left_ == 0) write_what_is_left(to_, *random_);
+  if (calls_left_ <= 0) return;
+  --calls_left_;
+  if (calls_left_ == 0) write_what_is_left(to_, *random_);
 }
 
 void FailingDisk::write_what_is_left(const std::filesystem::path& to, std::mt19937& random) const {

@@ -188,7 +188,7 @@ void expect_all(const std::filesystem::path& folder, const Kept& before, const K
 
 TEST(PowerLoss, NothingAcknowledgedIsLost) {
   const char* wish = std::getenv("PLIMSOLL_CRASH_ROUNDS");
-  const int rounds = wish != nullptr ? std::atoi(wish) : 12;
+  const int rounds = wish != nullptr ? std::stoi(wish) : 12;
   for (int round = 0; round < rounds; ++round) {
     SCOPED_TRACE(round);
     const base::TemporaryFolder made("power");

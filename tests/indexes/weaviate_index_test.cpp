@@ -207,7 +207,7 @@ TEST_F(WeaviateIndexTest, IsNotSeenByAnotherStore) {
   base::MemoryStore other;
   ASSERT_TRUE(other.create_index("local", "docs", store_.info.settings));
   weaviate::Options options = options_;
-  options.store += "2";
+  options.store += '2';
   const auto index = weaviate::open_index(client(), other, other.info, options);
   ASSERT_TRUE(index) << index.error().what;
   EXPECT_TRUE((*index)->lexical("anchor", 10)->empty());

@@ -69,9 +69,9 @@ PlanOptions options_of(const PlanCommand& command, const config::Settings& setti
 Result<std::string> model_of(const PlanCommand& command, const std::string& body) {
   if (!command.model.empty()) return command.model;
   const auto json = nlohmann::json::parse(body, nullptr, false);
-  const std::string named = json.is_object() && json.contains("model") && json["model"].is_string()
-                                ? json["model"].get<std::string>()
-                                : "";
+  std::string named = json.is_object() && json.contains("model") && json["model"].is_string()
+                          ? json["model"].get<std::string>()
+                          : "";
   if (!named.empty()) return named;
   return fail(Errc::bad_input,
               "the request names no model; give one with --model, for example --model gpt-4o");

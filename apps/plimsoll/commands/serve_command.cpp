@@ -70,7 +70,7 @@ std::string greeting(ServedGateway& gateway, const config::Settings& settings, c
         "--upstream URL\n";
   text += fmt::format("  store     {}\n", shown_store(settings));
   if (settings.console) text += fmt::format("  console   {}/\n", address);
-  text += "\n";
+  text += '\n';
   std::string model = "MODEL";
   for (const models::UpstreamList& member : *models)
     if (!member.models.empty() && model == "MODEL") model = member.models.front().name;

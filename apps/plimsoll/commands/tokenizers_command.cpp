@@ -57,8 +57,8 @@ Result<void> compile_all(const TokenizerLibrary& library) {
   return {};
 }
 
-std::string state_of(const TokenizerLibrary& library, const TokenizerSource& source, std::size_t& vocabulary,
-                     std::string& kind) {
+std::string_view state_of(const TokenizerLibrary& library, const TokenizerSource& source,
+                          std::size_t& vocabulary, std::string& kind) {
   if (!std::filesystem::exists(source.compiled))
     return std::filesystem::exists(source.definition) ? "fetched" : "absent";
   const auto tokenizer = library.open(source.name);
@@ -77,10 +77,10 @@ Result<void> list(const TokenizerLibrary& library, bool json) {
   for (const TokenizerSource& source : library.sources()) {
     std::size_t vocabulary = 0;
     std::string kind = "-";
-    const std::string state = state_of(library, source, vocabulary, kind);
+    const std::string_view state = state_of(library, source, vocabulary, kind);
     table.rows.push_back({source.name,
                           vocabulary == 0 ? "-" : base::with_thousands(static_cast<std::int64_t>(vocabulary)),
-                          kind, state, source.package, source.licence, source.upstream});
+                          kind, std::string(state), source.package, source.licence, source.upstream});
     all.push_back({{"name", source.name},
                    {"vocabulary", vocabulary},
                    {"kind", kind},

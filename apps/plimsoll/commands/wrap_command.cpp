@@ -100,7 +100,7 @@ void add_window(Variables& variables, Tokens window) {
 
 // Returns the window to pass on: that of the named model, or of the only model.
 Result<const Window*> told_window(const std::vector<Window>& windows, const std::string& model) {
-  if (model.empty()) return windows.size() == 1 ? &windows[0] : nullptr;
+  if (model.empty()) return windows.size() == 1 ? windows.data() : nullptr;
   for (const Window& window : windows)
     if (window.model == model) return &window;
   std::string names;

@@ -34,7 +34,7 @@ Result<std::unique_ptr<search::SnapshotIndex>> Documents::derived(const IndexInf
 Result<std::unique_ptr<Index>> Documents::opened(const IndexInfo& info) {
   if (has_index_store(settings_)) {
     TRY(auto options, index_store_for(settings_, folder_, info, turns_));
-    return weaviate::open_index(http_, *store_, info, std::move(options));
+    return weaviate::open_index(http_, *store_, info, options);
   }
   TRY(auto index, derived(info));
   return std::unique_ptr<Index>(std::move(index));

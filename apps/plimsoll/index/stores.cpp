@@ -82,10 +82,9 @@ Result<void> check_named_store(const Globals& globals, const config::Settings& s
   const bool is_named = std::ranges::any_of(
       globals.set, [](const std::string& setting) { return setting.starts_with("store_file="); });
   if (!is_named || has_store(settings)) return {};
-  return fail(
-      Errc::not_found,
-      "there is no store at {0}; `plimsoll index add NAME PATH... --store {0}` makes it with an index",
-      settings.store_file.string());
+  return fail(Errc::not_found,
+              "there is no store at {0}; `plimsoll index add NAME PATH... --store {0}` creates one",
+              settings.store_file.string());
 }
 
 Result<std::unique_ptr<KeyStore>> open_keys(const config::Settings& settings, bool create) {

@@ -229,7 +229,7 @@ Result<void> check_file(const fs::path& file, const ModelSource& source) {
 }  // namespace
 
 Result<fs::path> fetch_model(const config::Settings& settings, const ModelSource& source) {
-  if (const fs::path there = installed_file(settings, source); !there.empty()) {
+  if (fs::path there = installed_file(settings, source); !there.empty()) {
     TRY_VOID(check_file(there, source));
     return there;
   }
@@ -237,7 +237,7 @@ Result<fs::path> fetch_model(const config::Settings& settings, const ModelSource
   fs::create_directories(settings.models_dir, error);
   if (error)
     return fail(Errc::io_failed, "cannot create {}: {}", settings.models_dir.string(), error.message());
-  const fs::path target = settings.models_dir / source.file;
+  fs::path target = settings.models_dir / source.file;
   TRY(const PartialFile file, PartialFile::open(settings.models_dir / fmt::format(".{}.part", source.file)));
   {
     Download download(source, file, settings.models_dir / fmt::format(".{}.work", source.file));

@@ -82,7 +82,7 @@ Result<void> check_model(const config::Settings& settings, std::string_view name
 Result<void> check_weights(const WeightsFile& file, base::Checking checking) {
   if (file.sha256.empty()) return {};
   const fs::path notes = base::cache_folder(base::current_environment()) / "checked";
-  const auto checked = base::check_file(file.path, file.sha256, notes, checking);
+  auto checked = base::check_file(file.path, file.sha256, notes, checking);
   if (checked || checked.error().code != Errc::damaged) return checked;
   return fail(Errc::damaged, "{}. Delete it and run `{}`", checked.error().what, file.command);
 }

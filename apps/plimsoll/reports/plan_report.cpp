@@ -46,7 +46,7 @@ std::string legend(const Plan& plan, const Terminal& terminal) {
   const auto add = [&](std::string_view mark, int colour, std::string_view name, Tokens tokens) {
     const std::string entry = fmt::format("{} {} {}", mark, name, with_thousands(tokens));
     if (!plain.empty() && display_width(plain) + 3 + display_width(entry) > width) {
-      out += "\n";
+      out += '\n';
       plain.clear();
     }
     if (!plain.empty()) out += "   ";

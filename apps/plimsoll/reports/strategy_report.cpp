@@ -174,7 +174,7 @@ std::string strategy_report(const StrategyFindings& findings, const Terminal& te
     out += wrapped(fmt::format("skipped: {}", file.why), terminal.columns, 2);
   if (!findings.not_counted.empty())
     out += wrapped(fmt::format("not counted: {}", findings.not_counted), terminal.columns, 2);
-  out += "\n";
+  out += '\n';
   for (std::size_t i = 0; i < decision.steps.size(); ++i)
     out += wrapped(fmt::format("{:>2}. {}", i + 1, decision.steps[i]), terminal.columns, 4);
   return out;

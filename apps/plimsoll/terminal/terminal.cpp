@@ -142,7 +142,7 @@ std::string draw(const Table& table, const Terminal& terminal) {
       std::size_t rule = 2 * (columns - 1);
       for (const std::size_t width : widths) rule += width;
       for (std::size_t i = 0; i < rule; ++i) out += "─";
-      out += "\n";
+      out += '\n';
     }
     line(table.rows[r]);
   }
@@ -182,7 +182,7 @@ std::string wrap(const std::string& text, std::size_t width, std::size_t indent)
       out += "\n" + std::string(indent, ' ');
       column = indent;
     } else if (column > indent) {
-      out += " ";
+      out += ' ';
       ++column;
     }
     out += word;

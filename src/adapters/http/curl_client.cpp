@@ -75,8 +75,7 @@ Result<HeaderList> header_list(const HttpRequest& request) {
   const auto add = [&](const std::string& line) {
     curl_slist* longer = curl_slist_append(list.get(), line.c_str());
     if (longer == nullptr) return false;
-    static_cast<void>(list.release());  // libcurl gives back the head of the same list
-    list.reset(longer);
+    if (list.get() != longer) list.reset(longer);  // the first line makes the list
     return true;
   };
   for (const HttpHeader& header : request.headers) {

@@ -92,7 +92,7 @@ Result<bool> Runtime::read(std::span<const Input> inputs) {
 }
 
 bool Runtime::shorten(std::int32_t slot, std::int32_t kept) {
-  const llama_memory_t memory = llama_get_memory(state_->context);
+  llama_memory_t memory = llama_get_memory(state_->context);
   if (llama_memory_seq_rm(memory, slot, kept, -1)) return true;
   llama_memory_seq_rm(memory, slot, -1, -1);
   return kept == 0;

@@ -66,7 +66,7 @@ Json timings_of(const Json& reply) {
   return {{"prompt_ms", read.get<double>() / ns_per_ms}, {"predicted_ms", written.get<double>() / ns_per_ms}};
 }
 
-std::string finish_reason(const Json& reply, bool has_called) {
+std::string_view finish_reason(const Json& reply, bool has_called) {
   if (text_in(reply, "done_reason") == "length") return "length";
   return has_called ? "tool_calls" : "stop";
 }

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json/json_member.hpp"
 #include "base/json/json_shape.hpp"
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
@@ -16,6 +17,7 @@ namespace plimsoll::ollama {
 namespace {
 
 // In the order of the request: templates show tools and arguments to the model as they stand.
+using base::text_in;
 using Json = nlohmann::ordered_json;
 
 template <std::size_t Size>
@@ -43,11 +45,6 @@ bool is_among(const Names<Size>& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-std::string text_in(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 class Translation {
  public:
   explicit Translation(const UpstreamRequest& request) : request_(request) {}
@@ -56,8 +53,8 @@ class Translation {
     const std::string model = request_.model.empty() ? text_in(body, "model") : request_.model;
     out_["model"] = model;
     TRY(out_["messages"], messages(body));
-    if (const auto tools = body.find("tools"); tools != body.end() && text_in(body, "tool_choice") != "none")
-      if (tools->is_array() && !tools->empty()) out_["tools"] = *tools;
+    const Json& tools = base::member(body, "tools");
+    if (tools.is_array() && !tools.empty() && text_in(body, "tool_choice") != "none") out_["tools"] = tools;
     if (const auto given = body.find("options"); given != body.end() && given->is_object()) options_ = *given;
     for (const auto& [name, value] : body.items())
       if (!value.is_null()) field(name, value);

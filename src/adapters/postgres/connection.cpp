@@ -223,7 +223,8 @@ Result<Rows> Connection::received() {
 Result<std::string> Connection::prepared(std::string_view sql) {
   const auto known = prepared_.find(std::string(sql));
   if (known != prepared_.end()) return known->second;
-  const std::string text(sql), name = fmt::format("p{}", prepared_.size());
+  const std::string text(sql);
+  std::string name = fmt::format("p{}", prepared_.size());
   if (PQsendPrepare(handle_, name.c_str(), text.c_str(), 0, nullptr) == 0)
     return lost(safe_text(address_, PQerrorMessage(handle_)));
   TRY_VOID(received());

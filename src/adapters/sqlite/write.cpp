@@ -146,7 +146,7 @@ Result<void> vacuum(Connection& connection) {
   }
   // The copy goes to a file: in memory, a large store might not fit.
   TRY_VOID(connection.execute("PRAGMA temp_store = FILE"));
-  const auto done = connection.execute("VACUUM");
+  auto done = connection.execute("VACUUM");
   TRY_VOID(connection.execute("PRAGMA temp_store = MEMORY"));
   if (done) (void)connection.empty_log(patience);  // readers may hold it; the next checkpoint cuts it
   return done;

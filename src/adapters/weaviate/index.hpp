@@ -14,7 +14,7 @@ namespace plimsoll::weaviate {
 
 // Opens the index at the store's current revision. The client and the store must outlive it.
 Result<std::unique_ptr<Index>> open_index(HttpClient& http, Store& store, const IndexInfo& info,
-                                          Options options);
+                                          const Options& options);
 
 // Removes the data of an index that was removed from the store. Without such data nothing happens.
 Result<void> remove_index(HttpClient& http, const IndexInfo& info, const Options& options);

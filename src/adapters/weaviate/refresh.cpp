@@ -153,7 +153,7 @@ std::string collection_name(std::string_view store, const IndexInfo& info) {
 }
 
 Result<std::unique_ptr<Index>> open_index(HttpClient& http, Store& store, const IndexInfo& info,
-                                          Options options) {
+                                          const Options& options) {
   auto index = std::make_unique<RemoteIndex>(http, store, info, options);
   TRY_VOID(index->refresh());
   return std::unique_ptr<Index>(std::move(index));

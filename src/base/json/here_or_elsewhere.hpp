@@ -13,7 +13,7 @@ namespace plimsoll::base {
 // Most bytes of JSON that are read or written on a thread that others wait for.
 constexpr std::size_t most_bytes_at_once = std::size_t{32} << 10;
 
-// Does the work, which returns a value: on this thread if it is quick or there is no other one.
+// Does the work, which returns a value: on this thread if it is quick or no other is given.
 template <typename Work>
 Awaitable<std::invoke_result_t<Work>> here_or_elsewhere(RequestResources* resources, bool is_quick,
                                                         Work work) {

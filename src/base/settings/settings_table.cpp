@@ -94,7 +94,7 @@ std::optional<std::vector<std::string>> as_names(const RawValue& raw) {
 bool take(SettingParts& settings, const Binding& binding, const RawValue& raw) {
   const auto put = [&](const auto& member, auto value) {
     if (!value) return false;
-    member.in(settings) = *std::move(value);
+    member.in(settings) = *std::move(value);  // NOLINT(bugprone-optional-value-conversion): of many types
     return true;
   };
   return std::visit(

@@ -24,7 +24,7 @@ class TinyE5 {
     out.append(reinterpret_cast<const char*>(&value), sizeof value);
   }
 
-  void add(std::string name, std::uint32_t values, bool is_packed) {
+  void add(const std::string& name, std::uint32_t values, bool is_packed) {
     std::string contents;
     for (std::uint32_t block = 0; is_packed && block < values / 32; ++block) {
       put<std::uint16_t>(contents, 0x2400);  // 1/64

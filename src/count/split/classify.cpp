@@ -4,11 +4,6 @@
 
 namespace plimsoll::count {
 
-void classify_portable(std::string_view, const ClassTable&, Classes&);
-void classify_avx2(std::string_view, const ClassTable&, Classes&);
-void classify_avx512(std::string_view, const ClassTable&, Classes&);
-void classify_neon(std::string_view, const ClassTable&, Classes&);
-
 namespace {
 
 std::vector<NamedClassify> find_classifiers() {

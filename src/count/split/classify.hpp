@@ -75,4 +75,10 @@ struct NamedClassify {
 // Returns all that this CPU supports, the portable one first.
 std::span<const NamedClassify> all_classifiers();
 
+// For one kind of CPU each.
+void classify_portable(std::string_view text, const ClassTable& table, Classes& out);
+void classify_avx2(std::string_view text, const ClassTable& table, Classes& out);
+void classify_avx512(std::string_view text, const ClassTable& table, Classes& out);
+void classify_neon(std::string_view text, const ClassTable& table, Classes& out);
+
 }  // namespace plimsoll::count

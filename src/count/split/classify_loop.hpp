@@ -12,7 +12,7 @@
 #include "count/split/unicode.hpp"
 
 namespace plimsoll::count {
-namespace {
+namespace {  // NOLINT(misc-anonymous-namespace-in-header): each includer is compiled for another CPU
 
 template <typename Lanes>
 void classify_with(std::string_view text, const ClassTable& table, Classes& out) {

@@ -59,7 +59,7 @@ TEST(Normalize, ManyMarksOnOneCharacterAreSortedToo) {
   for (int round = 0; round < 50; ++round) {
     std::string text = "e";
     for (int i = 0; i < 400; ++i) text += marks[rng() % std::size(marks)];
-    text += "x";
+    text += 'x';
     std::string storage;
     ASSERT_EQ(normalize({.form = Normalizer::Form::nfc}, text, Place::text_front, storage),
               reference(text, false));

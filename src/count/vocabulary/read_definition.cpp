@@ -10,7 +10,7 @@ Result<Definition> read_definition(std::string_view file, std::string_view confi
     if (file.empty()) return fail(Errc::bad_input, "the file is empty");
     if (file.starts_with("GGUF")) return read_gguf(file);
     if (base::is_e5_file(file)) return read_e5(file);
-    if (front.starts_with("{")) {
+    if (front.starts_with('{')) {
       if (file.find("\"bpe_ranks\"") != std::string_view::npos &&
           file.find("\"pat_str\"") != std::string_view::npos)
         return read_claude(file);

@@ -7,7 +7,7 @@ namespace plimsoll::engine {
 
 CheckResult check_answer_of(const Plan& plan, std::span<const render::Passage> passages,
                             const std::string& question, std::string answer) {
-  // Bytes: other requests of the thread wait meanwhile.
+  // Bytes. A longer one would take a thread for too long.
   constexpr std::size_t longest = std::size_t{64} << 10;
   CheckResult result;
   if (answer.size() > longest) {

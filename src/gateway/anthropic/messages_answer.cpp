@@ -49,7 +49,7 @@ std::string messages_error(int status, std::string_view what) {
 
 // ---- Events ----
 
-void MessagesAnswer::emit(std::string& out, std::string_view type, Json fields) {
+void MessagesAnswer::emit(std::string& out, std::string_view type, const Json& fields) {
   if (silent_) return;
   Json event{{"type", type}};
   event.update(fields);
@@ -187,7 +187,7 @@ Json MessagesAnswer::usage_json() const {
           {"output_tokens", tokens_in(usage_, "completion_tokens")}};
 }
 
-std::string MessagesAnswer::stop_reason() const {
+std::string_view MessagesAnswer::stop_reason() const {
   if (reason_ == "length") return "max_tokens";
   if (reason_ == "content_filter") return "refusal";
   if (reason_ == "tool_calls" || !calls_.empty()) return "tool_use";
@@ -213,7 +213,7 @@ void MessagesAnswer::end(std::string& out) {
             {"usage", usage_json()}};
   if (!plimsoll_.is_null()) last["plimsoll"] = plimsoll_;
   if (!source_nodes_.is_null()) last["source_nodes"] = source_nodes_;
-  emit(out, "message_delta", std::move(last));
+  emit(out, "message_delta", last);
   emit(out, "message_stop", Json::object());
 }
 

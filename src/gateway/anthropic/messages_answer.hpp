@@ -38,8 +38,8 @@ class MessagesAnswer final : public EventAnswer {
   void fail_with(std::string message, std::string& out) override;
   std::string as_one() const override;
   Json usage_json() const;
-  std::string stop_reason() const;
-  void emit(std::string& out, std::string_view type, Json fields);
+  std::string_view stop_reason() const;
+  void emit(std::string& out, std::string_view type, const Json& fields);
 
   std::string id_, model_;
   Tokens planned_input_ = 0;

@@ -273,7 +273,7 @@ Result<MessagesChat> chat_of_messages(const Json& request, MessagesOptions optio
       TRY_VOID(reader.refuse(fmt::format("{} is not taken here: only Anthropic's servers know it", field)));
   Json messages = Json::array();
   TRY(Json system, reader.content_of(member(request, "system"), "system"));
-  if (system != "") messages.push_back({{"role", "system"}, {"content", std::move(system)}});
+  if (system != Json("")) messages.push_back({{"role", "system"}, {"content", std::move(system)}});
   for (std::size_t i = 0; i < given.size(); ++i)
     TRY_VOID(reader.add_message(given[i], fmt::format("messages[{}]", i), messages));
   Json chat = Json::object();

@@ -14,7 +14,6 @@
 #include "base/log.hpp"
 #include "gateway/api.hpp"
 #include "gateway/http/held_answer.hpp"
-#include "gateway/limits/fair_share.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -90,33 +89,18 @@ Extraction::~Extraction() {
     for (const auto& work : works_) work->stop.emit(asio::cancellation_type::terminal);
   });
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (waiting_ > 0 && std::chrono::steady_clock::now() < end)
+  while (waiting_.taken() > 0 && std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   server_thread_.loop().stop();
   thread_.join();
   workers_.join();  // before the loop that its work returns to
 }
 
-bool Extraction::take_place(const std::string& owner) {
-  const std::lock_guard lock(mutex_);
-  const auto own = owned_.find(owner);
-  if (!may_have(owner, own == owned_.end() ? 0 : own->second, waiting_, 1, most_waiting)) return false;
-  ++owned_[owner];
-  ++waiting_;
-  return true;
-}
-
-void Extraction::leave_place(const std::string& owner) {
-  const std::lock_guard lock(mutex_);
-  if (--owned_[owner] == 0) owned_.erase(owner);
-  --waiting_;
-}
-
 void Extraction::consider(RequestState said) {
   if (stopping_) return;
-  if (!take_place(said.caller.owner)) {
+  if (!waiting_.take(said.caller.owner)) {
     log::warning("too many answers wait for memory extraction; one is skipped",
-                 {{"waiting", waiting_.load()}, {"owner", said.caller.owner}});
+                 {{"waiting", waiting_.taken()}, {"owner", said.caller.owner}});
     return;
   }
   auto work = std::make_shared<Work>();
@@ -130,7 +114,7 @@ void Extraction::spawn(const std::shared_ptr<Work>& work) {
   asio::co_spawn(server_thread_.loop(), learn(work),
                  asio::bind_cancellation_slot(work->stop.slot(), [this, work](const std::exception_ptr& bug) {
                    if (bug) log::error("memory extraction ended by an exception", {});
-                   leave_place(work->said.caller.owner);
+                   waiting_.leave(work->said.caller.owner);
                    works_.erase(work);
                    asio::post(server_thread_.loop(), [work] {});
                  }));

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,6 +12,7 @@
 
 #include "engine/evidence/memories.hpp"
 #include "gateway/http/server_thread.hpp"
+#include "gateway/limits/fair_share.hpp"
 #include "plimsoll/sessions.hpp"
 
 namespace plimsoll::gateway {
@@ -50,8 +49,6 @@ class Extraction {
     RequestState said;
     boost::asio::cancellation_signal stop{};
   };
-  bool take_place(const std::string& owner);
-  void leave_place(const std::string& owner);
   void spawn(const std::shared_ptr<Work>& work);
   Awaitable<void> learn(std::shared_ptr<Work> work);
   void keep(const RequestState& said, std::vector<engine::NewFact> facts);
@@ -60,9 +57,7 @@ class Extraction {
   engine::Memories& memories_;
   SessionStore& sessions_;
   ThreadMaker maker_;
-  std::atomic<std::size_t> waiting_ = 0;
-  std::mutex mutex_;                          // guards the member below
-  std::map<std::string, std::size_t> owned_;  // waiting ones by owner
+  Places waiting_{most_waiting};
   std::atomic<bool> stopping_ = false;
   WorkerPool workers_{{.threads = most_waiting, .per_owner = most_waiting, .is_background = true}};
   ServerThread server_thread_{maker_, workers_};

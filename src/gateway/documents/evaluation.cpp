@@ -15,7 +15,6 @@
 #include "gateway/api.hpp"
 #include "gateway/chat/chat_answer.hpp"
 #include "gateway/http/held_answer.hpp"
-#include "gateway/limits/fair_share.hpp"
 
 namespace plimsoll::gateway {
 namespace {
@@ -60,37 +59,22 @@ Evaluations::~Evaluations() {
   });
   // If it takes longer, the next server marks the run as interrupted.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (running_ > 0 && std::chrono::steady_clock::now() < end)
+  while (running_.taken() > 0 && std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   server_thread_.loop().stop();
   thread_.join();
   workers_.join();  // before the loop that its work returns to
 }
 
-bool Evaluations::take_place(const std::string& owner) {
-  const std::lock_guard lock(mutex_);
-  std::size_t& own = owned_[owner];
-  if (!may_have(owner, own, running_, 1, rules_.runs)) return false;
-  ++own;
-  ++running_;
-  return true;
-}
-
-void Evaluations::leave_place(const std::string& owner) {
-  const std::lock_guard lock(mutex_);
-  if (--owned_[owner] == 0) owned_.erase(owner);
-  --running_;
-}
-
 Result<std::string> Evaluations::start(EvaluationAsk ask) {
-  if (!take_place(ask.caller.owner)) return std::string();
+  if (!running_.take(ask.caller.owner)) return std::string();
   Run run;
   run.id = random_id();
   run.owner = ask.caller.owner;
   run.kind = "evaluation";
   run.asked = base::json_text(asked_json(ask.asked));
   if (const auto begun = store_.begin_run(run, rules_.kept); !begun) {
-    leave_place(run.owner);
+    running_.leave(run.owner);
     return tl::unexpected(begun.error());
   }
   auto work = std::make_shared<Work>(server_thread_, run.id, std::move(ask));
@@ -104,7 +88,7 @@ void Evaluations::spawn(const std::shared_ptr<Work>& work) {
   asio::co_spawn(server_thread_.loop(), run(work),
                  asio::bind_cancellation_slot(work->stop.slot(), [this, work](const std::exception_ptr& bug) {
                    if (bug) log::error("an evaluation ended by an exception", {{"run", work->id}});
-                   leave_place(work->ask.caller.owner);
+                   running_.leave(work->ask.caller.owner);
                    works_.erase(work);
                    asio::post(server_thread_.loop(), [work] {});
                  }));

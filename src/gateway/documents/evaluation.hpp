@@ -2,8 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <map>
-#include <mutex>
 #include <set>
 #include <thread>
 
@@ -11,6 +9,7 @@
 #include "gateway/chat/chat_read.hpp"
 #include "gateway/http/held_answer.hpp"
 #include "gateway/http/server_thread.hpp"
+#include "gateway/limits/fair_share.hpp"
 
 namespace plimsoll::gateway {
 
@@ -41,7 +40,7 @@ class Evaluations {
   // Returns the run's id; empty: too many runs, in total or of the owner. Blocks until the run is on disk.
   Result<std::string> start(EvaluationAsk ask);
   const EvaluationRules& rules() const { return rules_; }
-  bool are_under_way() const { return running_ > 0; }
+  bool are_under_way() const { return running_.taken() > 0; }
 
  private:
   struct Work {
@@ -64,12 +63,7 @@ class Evaluations {
   SessionStore& store_;
   ThreadMaker maker_;
   EvaluationRules rules_;
-  bool take_place(const std::string& owner);
-  void leave_place(const std::string& owner);
-
-  std::atomic<std::size_t> running_ = 0;
-  std::mutex mutex_;                          // guards the members below
-  std::map<std::string, std::size_t> owned_;  // running ones by owner
+  Places running_{rules_.runs};
   std::atomic<bool> stopping_ = false;
   // A run does one thing at a time, so no run waits for another one's server.
   WorkerPool workers_{{.threads = rules_.runs, .per_owner = rules_.runs, .is_background = true}};

@@ -17,7 +17,7 @@
 #include "plimsoll/http_stream.hpp"
 
 namespace boost::asio::ssl {
-class context;
+class context;  // NOLINT(readability-identifier-naming): the library's name
 }
 
 namespace plimsoll::gateway {

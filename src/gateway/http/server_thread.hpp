@@ -17,7 +17,7 @@ class ServerThread final : public engine::WorkerContext {
   ServerThread(const ThreadMaker& maker, WorkerPool& workers);
 
   UpstreamLink& link(std::size_t member) override;
-  // For work of nobody in particular.
+  // For work that belongs to no key.
   Awaitable<void> elsewhere(std::function<void()> work) override;
   // For work whose owner is not known yet: each key waits for its turn.
   Awaitable<void> elsewhere_for_key(std::size_t key_number, std::function<void()> work);

@@ -85,9 +85,9 @@ bool WorkerPool::wait_until_idle(std::chrono::steady_clock::time_point end) {
 
 // Returns whether no other owner has had work for a while.
 bool WorkerPool::is_alone(const std::string& owner) const {
-  constexpr std::chrono::seconds while_{10};
+  constexpr std::chrono::seconds recent{10};
   const Posted& other = last_.owner == owner ? last_other_ : last_;
-  return other.at == Posted{}.at || std::chrono::steady_clock::now() - other.at > while_;
+  return other.at == Posted{}.at || std::chrono::steady_clock::now() - other.at > recent;
 }
 
 // Returns the first owner in turn that may use one more thread.

@@ -40,5 +40,18 @@ TEST(FairShare, WhatIsLargeFitsWhereNothingElseIs) {
       << "more is taken than there is since the settings were read again";
 }
 
+TEST(FairShare, APlaceThatIsLeftCanBeTakenAgain) {
+  Places places(2);
+  EXPECT_TRUE(places.take("ann"));
+  EXPECT_FALSE(places.take("ann"));
+  EXPECT_TRUE(places.take("bob"));
+  EXPECT_FALSE(places.take("cid"));
+  EXPECT_EQ(places.taken(), 2U);
+  places.leave("ann");
+  places.leave("bob");
+  EXPECT_EQ(places.taken(), 0U);
+  EXPECT_TRUE(places.take("cid"));
+}
+
 }  // namespace
 }  // namespace plimsoll::gateway

@@ -54,7 +54,8 @@ class MemoryBudget {
     if (key == 0 || bytes == 0) return;
     const std::lock_guard lock(mutex_);
     const auto own = shares_.find(key);
-    if ((own->second -= bytes) == 0) shares_.erase(own);
+    own->second -= bytes;
+    if (own->second == 0) shares_.erase(own);
   }
 
   std::atomic<std::size_t> limit_;

@@ -47,7 +47,7 @@ Result<Prepared> prepare(OllamaRoute route, const std::string& body, const model
 
 // Converts OpenAI's list to {"embeddings": [...]}, in the order of the texts.
 Result<Json> embeddings_in(std::string_view reply) {
-  const Json json = base::parse_json(reply);
+  Json json = base::parse_json(reply);
   if (!json.is_object())
     return fail(Errc::upstream_failed, "the upstream's embeddings are not a JSON object");
   if (json.contains("embeddings")) return json;

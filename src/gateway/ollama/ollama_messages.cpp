@@ -29,7 +29,7 @@ bool is_base64(std::string_view text) {
 }
 
 Result<std::string> image_url(const Json& image, std::string_view where, std::size_t index) {
-  const std::string data = image.is_string() ? image.get<std::string>() : std::string();
+  std::string data = image.is_string() ? image.get<std::string>() : std::string();
   if (data.starts_with("data:")) return data;
   if (!is_base64(data)) return fail(Errc::bad_input, "{}images[{}] is not base64", where, index);
   return fmt::format("data:{};base64,{}", media_type(data), data);

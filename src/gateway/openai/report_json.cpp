@@ -192,7 +192,7 @@ std::string report_fields(const AnswerReport& report) {
   if (report.names_index) {
     fields = "\"source_nodes\":";
     base::append_json(fields, source_nodes(report));
-    fields += ",";
+    fields += ',';
   }
   fields += "\"plimsoll\":";
   base::append_json(fields, report_json(report));

@@ -14,8 +14,8 @@ using base::member;
 using base::text_in;
 using Json = nlohmann::ordered_json;
 
-Json or_else(const Json& value, Json other) {
-  return value.is_null() ? std::move(other) : value;
+Json or_else(const Json& value, const Json& other) {
+  return value.is_null() ? other : value;
 }
 
 Json usage_json(const Json& chat) {
@@ -59,7 +59,7 @@ Json ResponsesAnswer::opening(const Json& request, const std::string& id) {
 
 // ---- Events ----
 
-void ResponsesAnswer::emit(std::string& out, std::string_view type, Json fields) {
+void ResponsesAnswer::emit(std::string& out, std::string_view type, const Json& fields) {
   if (silent_) return;
   Json event{{"type", type}, {"sequence_number", number_++}};
   event.update(fields);
@@ -124,7 +124,7 @@ void ResponsesAnswer::close(std::size_t index, std::string& out) {
   if (std::exchange(item.closed, true)) return;
   item.cut = reason_ == "length" || reason_ == "content_filter";
   const Json place{{"item_id", item.id}, {"output_index", index}};
-  const auto with = [&](Json more) {
+  const auto with = [&](const Json& more) {
     Json fields = place;
     fields.update(more);
     return fields;
@@ -172,7 +172,7 @@ void ResponsesAnswer::say(Kind kind, const std::string& words, std::string& out)
        kind == Kind::thought ? "response.reasoning_text.delta"
        : kind == Kind::text  ? "response.output_text.delta"
                              : "response.refusal.delta",
-       std::move(fields));
+       fields);
 }
 
 // Pieces of one call share an index; complete calls may have none.

@@ -56,7 +56,7 @@ class ResponsesAnswer final : public EventAnswer {
   void settle();  // sets status, output and usage of the response
   Json item_json(const Item& item, bool whole) const;
   static Json part_json(const Item& item, std::string_view said);
-  void emit(std::string& out, std::string_view type, Json fields);
+  void emit(std::string& out, std::string_view type, const Json& fields);
 
   Json response_;
   Keep keep_;

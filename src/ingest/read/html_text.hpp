@@ -32,7 +32,7 @@ inline std::size_t reference_bytes(std::string_view raw, std::string_view rest) 
   if (end < raw.size() && raw[end] == ';') return end + 1;
   // Old names need no semicolon: "&copy2026". The name ends where both texts are equal again.
   for (std::size_t shorter = end; shorter > 2; --shorter)
-    if (raw.substr(shorter, 4) == rest.substr(0, raw.substr(shorter, 4).size())) return shorter;
+    if (rest.starts_with(raw.substr(shorter, 4))) return shorter;
   return end;
 }
 

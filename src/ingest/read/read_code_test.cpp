@@ -85,7 +85,7 @@ TEST(Code, DepthCostsNoStack) {
   for (int i = 0; i < 30'000; ++i) deep += "namespace a {";
   EXPECT_LE(read(deep, "a.cpp").sections.size(), 10U);
   deep.clear();
-  for (int i = 0; i < 100'000; ++i) deep += "(";
+  for (int i = 0; i < 100'000; ++i) deep += '(';
   read(deep, "a.py");
   read(deep, "a.js");
 }

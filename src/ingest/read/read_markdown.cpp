@@ -233,8 +233,8 @@ std::size_t front_matter(std::string_view text) {
   while (at < text.size() && at < 65'536) {
     const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
     const std::string_view line = text.substr(at, end - at);
-    if (line.starts_with("---") || line.starts_with("..."))
-      if (trimmed(line, {3, line.size()}).size() == 0) return end;
+    const bool is_rule = line.starts_with("---") || line.starts_with("...");
+    if (is_rule && trimmed(line, {3, line.size()}).size() == 0) return end;
     at = end;
   }
   return 0;

@@ -51,7 +51,6 @@ Result<ReadDocument> read_xml(const std::string& xml, const ReadOptions& options
 TEST(Docx, ReadsHeadingsParagraphsListsAndTables) {
   const std::string styles =
       R"(<w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:style w:styleId="abc"><w:name w:val="heading 2"/></w:style></w:styles>)";
-  const std::string cell = "<w:tc>{}</w:tc>";
   const std::string xml =
       document_xml(paragraph("Ships", "Heading1") + paragraph("A line &amp; a hull.") + paragraph("") +
                    paragraph("Loads", "abc") +
@@ -242,7 +241,7 @@ TEST(Pdf, NarrowColumnsOfProseAreNoTable) {
   std::string page, layout;
   for (const auto& column : columns) {
     for (const char* line : column) page += fmt::format("{}\n", line);
-    page += "\n";
+    page += '\n';
   }
   for (int i = 0; i < 6; ++i)
     layout += fmt::format("{:<30}{:<30}{}\n", columns[0][i], columns[1][i], columns[2][i]);
@@ -257,7 +256,7 @@ TEST(Pdf, ColumnsOfProseAreNoTable) {
     page += fmt::format("{} {}\n", left, i);
     layout += fmt::format("{} {}     {} {}\n", left, i, right, i);
   }
-  page += "\n";
+  page += '\n';
   for (int i = 0; i < 8; ++i) page += fmt::format("{} {}\n", right, i);
   EXPECT_EQ(outline(read_pages(page, layout)), outline(read_pages(page)));
   // Nor a table on which the two versions differ.

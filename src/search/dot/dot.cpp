@@ -5,11 +5,6 @@
 
 namespace plimsoll::search {
 
-float dot_avx2(const Bf16* a, const float* b, std::size_t dimensions);
-float dot_both_avx2(const Bf16* a, const Bf16* b, std::size_t dimensions);
-float dot_avx512(const Bf16* a, const float* b, std::size_t dimensions);
-float dot_both_avx512(const Bf16* a, const Bf16* b, std::size_t dimensions);
-
 namespace {
 
 // Sixteen independent sums, which the compiler vectorises for the baseline CPU.

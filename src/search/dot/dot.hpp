@@ -36,4 +36,10 @@ inline const NamedDot& fastest_dot() {
   return all_dots().back();
 }
 
+// For one kind of CPU each.
+float dot_avx2(const Bf16* a, const float* b, std::size_t dimensions);
+float dot_both_avx2(const Bf16* a, const Bf16* b, std::size_t dimensions);
+float dot_avx512(const Bf16* a, const float* b, std::size_t dimensions);
+float dot_both_avx512(const Bf16* a, const Bf16* b, std::size_t dimensions);
+
 }  // namespace plimsoll::search
