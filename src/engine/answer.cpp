@@ -30,7 +30,7 @@ class Answering {
         worker_(worker),
         received_(received),
         deadline_(deadline),
-        is_small_(received.ask.body.size() <= engine.rules.planned_at_once_bytes),
+        is_small_(received.ask.body.size() <= base::most_bytes_at_once),
         trace_(begun_trace(received)) {}
 
   Awaitable<Result<void>> answer(AnswerSink& client) {

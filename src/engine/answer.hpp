@@ -73,8 +73,6 @@ struct EngineRules {
   std::size_t max_answer_bytes = std::size_t{64} << 20;
   std::chrono::milliseconds first_byte{300'000};
   std::chrono::milliseconds idle{60'000};
-  // Larger bodies are planned by a worker, so that they hold up nobody's bytes.
-  std::size_t planned_at_once_bytes = std::size_t{32} << 10;
 };
 
 // What all threads share.

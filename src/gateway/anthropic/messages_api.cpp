@@ -1,5 +1,6 @@
 // Anthropic's Messages API, for every upstream: asked as the chat that a request stands for, or where the
 // server speaks the API too and the plan changes nothing, by the request itself.
+#include "base/json/here_or_elsewhere.hpp"
 #include "base/json/json_member.hpp"
 #include "base/json/json_shape.hpp"
 #include "base/json/json_text.hpp"
@@ -72,12 +73,9 @@ Awaitable<void> send_messages_error(ClientReply& reply, const Error& error,
 }  // namespace
 
 Awaitable<void> Api::messages(Call call) const {
-  Result<Asked> asked;
-  std::function<void()> reading = [&] { asked = read_asked(call.request.body, context_.upstreams); };
-  if (call.request.body.size() <= context_.engine.rules.planned_at_once_bytes)
-    reading();
-  else
-    co_await call.thread.elsewhere(std::move(reading));
+  auto asked = co_await base::off_thread_if_long(&call.thread, call.request.body.size(), [&] {
+    return read_asked(call.request.body, context_.upstreams);
+  });
   if (!asked) {
     co_await send_messages_error(call.reply, asked.error());
     co_return;

@@ -44,7 +44,8 @@ Awaitable<Result<void>> TranslatingSink::whole(const engine::AnswerStart& start,
     if (report != nullptr) answer_.tell(*report);
     made = answer_.whole(body.text, manner_.streams);
   };
-  const bool is_long = body.text.size() > manner_.at_once_bytes || (report != nullptr && report->is_long());
+  const bool is_long =
+      body.text.size() > base::most_bytes_at_once || (report != nullptr && report->is_long());
   co_await work(!is_long, std::move(translating));
   if (made)
     co_return co_await send(std::move(head), manner_.streams ? answer_.stream_type() : json_type,
@@ -111,7 +112,6 @@ Awaitable<Result<void>> answer_translated(engine::Engine& engine, engine::Worker
                                           bool streams, Deadline deadline, std::string& trace_id) {
   TranslatingSink::Manner manner;
   manner.streams = streams;
-  manner.at_once_bytes = engine.rules.planned_at_once_bytes;
   manner.longest_stream = engine.rules.max_answer_bytes;
   TranslatingSink sink(thread, reply, answer, manner);
   const auto outcome = co_await engine::answer(engine, thread, std::move(ask), sink, deadline, trace_id);

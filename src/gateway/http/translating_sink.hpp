@@ -43,7 +43,6 @@ class TranslatingSink final : public engine::AnswerSink {
  public:
   struct Manner {
     bool streams = true;                                 // requested by the client
-    std::size_t at_once_bytes = 32768;                   // longer answers are translated by a worker
     std::size_t longest_stream = std::size_t{64} << 20;  // in bytes: a translator keeps all of it to its end
   };
   TranslatingSink(engine::WorkerContext& thread, ClientReply& reply, AnswerTranslator& answer, Manner manner)

@@ -1,5 +1,6 @@
 // Ollama's routes; chats and prompts use the same engine as the other APIs.
 #include "base/chat_reply.hpp"
+#include "base/json/here_or_elsewhere.hpp"
 #include "base/json/json_text.hpp"
 #include "base/json/parse_json.hpp"
 #include "base/try.hpp"
@@ -96,15 +97,9 @@ Result<ClientRequest> embedding_request(const std::string& body, const models::U
 }  // namespace
 
 Awaitable<void> Api::ollama_ask(Call call, OllamaRoute route) const {
-  const engine::EngineRules& rules = context_.engine.rules;
-  Result<Prepared> prepared;
-  std::function<void()> work = [&] {
-    prepared = prepare(route, call.request.body, context_.upstreams, rules);
-  };
-  if (call.request.body.size() <= rules.planned_at_once_bytes)
-    work();
-  else
-    co_await call.thread.elsewhere(std::move(work));
+  auto prepared = co_await base::off_thread_if_long(&call.thread, call.request.body.size(), [&] {
+    return prepare(route, call.request.body, context_.upstreams, context_.engine.rules);
+  });
   if (!prepared) {
     co_await send_ollama_error(call.reply, prepared.error());
     co_return;
@@ -142,14 +137,9 @@ Awaitable<void> Api::ollama_embed(Call call) const {
   const auto begun = Deadline::Clock::now();
   const bool is_old = call.request.path == "/api/embeddings";
   std::string model;
-  Result<ClientRequest> asked;
-  std::function<void()> read = [&] {
-    asked = embedding_request(call.request.body, context_.upstreams, context_.embedders.names, is_old, model);
-  };
-  if (call.request.body.size() <= context_.engine.rules.planned_at_once_bytes)
-    read();
-  else
-    co_await call.thread.elsewhere(std::move(read));
+  auto asked = co_await base::off_thread_if_long(&call.thread, call.request.body.size(), [&] {
+    return embedding_request(call.request.body, context_.upstreams, context_.embedders.names, is_old, model);
+  });
   if (!asked) {
     co_await send_ollama_error(call.reply, asked.error());
     co_return;
