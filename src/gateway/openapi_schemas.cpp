@@ -215,6 +215,7 @@ constexpr const char* console_replies = R"json({
   "id": {"type": "string"}, "owned_by": {"type": "string"}, "index": {"type": "string"}, "kind": {"type": "string"}, "context_window": {"type": "integer"},
   "context_window_source": {"type": "string"}, "context_window_confidence": {"type": "string"}, "context_window_served": {"type": ["integer", "null"]},
   "tokenizer": {"type": "string"}, "exactness": {"$ref": "#/components/schemas/Exactness"}, "why": {"type": "string"}, "margin": {"type": "integer"},
+  "fallback_place": {"type": "integer", "description": "Place in the order of fallback models, from 1; absent: it is none."},
   "parameters": {"type": ["string", "null"]}, "quantization": {"type": ["string", "null"]}, "family": {"type": ["string", "null"]}}},
 "UpstreamState": {"type": "object", "required": ["name", "kind", "models", "problem"], "properties": {
   "name": {"type": "string"}, "kind": {"type": "string"}, "models": {"type": "integer"}, "problem": {"type": ["string", "null"]}}},

@@ -233,6 +233,9 @@ class Fallback(unittest.TestCase):
             self.assertEqual((trace["asked_model"], trace["model"], trace["upstream"]), ("gpt-4o", "qwen2.5:7b", "large"))
             self.assertIn("falling back", gateway.logged())
 
+            listed = {model["id"]: model["fallback_place"] for model in gateway.ask("/v1/models").json["data"] if "fallback_place" in model}
+            self.assertEqual(listed, {"gpt-4o": 1, "gpt-4-turbo": 2, "qwen2.5:7b": 3})
+
             short = gateway.chat("gpt-4o", user("Ahoy"), max_tokens=100)
             self.assertEqual((short.status, len(small.to()), len(large.to())), (200, 1, 1))
             self.assertNotIn("plimsoll", short.json)

@@ -21,6 +21,15 @@ Json or_null(const std::string& text) {
   return text.empty() ? Json() : Json(text);
 }
 
+// Returns the model's place in the order of fallback models, from 1; 0: it is none, or fallback is off.
+std::size_t fallback_place(const engine::Engine& engine, const models::ModelLocation& location) {
+  if (!engine.rules.plan.fallback) return 0;
+  const std::vector<std::string>& names = engine.rules.plan.fallback_models;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (engine.models.served_as(names[i]) == location) return i + 1;
+  return 0;
+}
+
 Json described(const engine::Engine& engine, const models::ModelLocation& location, const std::string& owner,
                const std::string& id, const ReportedModel& served) {
   Json json{{"id", id},
@@ -42,6 +51,7 @@ Json described(const engine::Engine& engine, const models::ModelLocation& locati
     json["margin"] = budget::margin_for(model->drift);
   }
   if (embeds(location.model, served)) json["kind"] = "embedding";
+  if (const std::size_t place = fallback_place(engine, location); place > 0) json["fallback_place"] = place;
   json["parameters"] = or_null(served.parameters);
   json["quantization"] = or_null(served.quantization);
   json["family"] = or_null(served.family);

@@ -552,6 +552,8 @@ export interface ModelInfo {
   exactness?: Exactness;
   why?: string;
   margin?: number;
+  // Place in the order of fallback models, from 1; absent: it is none.
+  fallback_place?: number;
   parameters?: string | null;
   quantization?: string | null;
   family?: string | null;

@@ -35,6 +35,7 @@ export function ModelsPage() {
     setBusy(false);
   };
   const served = (models.value ?? []).filter((one) => !one.index && one.kind !== "embedding");
+  const falls = served.some((one) => one.fallback_place);
   const largest = served.reduce((most, one) => Math.max(most, one.context_window ?? 0), 1);
   return (
     <section class="page models">
@@ -72,12 +73,13 @@ export function ModelsPage() {
                   <th>Tokenizer</th>
                   <th>Counts</th>
                   <th class="number">Margin</th>
+                  {falls && <th class="number" title="The order in which models take over from one that is too small or does not answer">Fallback</th>}
                   <th class="number">Drift</th>
                 </tr>
               </thead>
               <tbody>
                 {served.map((one) => (
-                  <ModelRow key={`${one.owned_by} ${one.id}`} model={one} largest={largest} drift={drift.get(one.id) ?? []} />
+                  <ModelRow key={`${one.owned_by} ${one.id}`} model={one} largest={largest} falls={falls} drift={drift.get(one.id) ?? []} />
                 ))}
               </tbody>
             </table>
@@ -107,7 +109,7 @@ function Drift({ values }: { values: readonly number[] }) {
   );
 }
 
-function ModelRow({ model, largest, drift }: { model: ModelInfo; largest: number; drift: readonly number[] }) {
+function ModelRow({ model, largest, falls, drift }: { model: ModelInfo; largest: number; falls: boolean; drift: readonly number[] }) {
   const window = model.context_window ?? 0;
   const details = [model.family, model.parameters, model.quantization].filter(Boolean).join(", ");
   return (
@@ -133,6 +135,7 @@ function ModelRow({ model, largest, drift }: { model: ModelInfo; largest: number
       <td>{model.tokenizer ?? "–"}</td>
       <td title={model.why}>{model.exactness ?? "–"}</td>
       <td class="number">{model.margin === undefined ? "–" : tokens(model.margin)}</td>
+      {falls && <td class="number">{model.fallback_place ?? "–"}</td>}
       <td class="number">
         <Drift values={drift} />
       </td>

@@ -3,7 +3,7 @@ import { sessionsOf } from "./conversation";
 import { driftOf } from "./models";
 import { placeOnRing } from "./names";
 import { bodyOf } from "./playground";
-import { costOf, grouped } from "./usage";
+import { budgetAlert, costOf, grouped } from "./usage";
 import type { TraceSummary } from "../api/types";
 
 describe("grouped", () => {
@@ -17,6 +17,15 @@ describe("grouped", () => {
     const row = (group: string, requests: number, nano_usd: number | null, priced_requests: number) => ({ group, section: "", tokens: 0, requests, nano_usd, priced_requests });
     const groups = grouped([row("a", 3, 2_500_000, 3), row("b", 3, 1_500_000_000, 2), row("c", 1, null, 0)]);
     expect(groups.map(costOf)).toEqual(["$0.002500", "$1.50 of 2", "not known"]);
+  });
+});
+
+describe("budgetAlert", () => {
+  it("is said from four fifths on, and says when nothing is left", () => {
+    expect(budgetAlert(799, 1000)).toBeUndefined();
+    expect(budgetAlert(5, 0)).toBeUndefined();
+    expect(budgetAlert(800, 1000)).toBe("80 % of today's budget is used: 200 of 1,000 tokens are left until midnight UTC.");
+    expect(budgetAlert(1200, 1000)).toBe("Today's budget of 1,000 tokens is used up: requests are refused until midnight UTC.");
   });
 });
 

@@ -44,6 +44,15 @@ export function costOf(group: Pick<Group, "cost" | "priced" | "requests">): stri
   return group.priced === group.requests ? dollars(group.cost) : `${dollars(group.cost)} of ${tokens(group.priced)}`;
 }
 
+// Said from four fifths of the daily budget on.
+export function budgetAlert(used: number, daily: number): string | undefined {
+  if (daily <= 0 || used < 0.8 * daily) return undefined;
+  const left = Math.max(0, daily - used);
+  return left > 0
+    ? `${percent(used / daily)} of today's budget is used: ${tokens(left)} of ${tokens(daily)} tokens are left until midnight UTC.`
+    : `Today's budget of ${tokens(daily)} tokens is used up: requests are refused until midnight UTC.`;
+}
+
 export function UsagePage({ account }: { account: Account }) {
   const [days, setDays] = useState(30);
   const byDay = useLoaded(() => api.usage(days, "day"), [days]);
@@ -67,6 +76,7 @@ export function UsagePage({ account }: { account: Account }) {
         </div>
       </Heading>
       <Failure text={byDay.error ?? byModel.error} />
+      <Failure text={budgetAlert(usedToday, limits?.tokens_per_day ?? 0)} />
       <div class="tiles">
         <div class="tile">
           <span class="dim">{account.key ? "Key" : "Owner"}</span>
