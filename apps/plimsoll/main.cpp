@@ -1,4 +1,5 @@
 // Entry point of plimsoll. Registers the commands, which have one file each.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -179,7 +180,10 @@ int main(int argc, char** argv) {
     return printed ? 0 : plimsoll::complain(printed.error());
   }
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words(argv + 1, argv + argc);
+    plimsoll::leave_out_separator(words);
+    std::ranges::reverse(words);  // as CLI11 takes them
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error);
     return code == 0 ? 0 : 2;  // 2: wrong usage, as in all commands

@@ -79,9 +79,10 @@ struct QuotableSentence {
 };
 
 struct QuoteLimits {
-  std::size_t most = 3;           // sentences
-  float least_relevance = 0.35F;  // of the most relevant sentence; below, nothing answers the question
-  float least_share = 0.9F;       // of the largest relevance, for sentences after the first
+  std::size_t most = 3;             // sentences
+  float least_relevance = 0.35F;    // of the most relevant sentence; below, nothing answers the question
+  float least_share = 0.9F;         // of the largest relevance, for sentences after the first
+  std::string_view already_said{};  // sentences in it are not quoted again
 };
 
 struct QuotedAnswer {

@@ -20,10 +20,17 @@ bool is_heading(std::string_view line) {
   return line.empty() || line.starts_with('#') || (line.starts_with("= ") && line.ends_with(" ="));
 }
 
+bool ends_a_sentence(std::string_view line) {
+  return line.find_last_of(".!?:;") + 1 == line.size() && !line.empty();
+}
+
 // Returns the text on one line, without headings, and without the mark of a list item or quotation before it.
 std::string quotation(std::string_view text) {
-  for (std::size_t end; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1))
-    if (!is_heading(base::with_single_blanks(text.substr(0, end)))) break;
+  for (std::size_t end; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1)) {
+    const std::string line = base::with_single_blanks(text.substr(0, end));
+    const bool stands_alone = text.substr(end + 1).starts_with('\n') && !ends_a_sentence(line);
+    if (!is_heading(line) && !stands_alone) break;
+  }
   std::string line = base::with_single_blanks(text);
   for (const std::string_view mark : {"- ", "* ", "+ ", "> "})
     if (line.starts_with(mark)) return line.substr(mark.size());
@@ -60,6 +67,7 @@ QuotedAnswer quote_answer(std::span<const QuotableSentence> sentences, const Quo
     texts.push_back(quotation(one.text));
     if (is_code(one.text) || !grounding::why_no_claim(texts[i], grounding::read_claims(texts[i])).empty())
       continue;
+    if (limits.already_said.find(texts[i]) != std::string_view::npos) continue;
     order.push_back({(best_score > 0 ? one.score / best_score : 0) + relevance_weight * one.relevance, i});
     best_relevance = std::max(best_relevance, one.relevance);
   }

@@ -32,6 +32,22 @@ TEST(QuoteAnswer, LeavesOutHeadingsQuestionsAndRepetitions) {
   EXPECT_EQ(quote_answer(sentences).text, "The load line is a mark. [1]");
 }
 
+TEST(QuoteAnswer, SaysNothingTwice) {
+  const QuotableSentence sentences[] = {{"The load line is\na mark.", 1, 1.0F, 0.9F},
+                                        {"It is painted on the hull.", 1, 0.9F, 0.5F}};
+  QuoteLimits limits;
+  limits.already_said = "The load line is a mark. [1]";
+  EXPECT_EQ(quote_answer(sentences, limits).text, "It is painted on the hull. [1]");
+  limits.already_said = "The load line is a mark. [1] It is painted on the hull. [1]";
+  EXPECT_EQ(quote_answer(sentences, limits).text, "");
+}
+
+TEST(QuoteAnswer, LeavesOutATitleBeforeASentence) {
+  const QuotableSentence sentences[] = {
+      {"Warranty\n\nThe lamp has a warranty of\ntwo years.", 1, 1.0F, 0.9F}};
+  EXPECT_EQ(quote_answer(sentences).text, "The lamp has a warranty of two years. [1]");
+}
+
 TEST(QuoteAnswer, LeavesOutCodeAndTheHeadingBeforeASentence) {
   const QuotableSentence sentences[] = {{"$ plimsoll index add ship\nship: 1 added", 1, 1.0F, 0.9F},
                                         {"if (a[0] == b[1]) { return x->y; }", 1, 1.0F, 0.9F},

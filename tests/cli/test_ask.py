@@ -90,6 +90,18 @@ class Asking(unittest.TestCase):
         self.assertRegex(self.run_it("search", "crew", "Who keeps invoices?", "--store", "other.db", "--budget", "100"),
                          r"line 1, \d+ tokens, relevance 0\.[5-9]\d, words: keeps, invoices; meaning")
 
+    def test_a_search_without_a_budget_stops_where_nothing_is_near(self):
+        self.assertIn("Bertil", self.run_it("search", "ship", "Who is the cook?"))
+        said = self.run_it("search", "ship", "zebra quantum chromodynamics")
+        self.assertIn("0 passages", said)
+        self.assertIn("note: nothing in the index is near the query; --budget shows the nearest text all the same", said)
+        self.assertNotIn("0 passages", self.run_it("search", "ship", "zebra quantum chromodynamics", "--budget", "200"))
+
+    def test_a_threshold_of_the_settings_is_named_where_nothing_is_within_it(self):
+        said = self.run_it("--set", "rag_similarity_threshold=0.01", "ask", "ship", "Who is the cook?", *self.EMBEDDED)
+        self.assertIn("is within the distance of 0.01 (rag_similarity_threshold) of the question", said)
+        self.assertTrue(said.startswith("No source was read for this question."), said)
+
     def test_an_empty_query_is_refused(self):
         for query in ("", " "):
             self.assertEqual(self.run_it("search", "ship", query, status=2), "plimsoll: the query is empty\n")
@@ -233,6 +245,9 @@ class Asking(unittest.TestCase):
         question = "What is the cook of the Aurora called?\n"
         said = self.run_it("chat", "ship", *self.EMBEDDED, told=question + "/quit\n")
         self.assertIn("The cook of the Aurora is called Bertil. [1]\n\n1 of 1 sentence is supported by the sources.\n", said)
+        said = self.run_it("chat", "ship", *self.EMBEDDED, told=question + "Give me an example\nWho are you?\n/quit\n")
+        self.assertEqual(said.count("is called Bertil. [1]"), 1, said)
+        self.assertNotIn("0 of 1", said)
         said = self.run_it("chat", "ship", *self.EMBEDDED, "--generate", "--max-tokens", "16", told=question + "/quit\n")
         self.assertRegex(said, r"supported by the sources\.\n  ")
         self.assertRegex(said, r"Continue with: .*--generate")
@@ -255,6 +270,10 @@ class Asking(unittest.TestCase):
         self.assertIn("did you mean `plimsoll search`?", self.run_it("serch", status=2))
         self.assertIn("Examples:", self.run_it())
         self.assertIn("unknown command `plimsoll memory nope`", self.run_it("memory", "nope", status=2))
+        self.assertIn("--port is too large: 99999", self.run_it("serve", "--port", "99999", status=2))
+        self.assertIn("--port must be a number, not 'x'", self.run_it("serve", "--port", "x", status=2))
+        self.assertIn("it takes no further words: 'extra'", self.run_it("index", "list", "extra", status=2))
+        self.assertIn("`plimsoll model list` shows them", self.run_it("models", "--upstream", "embedded", status=2))
 
     def test_what_is_remembered_comes_along_where_it_is_wanted(self):
         said = self.run_it("chat", "--session", "m1", *self.EMBEDDED, told="/remember My ship is called Aurora\n/remember\n/quit\n")

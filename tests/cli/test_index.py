@@ -227,7 +227,7 @@ class Index(InAFolder):
         self.write("docs/app.min.js", "var a=1;" * 2_000)
         self.write("docs/data.bin", bytes(range(256)))
         said = self.run_it("index", "add", "ship", "docs", "--no-embedder")
-        self.assertIn("skipped   12 files that are not indexed (PNG image 5, SVG image 5, binary file 1, minified code 1)",
+        self.assertIn("skipped   12 files of kinds that are not indexed (PNG image 5, SVG image 5, binary file 1, minified code 1)",
                       said)
         self.assertEqual(len(said.splitlines()), 2, said)
         self.assertIn("skipped   docs/3.svg: an SVG image\n", self.run_it("index", "add", "ship", "docs", "--verbose"))

@@ -101,7 +101,7 @@ class Inspect(unittest.TestCase):
                         usage={"input": plan["input_tokens"] + 3, "answer": 117, "thinking": 40, "cached": 1024}, drift=3,
                         attempts=[refused, trace(0)["attempts"][0]]))
         shown = " ".join(self.inspect("00000001").split())
-        for part in ("Trace 0199c8a0-00000001", "gpt-4o answered on ollama, asked for was gpt-4, status 200 (stop), streamed",
+        for part in ("Trace 0199c8a0-00000001", "gpt-4o answered on ollama instead of gpt-4, status 200 (stop), streamed",
                      "the request was changed by the plan", "session s7", "index ship",
                      "window 2,000 tokens", "Left out", "messages[0]", "With another window",
                      "cached 1,024", "answer 117", "thinking 40; drift +3", "plan 0.2 ms", "first byte after 90 ms, all 1,250 ms",

@@ -61,6 +61,11 @@ class Wrap(unittest.TestCase):
         told = self.variables(options=("--model", "gpt-4o"), environment={"GOOSE_CONTEXT_LIMIT": "100", "OPENAI_API_KEY": "sk-own"})
         self.assertEqual((told["OPENAI_MODEL"], told["GOOSE_CONTEXT_LIMIT"], told["OPENAI_API_KEY"]), ("gpt-4o", "100", "sk-own"))
 
+    def test_two_dashes_may_stand_before_the_program(self):
+        for options in ((), ("--model", "gpt-4o"), ("--model=gpt-4o",)):
+            done = self.wrap("--", "sh", "-c", "echo $0", "--", "-x", options=options)
+            self.assertEqual((done.returncode, done.stdout), (0, "--\n"), done.stderr)
+
     def test_options_of_the_program_are_its_own(self):
         done = self.wrap("sh", "-c", 'echo "$0 $@"; exit 7', "--model", "x", "--", "--help")
         self.assertEqual((done.returncode, done.stdout), (7, "--model x -- --help\n"))

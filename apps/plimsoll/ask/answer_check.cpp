@@ -50,9 +50,19 @@ bool quotes(const AskOptions& options, const Conversation& conversation) {
   return !options.index.empty() && !options.generate && conversation.is_small(options.model);
 }
 
+std::string_view no_quotation(const Spoken& spoken) {
+  return spoken.sources.empty() ? "No source was read for this question."
+                                : "The sources do not answer this question.";
+}
+
+std::string quoted_text(const Spoken& spoken) {
+  if (!spoken.text.empty()) return spoken.text;
+  return fmt::format("{} --generate lets the model write.", no_quotation(spoken));
+}
+
 CheckedAnswer checked(const Spoken& spoken, const std::string& question, const AskOptions& options,
                       Conversation& conversation) {
-  if (spoken.sources.empty()) return {};
+  if (spoken.sources.empty() || spoken.text.empty()) return {};
   std::vector<std::string> contexts;
   for (const Source& source : spoken.sources) contexts.push_back(source.document + " " + source.path);
   std::vector<GivenPassage> passages;

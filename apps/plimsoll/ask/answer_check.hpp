@@ -19,9 +19,10 @@ Similarity similarity_of(Embedder& embedder);
 // model, unless --generate is given.
 bool quotes(const AskOptions& options, const Conversation& conversation);
 
-// Shown instead of a quoted answer if no sentence answers the question.
-inline constexpr std::string_view no_quotation =
-    "The sources do not answer this question. --generate lets the model write.";
+// The answer where there is nothing to quote.
+std::string_view no_quotation(const Spoken& spoken);
+// The answer for people, with what they can do if nothing could be quoted.
+std::string quoted_text(const Spoken& spoken);
 
 // Compares each sentence of the answer with the sources. Empty if the answer has no sources.
 CheckedAnswer checked(const Spoken& spoken, const std::string& question, const AskOptions& options,

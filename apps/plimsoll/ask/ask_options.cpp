@@ -26,7 +26,9 @@ void add_ask_options(CLI::App& command, AskOptions& options) {
   command.add_option("--max-tokens", options.max_tokens, "Most tokens of the answer")
       ->type_name("TOKENS")
       ->check(CLI::Range(Tokens{1}, Tokens{1'000'000}));
-  command.add_option("--budget", options.budget, "Most tokens of passages (default: as much as is relevant)")
+  command
+      .add_option("--budget", options.budget,
+                  "Most tokens of passages (default: what is relevant, for an embedded model at most 500)")
       ->type_name("TOKENS")
       ->check(CLI::Range(Tokens{0}, Tokens{100'000'000}));
   command.add_flag("--memory", options.memory,

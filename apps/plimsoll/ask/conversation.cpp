@@ -56,8 +56,9 @@ class WordSink final : public engine::AnswerSink {
     if (end.report != nullptr) tell(*end.report);
     co_return Result<void>();
   }
-  Awaitable<Result<void>> refused(const engine::AnswerStart&, const ReplyBody& body) override {
-    problem_ = body.said.empty() ? "the model did not answer" : body.said;
+  Awaitable<Result<void>> refused(const engine::AnswerStart& start, const ReplyBody& body) override {
+    problem_ = fmt::format("the upstream '{}' did not answer: {}", start.trace.upstream, start.from.outcome);
+    if (!body.said.empty()) problem_ += fmt::format(": {}", body.said);
     co_return Result<void>();
   }
   Awaitable<Result<void>> turned_away(const Trace&, const engine::Refusal& refusal) override {
@@ -243,10 +244,19 @@ std::vector<QuotableSentence> quotable(const Evidence& evidence, const std::vect
   return out;
 }
 
+// Returns what was answered before, a line for each answer.
+std::string answers_in(const Json& request) {
+  std::string answers;
+  for (const Json& message : request["messages"])
+    if (message["role"] == "assistant") answers += message["content"].get<std::string>() + "\n";
+  return answers;
+}
+
 }  // namespace
 
 Result<Spoken> Conversation::quote(Json request, const std::string& question,
                                    std::function<void(std::string_view)> step) {
+  const Json asked = request;
   const std::string index = request.value("index_name", "");
   const std::string body = base::json_text(request);
   state_->models_off = true;
@@ -267,7 +277,10 @@ Result<Spoken> Conversation::quote(Json request, const std::string& question,
   }
   TRY(const Evidence evidence,
       library::find_evidence(loaded->open, question, options, Deadline::after(evidence_patience)));
-  spoken->text = quote_answer(quotable(evidence, spoken->sources)).text;
+  const std::string answers = options.context.empty() ? "" : answers_in(asked);
+  QuoteLimits limits;
+  limits.already_said = answers;
+  spoken->text = quote_answer(quotable(evidence, spoken->sources), limits).text;
   return spoken;
 }
 

@@ -135,8 +135,7 @@ Result<Spoken> answer_of(const AskCommand& command, Conversation& conversation, 
                          const std::string& question) {
   if (quotes(command.options, conversation)) {
     TRY(Spoken spoken, conversation.quote(std::move(request), question));
-    if (!command.json)
-      TRY_VOID(print_out(spoken.text.empty() ? no_quotation : std::string_view(spoken.text)));
+    if (!command.json) TRY_VOID(print_out(quoted_text(spoken)));
     return spoken;
   }
   bool heard = true;

@@ -114,8 +114,7 @@ class Chat {
     const auto step = [](std::string_view what) { (void)print_out(fmt::format("({}...)\n", what)); };
     if (quotes(command_.options, conversation_)) {
       TRY(Spoken spoken, conversation_.quote(request(question), question, step));
-      if (spoken.text.empty()) spoken.text = no_quotation;
-      TRY_VOID(print_out(spoken.text));
+      TRY_VOID(print_out(quoted_text(spoken)));
       return spoken;
     }
     bool heard = true;
@@ -138,11 +137,11 @@ class Chat {
     Turn asked{"user", question, now, spoken->trace.id, command_.options.index, spoken->trace.model};
     Turn answered = asked;
     answered.role = "assistant";
-    answered.text = spoken->text;
+    answered.text = spoken->is_quoted && spoken->text.empty() ? no_quotation(*spoken) : spoken->text;
     const Turn both[] = {asked, answered};
     TRY_VOID(sessions_.append(local_owner, command_.session, both, limits_));
     messages_.push_back({{"role", "user"}, {"content", question}});
-    messages_.push_back({{"role", "assistant"}, {"content", spoken->text}});
+    messages_.push_back({{"role", "assistant"}, {"content", answered.text}});
     last_ = *std::move(spoken);
     const std::string check =
         check_text(*last_, checked(*last_, question, command_.options, conversation_), terminal_of_stdout());

@@ -18,11 +18,12 @@ namespace plimsoll {
 namespace {
 
 constexpr std::chrono::seconds search_patience{60};
+constexpr Tokens most_unasked = 1'000;  // of passages, if the user names no budget
 
 struct SearchCommandOptions {
   std::string index;
   std::vector<std::string> words;  // of the query
-  Tokens budget = 1'000;
+  std::optional<Tokens> budget;
   std::string tokenizer;
   std::string model;
   std::optional<std::size_t> top_k;
@@ -62,7 +63,7 @@ Result<void> run(const Globals& globals, const SearchCommandOptions& options) {
   TRY(auto documents, Documents::open(settings, /*create=*/false));
   TRY(auto searchable, documents->open_index(options.index));
   SearchReport report{.selection = {},
-                      .budget = options.budget,
+                      .budget = options.budget.value_or(most_unasked),
                       .candidates = 0,
                       .ms = 0,
                       .tokenizer = {},
@@ -70,20 +71,28 @@ Result<void> run(const Globals& globals, const SearchCommandOptions& options) {
   TRY(const Tokenizer tokenizer,
       tokenizer_for(settings, *documents, searchable.open.info, options, report.notes));
   retrieve::GatherOptions gather;
-  gather.candidates = retrieve::candidates_for(options.budget, searchable.open.info.settings.chunk_tokens);
+  gather.candidates = retrieve::candidates_for(report.budget, searchable.open.info.settings.chunk_tokens);
   TRY(gather.filter, read_filters(options.filters));
   report.tokenizer = tokenizer.info().name;
 
   const auto started = std::chrono::steady_clock::now();
   TRY(const Evidence evidence,
       library::find_evidence(searchable.open, query, gather, Deadline::after(search_patience)));
-  report.selection =
-      select_passages(evidence, tokenizer,
-                      {.budget = options.budget,
+  SelectOptions select{.budget = report.budget,
                        .order = *order,
                        .most_passages = options.top_k,
                        .labels = !options.no_labels,
-                       .recount = tokenizer.info().name != searchable.open.info.settings.tokenizer});
+                       .recount = tokenizer.info().name != searchable.open.info.settings.tokenizer};
+  if (!options.budget && !options.top_k) {
+    const retrieve::Cutoff cutoff;
+    select.least_relevance = cutoff.sentence;
+    select.least_share = cutoff.share;
+    select.sure = cutoff.sure;
+  }
+  report.selection = select_passages(evidence, tokenizer, select);
+  if (report.selection.passages.empty() && evidence.candidates > 0 && select.least_relevance > 0)
+    report.notes.emplace_back(
+        "nothing in the index is near the query; --budget shows the nearest text all the same");
   TRY_VOID(library::locate(searchable.open, report.selection));
   report.ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count();
   report.candidates = evidence.candidates;
@@ -113,7 +122,8 @@ void add_search_command(CLI::App& app, const Globals& globals, int& exit_code) {
   command->add_option("QUERY", options->words, "The query, one or more words")->required();
   command
       ->add_option("--budget", options->budget,
-                   "Most tokens for all passages with their labels (default: 1000)")
+                   "Most tokens for all passages with their labels, filled with the nearest text (default: "
+                   "what is relevant, at most 1000)")
       ->type_name("TOKENS")
       ->check(CLI::Range(Tokens{1}, Tokens{100'000'000}));
   auto* tokenizer =

@@ -1,5 +1,6 @@
 #include "commands/wrap_command.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 
@@ -200,6 +201,20 @@ Result<int> run(const Globals& globals, const WrapOptions& options) {
 
 }  // namespace
 
+void leave_out_separator(std::vector<std::string>& words) {
+  auto word = std::ranges::find(words, "wrap");
+  if (word == words.end()) return;
+  ++word;
+  const auto is_option = [](const std::string& one) { return one.starts_with('-') && one != "--"; };
+  while (word != words.end() && is_option(*word)) {
+    const bool has_value =
+        !word->starts_with("--help") && *word != "-h" && word->find('=') == std::string::npos;
+    ++word;
+    if (has_value && word != words.end()) ++word;
+  }
+  if (word != words.end() && *word == "--") words.erase(word);
+}
+
 void add_wrap_command(CLI::App& app, const Globals& globals, int& exit_code) {
   auto options = std::make_shared<WrapOptions>();
   CLI::App* command = app.add_subcommand("wrap", "Run a program with its own gateway in front of its models");
@@ -216,8 +231,6 @@ void add_wrap_command(CLI::App& app, const Globals& globals, int& exit_code) {
       ->type_name("FILE");
   command->callback([command, options, &globals, &exit_code] {
     options->command = command->remaining();
-    if (!options->command.empty() && options->command.front() == "--")
-      options->command.erase(options->command.begin());
     if (options->command.empty()) {
       exit_code = complain(Error{Errc::bad_input, "give the program to run: plimsoll wrap COMMAND..."});
       return;

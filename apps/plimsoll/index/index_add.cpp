@@ -127,8 +127,9 @@ std::string skipped_text(const std::vector<ingest::Problem>& skipped, bool verbo
       out += fmt::format("skipped   {}: {}\n", printable(one.key), printable(one.reason, 500));
   std::vector<std::string> parts;
   for (const auto& [kind, count] : kinds) parts.push_back(fmt::format("{} {}", kind, count));
-  return out + fmt::format("skipped   {} that are not indexed ({}){}\n", several(skipped.size(), "file"),
-                           fmt::join(parts, ", "), verbose ? "" : "; --verbose lists them");
+  return out + fmt::format("skipped   {} of kinds that are not indexed ({}){}\n",
+                           several(skipped.size(), "file"), fmt::join(parts, ", "),
+                           verbose ? "" : "; --verbose lists them");
 }
 
 std::string stopped_text(const ingest::IngestCounts& counts) {

@@ -86,7 +86,7 @@ std::string head(const Trace& trace, const KeyNames& names, const Terminal& term
                               : fmt::format("{} answered", printable(trace.model));
   if (!trace.upstream.empty()) line += fmt::format(" on {}", printable(trace.upstream));
   if (!trace.model.empty() && !trace.asked_model.empty() && trace.model != trace.asked_model)
-    line += fmt::format(", asked for was {}", printable(trace.asked_model));
+    line += fmt::format(" instead of {}", printable(trace.asked_model));
   line += trace.code == ReplyCode::none ? ", no status" : fmt::format(", status {}", number_of(trace.code));
   if (!trace.finish_reason.empty()) line += fmt::format(" ({})", printable(trace.finish_reason));
   if (trace.stream) line += ", streamed";

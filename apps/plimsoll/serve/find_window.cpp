@@ -59,6 +59,9 @@ Result<std::optional<models::Upstream>> upstream_for(const config::Settings& set
   if (url.empty())
     url = kind == ServerKind::ollama ? settings.ollama_llm_base_url : settings.llm_inference_url;
   if (url.empty()) return fail(Errc::bad_input, "no server given; use --upstream, or set llm_inference_url");
+  if (url == "embedded")
+    return fail(Errc::bad_input,
+                "embedded models have no server; `plimsoll model list` shows them and their windows");
   const std::string origin = models::origin_of(url);
   if (!kind && !origin.empty() && origin == models::origin_of(settings.ollama_llm_base_url) &&
       origin != models::origin_of(settings.llm_inference_url))

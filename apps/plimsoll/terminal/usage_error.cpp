@@ -51,18 +51,23 @@ struct Sentence {
 
 // `path`: the command whose help has more, "plimsoll plan".
 std::string said_plainly(const std::string& path, const std::string& theirs) {
-  static const std::array<Sentence, 6> sentences{{
+  static const std::array<Sentence, 8> sentences{{
       {std::regex(R"((.+): Value (.*) not in range (\S+) to (\S+))"), "$1 must be from $3 to $4, not '$2'"},
       {std::regex(R"((.+): (.*) not in \{(.+)\})"), "$1 must be one of $3, not '$2'"},
       {std::regex(R"((.+): \d+ required .* missing)"), "$1 needs a value"},
       {std::regex(R"((\S+) is required)"), "$1 is missing"},
       {std::regex(R"((\S+) excludes (\S+))"), "$1 and $2 cannot be given together"},
-      {std::regex(R"(Could not convert: (\S+) = (.*))"), "$1 must be a number, not '$2'"},
+      {std::regex(R"(Could not convert: (\S+) = (.*\D.*|))"), "$1 must be a number, not '$2'"},
+      {std::regex(R"(Could not convert: (\S+) = (.*))"), "$1 is too large: $2"},
+      {std::regex(R"(The following arguments? w(?:as|ere) not expected: (.*))"),
+       "it takes no further words: '$1'"},
   }};
   std::string said = theirs;
   for (const Sentence& sentence : sentences)
-    if (std::regex_match(theirs, sentence.theirs))
+    if (std::regex_match(theirs, sentence.theirs)) {
       said = std::regex_replace(theirs, sentence.theirs, sentence.ours);
+      break;
+    }
   return fmt::format("plimsoll: {}; `{} --help` explains it\n", printable(said, 400), path);
 }
 

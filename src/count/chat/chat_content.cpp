@@ -200,6 +200,7 @@ Result<Json> parse_request(std::string_view text) {
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
+    if (error.byte > text.size()) return fail(Errc::bad_input, "the request is not JSON: it ends too early");
     return fail(Errc::bad_input, "the request is not JSON: error at byte {} of {}", error.byte, text.size());
   } catch (const Json::exception&) {
     return fail(Errc::bad_input, "the request is not JSON: it has a number that is too large");

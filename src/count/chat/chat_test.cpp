@@ -387,7 +387,7 @@ TEST(CountChat, SaysWhatIsWrongWithARequest) {
     const auto counted = count_chat(*tokenizer, request, options);
     return counted ? "none" : counted.error().what;
   };
-  EXPECT_EQ(error("{"), "the request is not JSON: error at byte 2 of 1");
+  EXPECT_EQ(error("{"), "the request is not JSON: it ends too early");
   EXPECT_EQ(error("[\"a\xff\"]"), "the request is not JSON: byte 4 is not UTF-8");
   EXPECT_EQ(error("[1e999]"), "the request is not JSON: it has a number that is too large");
   EXPECT_EQ(error("{}"), "the request has no list of messages");

@@ -28,7 +28,7 @@ CheckResult check_answer_of(const Plan& plan, std::span<const render::Passage> p
   check.checked = check_answer(answer, given, {.question = question});
   if (check.checked.unsupported > 0)
     result.warning =
-        fmt::format("{} of {} sentences of the answer are not supported by the passages",
+        fmt::format("sentences of the answer that the passages do not support: {} of {}",
                     check.checked.unsupported, check.checked.unsupported + check.checked.supported);
   check.answer = std::move(answer);
   result.check = std::move(check);

@@ -182,14 +182,18 @@ class DocumentPlanner {
 };
 
 // Returns why an answer has no documents; empty if it has some.
-std::string why_without(const std::string& index, const Findings& findings, const Planned& planned,
-                        Tokens budget) {
+std::string why_without(const std::string& index, const Findings& findings, const ConsultRules& rules,
+                        const Planned& planned, Tokens budget) {
   if (!passages_in_plan(planned).empty()) return {};
   if (findings.index->tokens == 0) return fmt::format("The index '{}' is empty.", index);
+  if (rules.similarity_threshold && !findings.is_near)
+    return fmt::format(
+        "Nothing in the index '{}' is within the distance of {} (rag_similarity_threshold) of the question.",
+        index, *rules.similarity_threshold);
   if (findings.evidence.stretches.empty())
     return fmt::format("Nothing in the index '{}' is near the question.", index);
   return fmt::format("No passage of the index '{}' fits into the {} tokens that are left for passages.",
-                     index, std::max<Tokens>(0, budget));
+                     index, base::with_thousands(std::max<Tokens>(0, budget)));
 }
 
 // Completes what is told about the documents, with warnings in the plan.
@@ -203,7 +207,7 @@ void explain_documents(const Request& request, const Findings& findings, const C
                                    planner.left_out(), most_for_passages(rules, budget));
   documents.left_out_total = std::ssize(documents.left_out);
   if (documents.left_out.size() > most_listed) documents.left_out.resize(most_listed);
-  documents.without_documents = why_without(index, findings, planned, budget);
+  documents.without_documents = why_without(index, findings, rules, planned, budget);
   if (!documents.without_documents.empty())
     warnings.push_back("Answered without documents. " + documents.without_documents);
   if (!findings.is_near && !planner.takes_all() && documents.without_documents.empty())
