@@ -24,7 +24,8 @@ bool ends_a_sentence(std::string_view line) {
   return line.find_last_of(".!?:;") + 1 == line.size() && !line.empty();
 }
 
-// Returns the text on one line, without headings, and without the mark of a list item or quotation before it.
+// Returns the text on one line, without headings, and without the marks of a list item, quotation or table
+// row.
 std::string quotation(std::string_view text) {
   for (std::size_t end; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1)) {
     const std::string line = base::with_single_blanks(text.substr(0, end));
@@ -32,6 +33,8 @@ std::string quotation(std::string_view text) {
     if (!is_heading(line) && !stands_alone) break;
   }
   std::string line = base::with_single_blanks(text);
+  if (line.starts_with("| ") && line.ends_with(" |") && line.size() > 4)  // a row of a table
+    return line.substr(2, line.size() - 4);
   for (const std::string_view mark : {"- ", "* ", "+ ", "> "})
     if (line.starts_with(mark)) return line.substr(mark.size());
   const std::size_t digits = line.find_first_not_of("0123456789");

@@ -48,6 +48,11 @@ TEST(QuoteAnswer, LeavesOutATitleBeforeASentence) {
   EXPECT_EQ(quote_answer(sentences).text, "The lamp has a warranty of two years. [1]");
 }
 
+TEST(QuoteAnswer, ARowOfATableHasNoMarksAroundIt) {
+  const QuotableSentence sentences[] = {{"| Hotel | 140 EUR per night |", 1, 1.0F, 0.9F}};
+  EXPECT_EQ(quote_answer(sentences).text, "Hotel | 140 EUR per night [1]");
+}
+
 TEST(QuoteAnswer, LeavesOutCodeAndTheHeadingBeforeASentence) {
   const QuotableSentence sentences[] = {{"$ plimsoll index add ship\nship: 1 added", 1, 1.0F, 0.9F},
                                         {"if (a[0] == b[1]) { return x->y; }", 1, 1.0F, 0.9F},

@@ -28,7 +28,7 @@ class Checked(WithGateway):
         self.assertEqual((first["verdict"], first["passages"], first["reason"]), ("supported", [1], None))
         self.assertEqual((second["text"], second["verdict"]), ("She was built in 1871.", "unsupported"))
         self.assertIn("1871", second["reason"])
-        self.assertIn("1 of 2 sentences", " ".join(ours["warnings"]))
+        self.assertIn("do not support: 1 of 2", " ".join(ours["warnings"]))
 
     def test_in_a_chat_and_in_its_stream(self):
         for stream in (False, True):
@@ -39,7 +39,7 @@ class Checked(WithGateway):
                 self.holds(reply.events[-1]["plimsoll"] if stream else reply.ours)
                 self.assertNotIn("plimsoll", self.upstream.last().json)
         trace = self.gateway.inspect(reply.headers["x-plimsoll-trace"])
-        self.assertIn("1 of 2 sentences", " ".join(trace["warnings"]))
+        self.assertIn("do not support: 1 of 2", " ".join(trace["warnings"]))
 
     def test_for_other_apis(self):
         ours = {"check": True, "passages": [PASSAGE]}

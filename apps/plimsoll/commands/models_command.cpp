@@ -92,7 +92,7 @@ std::optional<FoundWindows::Seconds> timeout_of(const ModelsOptions& options) {
 }
 
 EarlierRuns earlier_runs(const ModelsOptions& options) {
-  return options.refresh ? EarlierRuns::forgotten : EarlierRuns::confirmed;
+  return options.refresh ? EarlierRuns::forgotten : EarlierRuns::believed;
 }
 
 // Lists the models of the configured servers as the gateway does, filtered by parts of names if given. Empty:

@@ -134,10 +134,6 @@ Result<void> weigh_files(const config::Settings& settings, const StrategyOptions
       found.skipped.push_back({path, input.error().what});
       continue;
     }
-    if (input->binary) {
-      found.skipped.push_back({path, fmt::format("'{}' is not text: it has NUL bytes", path)});
-      continue;
-    }
     ask.counted = ask.counted.value_or(0) + input->tokens;
     found.files.push_back(
         {path, static_cast<std::int64_t>(input->bytes), input->tokens, true, input->document});

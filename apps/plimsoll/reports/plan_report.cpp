@@ -180,12 +180,11 @@ std::string verdict(const Plan& plan, const Terminal& terminal) {
   const std::string thinking =
       plan.thinking > 0 ? fmt::format("thinking {}, ", with_thousands(plan.thinking)) : "";
   std::string out =
-      wrap(
-          fmt::format("It fits: input {}, {}answer {}, margin {}, {} free. Pressure of what is sent {:.0f} % "
-                      "(100 % is where history is compressed).",
-                      with_thousands(plan.input), thinking, with_thousands(plan.answer),
-                      with_thousands(plan.margin), with_thousands(plan.left), plan.pressure * 100),
-          width, 0) +
+      wrap(fmt::format("It fits: input {}, {}answer {}, margin {}, {} free. Pressure {:.0f} % (100 % is "
+                       "where history is compressed).",
+                       with_thousands(plan.input), thinking, with_thousands(plan.answer),
+                       with_thousands(plan.margin), with_thousands(plan.left), plan.pressure * 100),
+           width, 0) +
       "\n";
   if (plan.strategy.content.tokens > 0)  // only if there are documents
     out += wrap(fmt::format("Strategy {}: {}", name_of(plan.strategy.strategy), plan.strategy.reasoning),

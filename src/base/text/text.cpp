@@ -145,6 +145,12 @@ std::optional<std::string_view> nearest(std::string_view name, std::span<const s
       best_distance = distance;
     }
   }
+  if (best || name.size() < 3) return best;
+  for (const std::string_view candidate : candidates) {
+    const bool goes_on = candidate.size() > name.size() && candidate.starts_with(name) &&
+                         std::string_view(":-_./+").find(candidate[name.size()]) != std::string_view::npos;
+    if (goes_on && (!best || candidate.size() < best->size())) best = candidate;
+  }
   return best;
 }
 

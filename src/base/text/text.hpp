@@ -58,8 +58,9 @@ bool is_valid_utf8(std::string_view text);
 // part is edited twice). Costs a.size() * b.size(): for names, not for documents.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// Returns the candidate nearest to `name`, or none if none is near: at most a third of the longer
-// name may differ. The first of equals wins.
+// Returns the candidate nearest to `name`: at most a third of the longer name may differ, and the first of
+// equals wins. Without one, the shortest that goes on after `name` with a mark ("llama3.1" and
+// "llama3.1:8b"), or none.
 std::optional<std::string_view> nearest(std::string_view name, std::span<const std::string_view> candidates);
 
 }  // namespace plimsoll::base

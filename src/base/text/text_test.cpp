@@ -111,6 +111,11 @@ TEST(Nearest, FindsTheNameThatWasMeantAndNoOther) {
   EXPECT_EQ(nearest("temperature", names), std::nullopt);
   EXPECT_EQ(nearest("", names), std::nullopt);
   EXPECT_EQ(nearest("debug", {}), std::nullopt);
+  const std::vector<std::string_view> models{"smollm2:135m-instruct", "smollm2:135m"};
+  EXPECT_EQ(nearest("smollm2", models), "smollm2:135m");
+  EXPECT_EQ(nearest("smo", models), std::nullopt);
+  const std::vector<std::string_view> llamas{"llama3.1:70b-instruct", "llama3.1:8b-instruct"};
+  EXPECT_EQ(nearest("llama3.1", llamas), "llama3.1:8b-instruct");
 }
 
 }  // namespace
