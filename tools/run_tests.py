@@ -25,6 +25,10 @@ CORES = str(os.cpu_count() or 1)
 FILES_AT_ONCE = int(os.environ.get("TEST_FILES_AT_ONCE") or 2 * int(CORES))
 # These take longest, so they start first.
 FIRST = ("test_embedded_suite.py", "test_strategies.py", "test_memory_budget.py", "test_embedded.py")
+# These have many threads at the same state; the others send one request after the other. Only these run under ThreadSanitizer.
+SHARING = ("test_budgets.py", "test_chat_message.py", "test_client_leaves.py", "test_console.py", "test_evaluation.py",
+           "test_fairness.py", "test_faults.py", "test_keys.py", "test_memory.py", "test_memory_budget.py", "test_reload.py",
+           "test_spans.py", "test_upload.py")
 # Files whose tests compare durations run one by one, after the others.
 ALONE = ("test_fairness.py", "test_client_leaves.py")
 
@@ -77,10 +81,10 @@ def deploy(step):
     step.verdict(status == 0)
 
 
-def unittests(step, folders, env=None, at_once=FILES_AT_ONCE):
-    """The test_*.py of each folder, `at_once` files at a time, with build/plimsoll first on the PATH."""
+def unittests(step, folders, env=None, at_once=FILES_AT_ONCE, only=()):
+    """The test_*.py of each folder, or `only` some, `at_once` files at a time, with build/plimsoll first on the PATH."""
     known = {"PATH": f"{BUILD}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT / "tools"), "PYTHONDONTWRITEBYTECODE": "1"}
-    files = [path for folder in folders for path in Path(folder).glob("test_*.py")]
+    files = [path for folder in folders for path in Path(folder).glob("test_*.py") if not only or path.name in only]
     files.sort(key=lambda path: (path.name not in FIRST, -path.stat().st_size, path))
     together = [path for path in files if path.name not in ALONE]
     alone = [path for path in files if path.name in ALONE]
@@ -119,14 +123,14 @@ def python_tests(step):
     unittests(step, sorted(folders))
 
 
-def http_under(name, slower):
-    """The tests of the gateway with a sanitizer's build of it, which takes so many times as long."""
+def http_under(name, slower, only=()):
+    """The tests of the gateway, or some of them, with a sanitizer's build of it, which takes so many times as long."""
     def run(step):
         step.run(["cmake", "--preset", name, "--log-level=WARNING"])
         step.run(["cmake", "--build", BUILD / name, "--target", "plimsoll"])
         program = BUILD / name / "apps" / "plimsoll" / "plimsoll"
         unittests(step, [ROOT / "tests" / "http"],
-                  SANITIZERS | {"PLIMSOLL_BIN": str(program), "PLIMSOLL_SLOWER": str(slower)}, at_once=int(CORES))
+                  SANITIZERS | {"PLIMSOLL_BIN": str(program), "PLIMSOLL_SLOWER": str(slower)}, at_once=int(CORES), only=only)
     return run
 
 
@@ -288,7 +292,7 @@ STEPS = {
     "damage": ("2,400 damaged files", damage),
     "tsan": ("unit tests under ThreadSanitizer", preset("tsan")),
     "http-asan": ("the gateway under AddressSanitizer and UBSan", http_under("asan", 4)),
-    "http-tsan": ("the gateway under ThreadSanitizer", http_under("tsan", 10)),
+    "http-tsan": ("the gateway under ThreadSanitizer, where requests share state", http_under("tsan", 10, SHARING)),
     "soak": ("100,000 mixed requests", soak),
     "kills": ("the gateway killed 100 times", kills),
     "neighbours": ("a quiet key beside a noisy one", neighbours),
