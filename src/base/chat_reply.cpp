@@ -120,9 +120,15 @@ std::string joined_data(std::string_view event) {
   return joined;
 }
 
+// A success or a redirection, but without a body, with a part of one, or with another place to look.
+bool is_no_answer(int status) {
+  return status >= 204 && status < 400;
+}
+
 Took took_of(int status) {
   constexpr int overloaded = 529;  // Anthropic's
-  if (status < 400) return Took::answers;
+  if (status < 204) return Took::answers;
+  if (is_no_answer(status)) return Took::failed;
   if (status == 429) return Took::limited;
   if (status == 502 || status == 503 || status == 504 || status == overloaded) return Took::out_of_service;
   return status >= 500 ? Took::failed : Took::refused;
@@ -268,6 +274,10 @@ ReplyInfo info_of(ReplyHead head) {
   info.retry_after = seconds_in(head.header("retry-after"));
   info.left_out = head.header("x-plimsoll-left-out");
   info.head = std::move(head);
+  if (is_no_answer(info.head.status)) {  // to a client it is a failure of the server
+    info.head.status = 502;
+    info.code = ReplyCode{502};
+  }
   return info;
 }
 

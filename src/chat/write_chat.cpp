@@ -64,8 +64,14 @@ Tokens answers_wanted(const ChatRequest& request) {
       wanted = std::max(wanted, std::min(most, number.get<double>()));
   const Json& prompts = member(request.body, "prompt");
   if (prompts.is_array() && !prompts.empty() && !prompts.front().is_number())
-    wanted *= static_cast<double>(std::min<std::size_t>(prompts.size(), 1'000));
+    wanted *= static_cast<double>(std::min<std::size_t>(prompts.size(), 1'000'000));
   return static_cast<Tokens>(wanted);
+}
+
+bool has_uncounted_input(const ChatRequest& request) {
+  const Json& prompts = member(request.body, "prompt");
+  if (prompts.is_array() && prompts.size() > 1 && !prompts.front().is_number()) return true;
+  return !member(request.body, "previous_response_id").is_null();
 }
 
 Json one_question(std::string_view model, std::string_view prompt, Tokens max_tokens) {

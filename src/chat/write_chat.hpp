@@ -31,6 +31,9 @@ void ask_for_usage(std::string& body);
 
 // Returns how many answers a request wants (`n`, or several prompts).
 Tokens answers_wanted(const ChatRequest& request);
+// Returns whether the server reads more than what is counted as input: of several prompts the longest is, and
+// of a conversation that the server keeps nothing.
+bool has_uncounted_input(const ChatRequest& request);
 
 // Returns a request with one message, answered as likely as possible.
 nlohmann::ordered_json one_question(std::string_view model, std::string_view prompt, Tokens max_tokens);

@@ -74,20 +74,23 @@ void Summaries::keep_in_memory(const std::string& owner, const KeptSummary& summ
     drop(std::prev(entries_.end()));
 }
 
-bool Summaries::rests(std::size_t member, Clock::time_point now) const {
+bool Summaries::rests(const std::string& writer, Clock::time_point now) const {
   const std::lock_guard lock(mutex_);
-  const auto found = resting_.find(member);
+  const auto found = resting_.find(writer);
   return found != resting_.end() && now < found->second;
 }
 
-void Summaries::failed(std::size_t member, Clock::time_point now) {
+void Summaries::failed(const std::string& writer, Clock::time_point now) {
+  constexpr std::size_t most_resting = 4'096;
   const std::lock_guard lock(mutex_);
-  resting_[member] = now + rest;
+  if (resting_.size() >= most_resting)
+    std::erase_if(resting_, [&](const auto& one) { return one.second <= now; });
+  if (resting_.size() < most_resting) resting_[writer] = now + rest;
 }
 
-void Summaries::succeeded(std::size_t member) {
+void Summaries::succeeded(const std::string& writer) {
   const std::lock_guard lock(mutex_);
-  resting_.erase(member);
+  resting_.erase(writer);
 }
 
 }  // namespace plimsoll::conversation

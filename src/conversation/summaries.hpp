@@ -40,10 +40,11 @@ class Summaries {
   // May block.
   Result<void> keep(const std::string& owner, const std::string& session, const KeptSummary& summary);
 
-  // A server that failed to write a summary is not asked for a while.
-  bool rests(std::size_t member, Clock::time_point now) const;
-  void failed(std::size_t member, Clock::time_point now);
-  void succeeded(std::size_t member);
+  // A writer that failed is not asked for a while. `writer`: what failed, a server or a model of it for one
+  // owner.
+  bool rests(const std::string& writer, Clock::time_point now) const;
+  void failed(const std::string& writer, Clock::time_point now);
+  void succeeded(const std::string& writer);
 
  private:
   struct Entry {
@@ -59,7 +60,7 @@ class Summaries {
   std::list<Entry> entries_;  // most recently used first
   std::unordered_map<std::string, std::list<Entry>::iterator> by_key_;
   std::size_t bytes_ = 0;
-  std::map<std::size_t, Clock::time_point> resting_;  // until when, by member
+  std::map<std::string, Clock::time_point> resting_;  // until when, by writer
 };
 
 }  // namespace plimsoll::conversation

@@ -161,6 +161,8 @@ Awaitable<Sent> dispatch(Engine& engine, WorkerContext& worker, const Sendable& 
     }
     if (const auto failure = failure_in(sent.reply)) {
       engine.breakers.failed(planned.location, owner, *failure, engine.now());
+    } else if (!sent.reply && sent.reply.error().code == Errc::bad_input) {
+      engine.breakers.not_asked(planned.location, owner, engine.now());
     } else {
       engine.breakers.succeeded(planned.location, owner);
       engine.models.heard_from(planned.location);

@@ -43,9 +43,11 @@ std::vector<SectionTokens> used_by(const Ended& ended) {
   // A server's numbers are bounded: no request has more tokens than bytes, and no answer more than was
   // allowed or came.
   const auto bytes = static_cast<Tokens>(ended.received.ask.body.size());
-  if (used.empty())
-    add("prompt", trace.input > 0 ? trace.input : std::min(bytes, trace.usage.input.value_or(0)));
   constexpr Tokens usual_window = 131'072;
+  // What a server keeps of a conversation is in no byte of the request, but in its window.
+  const bool goes_on = ended.received.ask.kind == RequestKind::response;
+  const Tokens most_input = goes_on ? std::max(bytes, trace.window > 0 ? trace.window : usual_window) : bytes;
+  if (used.empty()) add("prompt", std::max(trace.input, std::min(most_input, trace.usage.input.value_or(0))));
   const Tokens allowed = spent.allowed_answer > 0 ? spent.allowed_answer
                          : trace.window > 0       ? trace.window
                                                   : usual_window;

@@ -3,7 +3,9 @@
 #include "base/log.hpp"
 #include "base/text/text.hpp"
 #include "base/try.hpp"
+#include "chat/write_chat.hpp"
 #include "engine/client_gone.hpp"
+#include "engine/evidence/grounded.hpp"
 #include "engine/own_words.hpp"
 #include "engine/stages.hpp"
 #include "engine/stand_in.hpp"
@@ -106,7 +108,7 @@ struct StreamFacts {
   std::string words;  // of the answer, if they are wanted
 
   void add(const AnswerEvent& event, bool keep_words) {
-    if (keep_words) words += base::words_in(event.data);
+    if (keep_words && words.size() <= longest_checked_answer) words += base::words_in(event.data);
     if (event.facts.usage.input) facts.usage = event.facts.usage;
     if (!event.facts.finish_reason.empty()) facts.finish_reason = event.facts.finish_reason;
     if (!event.data.empty() && !event.has_usage_alone()) ++chunks;
@@ -172,7 +174,8 @@ class Relay {
     const auto seen = ledger::reconcile({figures.input, figures.margin, figures.exactness}, facts.usage);
     trace.drift = seen.drift;
     trace.cut = seen.cut;
-    if (seen.drift && seen.cut == 0) learn(engine_, one_, *seen.drift);
+    if (seen.drift && seen.cut == 0 && !chat::has_uncounted_input(one_.request.chat))
+      learn(engine_, one_, *seen.drift);
     if (seen.cut > 0)
       log::warning("upstream cut the prompt", {{"trace", trace.id},
                                                {"upstream", trace.upstream},

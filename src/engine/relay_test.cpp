@@ -161,6 +161,16 @@ TEST_F(RelayTest, ALongAnswerIsCheckedOnAnotherThread) {
   }
 }
 
+TEST_F(RelayTest, AStatusWithoutABodyIsAFailureOfTheServer) {
+  for (const int status : {204, 206, 302, 304}) {
+    ask();
+    const Outcome done = relayed(status, "", "text/event-stream");
+    ASSERT_TRUE(done.done);
+    EXPECT_EQ(client_.status, 502) << status;
+    EXPECT_EQ(done.trace.code, ReplyCode{502});
+  }
+}
+
 TEST_F(RelayTest, HalfAnObjectIsNoAnswer) {
   const Outcome done = relayed(200, R"({"choices":[)");
   ASSERT_FALSE(done.done);

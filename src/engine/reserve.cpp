@@ -20,9 +20,10 @@ bool names_limit(const Received& received, const chat::ChatRequest& chat) {
 }
 
 Need need_of(const Received& received, const chat::ChatRequest& chat, const Figures& figures) {
-  // Embedding input is not counted, and of several prompts only the longest is.
+  // Embedding input is not counted, and of several prompts only the longest is. They have no pictures.
+  constexpr std::size_t bytes_per_token = 4;
   const bool counted = received.is_chat() || received.ask.kind == RequestKind::response;
-  const Tokens estimate = counted ? 0 : estimated_tokens(received.ask.body.size());
+  const Tokens estimate = counted ? 0 : static_cast<Tokens>(received.ask.body.size() / bytes_per_token);
   return {std::max(figures.input, estimate), (figures.thinking + figures.answer) * chat::answers_wanted(chat),
           !names_limit(received, chat)};
 }
@@ -55,7 +56,15 @@ tl::expected<Reserved, Refusal> reserve(const Engine& engine, const Received& re
     return reserved;
   }
   const Tokens each = share->answer / chat::answers_wanted(request.chat) - planned.figures.thinking;
-  const Tokens answer = std::max<Tokens>(1, each);
+  if (each < 1)
+    return tl::unexpected(Refusal{Refusal::Kind::limit, "insufficient_quota",
+                                  fmt::format("what is left of the key's limits, {} tokens for answers, is "
+                                              "less than one for each of the {} answers; "
+                                              "ask for fewer at once",
+                                              base::with_thousands(share->answer),
+                                              base::with_thousands(chat::answers_wanted(request.chat))),
+                                  0});
+  const Tokens answer = each;
   reserved.limited = limited_to(received, planned, answer);
   if (reserved.limited)
     reserved.warning =

@@ -44,6 +44,13 @@ void Breakers::succeeded(const ModelLocation& location, const std::string& owner
   states_.erase(of_model(location, owner));
 }
 
+void Breakers::not_asked(const ModelLocation& location, const std::string& owner, Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  for (const Key& key : {of_server(location), of_model(location, owner)})
+    if (const auto found = states_.find(key); found != states_.end())
+      found->second.until = std::min(found->second.until, now);
+}
+
 void Breakers::failed(const ModelLocation& location, const std::string& owner, Failure failure,
                       Clock::time_point now) {
   const std::lock_guard lock(mutex_);

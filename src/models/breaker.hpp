@@ -35,6 +35,8 @@ class Breakers {
   // The same, without claiming the try.
   bool is_closed(const ModelLocation& location, const std::string& owner, Clock::time_point now) const;
   void succeeded(const ModelLocation& location, const std::string& owner);
+  // The request was not sent: the next one may try.
+  void not_asked(const ModelLocation& location, const std::string& owner, Clock::time_point now);
   void failed(const ModelLocation& location, const std::string& owner, Failure failure,
               Clock::time_point now);
 

@@ -88,8 +88,8 @@ Result<PlanModel> UpstreamModels::make(const ModelLocation& location, const Mode
   }
   const std::shared_lock lock(mutex_);
   const auto format = formats_.find(key_of(location));
-  if (format != formats_.end() && !format->second.name.empty())
-    model.chat.chat_template = format->second.name;
+  if (format != formats_.end() && !format->second.format.name.empty())
+    model.chat.chat_template = format->second.format.name;
   return model;
 }
 
@@ -206,13 +206,22 @@ void UpstreamModels::learn_format(const ModelLocation& location, ServedFormat fo
   const bool other =
       known != known_.end() && !format.name.empty() && known->second->model.chat.chat_template != format.name;
   if (other) known_.erase(known);
-  formats_.insert_or_assign(key_of(location), std::move(format));
+  formats_.insert_or_assign(key_of(location), KeptFormat{std::move(format), rules_.now_ms()});
+}
+
+void UpstreamModels::forget_formats(std::string_view model) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(formats_, [&](const auto& one) { return model.empty() || one.first.second == model; });
 }
 
 std::optional<ServedFormat> UpstreamModels::format_of(const ModelLocation& location) const {
   const std::shared_lock lock(mutex_);
+  constexpr std::int64_t without_one_ms = 600'000;
   const auto found = formats_.find(key_of(location));
-  return found == formats_.end() ? std::nullopt : std::optional(found->second);
+  if (found == formats_.end()) return std::nullopt;
+  const auto& [format, at_ms] = found->second;
+  if (!format.chats && rules_.now_ms() - at_ms > without_one_ms) return std::nullopt;
+  return format;
 }
 
 // At least the window that plans use, even if a setting determines it.

@@ -86,8 +86,10 @@ class UpstreamModels {
   const WindowSigns& window_signs() const { return signs_; }
   // Stores how this model's server renders chats, compared with ours (U2).
   void learn_format(const ModelLocation& location, ServedFormat format);
-  // None: not compared yet.
+  // None: not compared yet, or ten minutes ago without one that is alike.
   std::optional<ServedFormat> format_of(const ModelLocation& location) const;
+  // Forgets how servers render chats, of one model or of all (empty).
+  void forget_formats(std::string_view model);
 
   // Returns the part of the planned window that is available to requests that cannot ask for a window.
   Tokens unasked_window(const ModelLocation& location, Tokens planned) const;
@@ -121,7 +123,11 @@ class UpstreamModels {
   mutable std::shared_mutex mutex_;
   mutable std::map<Key, std::shared_ptr<const Known>> known_;
   std::map<Key, Tokens> loaded_;  // windows last requested from Ollama
-  std::map<Key, ServedFormat> formats_;
+  struct KeptFormat {
+    ServedFormat format;
+    std::int64_t at_ms = 0;
+  };
+  std::map<Key, KeptFormat> formats_;
   WindowSigns signs_;
 };
 

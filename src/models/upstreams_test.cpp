@@ -71,6 +71,17 @@ TEST(Breakers, AServerThatCannotBeReachedIsClosedForEverybody) {
   EXPECT_FALSE(breakers.is_closed(bad_model, "ann", now));
 }
 
+TEST(Breakers, ARequestThatWasNotSentLeavesItsTryToTheNext) {
+  Breakers breakers;
+  Breakers::Clock::time_point now{};
+  for (int i = 0; i < 5; ++i) breakers.failed(bad_model, "ann", Failure::connection, now);
+  now += *breakers.closed_for(bad_model, "ann", now);
+  EXPECT_FALSE(breakers.closed_for(bad_model, "ann", now));
+  breakers.not_asked(bad_model, "ann", now);
+  EXPECT_FALSE(breakers.closed_for(good_model, "bob", now));
+  EXPECT_TRUE(breakers.closed_for(good_model, "bob", now)) << "the server is still thought to be down";
+}
+
 TEST(Breakers, RememberNoMoreThanTheyMay) {
   Breakers breakers;
   Breakers::Clock::time_point now{};

@@ -79,6 +79,21 @@ class Budgets(unittest.TestCase):
         self.assertEqual((too_long.status, too_long.json["error"]["code"]), (429, "insufficient_quota"))
         self.assertIn("shorter answer (max_tokens)", too_long.json["detail"])
 
+    def test_of_many_prompts_all_are_charged_and_nothing_is_learned_of_them(self):
+        gateway, ann = self.start("--tokens-per-day", 1_000_000)
+        self.upstream.prompt_tokens = 40 * 101
+        body = {"model": "gpt-4o", "prompt": ["ship " * 100] * 40, "max_tokens": 1}
+        margin = gateway.ask("/v1/models/gpt-4o", headers=bearer(ann)).json["margin"]
+        self.assertEqual(gateway.ask("/v1/completions", body, headers=bearer(ann)).status, 200)
+        wait_for(lambda: self.used(gateway) >= 40 * 101, "all prompts to be charged")
+        self.assertEqual(gateway.ask("/v1/models/gpt-4o", headers=bearer(ann)).json["margin"], margin)
+
+    def test_what_is_reserved_for_a_list_of_texts_has_no_bound_but_its_bytes(self):
+        gateway, ann = self.start("--tokens-per-day", 40_000)
+        reply = gateway.ask("/v1/embeddings", {"model": "gpt-4o", "input": ["ship " * 1000] * 100}, headers=bearer(ann))
+        self.assertEqual((reply.status, reply.json["error"]["code"]), (429, "insufficient_quota"))
+        self.assertEqual(self.upstream.to("/v1/embeddings"), [])
+
     def test_a_completion_without_a_limit_is_sent_the_one_that_is_charged(self):
         gateway, ann = self.start("--tokens-per-day", 5000)
         body = {"model": "gpt-4o", "prompt": "Ahoy!"}

@@ -227,8 +227,9 @@ class Upstream:
                 {"object": "embedding", "index": 0, "embedding": [1.0, 0.0]}],
                 "usage": {"prompt_tokens": 1, "total_tokens": 1}})
         if request.path == "/v1/completions":
-            return await self.plain(request, writer, {"id": "cmpl-1", "object": "text_completion", "created": 1,
-                "model": body["model"], "choices": [{"index": 0, "text": self.text, "finish_reason": "stop"}]})
+            reply = {"id": "cmpl-1", "object": "text_completion", "created": 1,
+                     "model": body["model"], "choices": [{"index": 0, "text": self.text, "finish_reason": "stop"}]}
+            return await self.plain(request, writer, reply | ({"usage": self.usage()} if self.prompt_tokens is not None else {}))
         if request.path == "/v1/responses" and not self.has_responses:
             return await self.plain(request, writer, {"detail": "Not Found"}, "404 Not Found")
         if request.path == "/v1/responses":

@@ -220,6 +220,7 @@ void ServedGateway::obey_forget_orders() {
     if (const auto done = writer_.forget_drift(order.model); !done)
       log::warning("what was learned is still in the store", {{"why", done.error().what}});
     models_.window_signs().forget(order.model);
+    models_.forget_formats(order.model);
     if (order.model.empty())
       windows_.finder().refresh();
     else

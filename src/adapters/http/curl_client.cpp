@@ -142,8 +142,7 @@ Error error_of(CURLcode code, const Incoming& incoming, const Address& address, 
       return make(Errc::unreachable, "not asked to the end: this program stops");
     case CURLE_OPERATION_TIMEDOUT:
       return make(Errc::timed_out, fmt::format("no whole reply within {}", seconds(patience)));
-    case CURLE_COULDNT_RESOLVE_HOST:
-      return make(Errc::unreachable, fmt::format("no address is known for '{}'", address.host));
+    case CURLE_COULDNT_RESOLVE_HOST: return make(Errc::unreachable, "no address is known for its name");
     case CURLE_COULDNT_RESOLVE_PROXY:
     case CURLE_PROXY: return make(Errc::unreachable, "the proxy of the environment cannot be used");
     case CURLE_COULDNT_CONNECT: return make(Errc::unreachable, "nobody answers there (connection refused)");

@@ -127,7 +127,7 @@ Awaitable<Result<Dialer::Endpoints>> Dialer::resolve(const Route& route, Deadlin
   co_await question->answered.async_wait(asio::as_tuple(asio::use_awaitable));
   if (!question->error) co_return fail(Errc::timed_out, "{}: the name was not found in time", to.shown());
   if (*question->error || question->endpoints.empty())
-    co_return fail(Errc::unreachable, "{}: no address is known for '{}'", to.shown(), to.host);
+    co_return fail(Errc::unreachable, "{}: no address is known for its name", to.shown());
   if (known_.size() >= most_known) known_.clear();
   known_[key] = {question->endpoints, Deadline::Clock::now() + names_stay_known};
   co_return question->endpoints;

@@ -298,6 +298,10 @@ class Streams final : public HttpStreams {
     CO_TRY(const std::string head, head_of(request, *server, url.path));
     if (deadline.passed())
       co_return fail(Errc::timed_out, "{}: no time was left to ask", server->route.origin.shown());
+    // It may have been cancelled while another thread worked for it, and a wait would not notice.
+    const auto state = co_await asio::this_coro::cancellation_state;
+    if (state.cancelled() != asio::cancellation_type::none)
+      co_return fail(Errc::io_failed, "{}: nobody waits for the answer", server->route.origin.shown());
     std::unique_ptr<Wire> wire = pool->take(*server);
     while (true) {
       const bool kept = wire != nullptr;

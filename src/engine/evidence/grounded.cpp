@@ -7,12 +7,10 @@ namespace plimsoll::engine {
 
 CheckResult check_answer_of(const Plan& plan, std::span<const render::Passage> passages,
                             const std::string& question, std::string answer) {
-  // Bytes. A longer one would take a thread for too long.
-  constexpr std::size_t longest = std::size_t{64} << 10;
   CheckResult result;
-  if (answer.size() > longest) {
-    result.warning =
-        fmt::format("the answer was not checked: it is longer than {}", base::human_bytes(longest));
+  if (answer.size() > longest_checked_answer) {
+    result.warning = fmt::format("the answer was not checked: it is longer than {}",
+                                 base::human_bytes(longest_checked_answer));
     return result;
   }
   AnswerCheck check;

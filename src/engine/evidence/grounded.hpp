@@ -23,6 +23,9 @@ struct CheckResult {
   std::string warning{};               // how many sentences are not supported, or why it was not checked
 };
 
+// Bytes. A longer answer would take a thread for too long, and is not checked.
+inline constexpr std::size_t longest_checked_answer = std::size_t{64} << 10;
+
 // `passages`: those that were planned with; the plan's pieces say which of them are in the prompt.
 CheckResult check_answer_of(const Plan& plan, std::span<const render::Passage> passages,
                             const std::string& question, std::string answer);

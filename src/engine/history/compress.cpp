@@ -135,7 +135,11 @@ Awaitable<ByModel> ask_models(const Engine& engine, WorkerContext& worker, const
   if (writers.empty()) by.note = fmt::format("no server has {} (summary_model)", engine.rules.summary_model);
   for (const models::ModelLocation& writer : writers) {
     if (soon.passed()) break;
-    if (engine.summaries->rests(writer.member, conversation::Summaries::Clock::now())) {
+    // A model that one owner names may not be there; a server that cannot be reached is so for everybody.
+    const std::string server = fmt::format("{}", writer.member),
+                      model = fmt::format("{}/{} {}", writer.member, writer.model, received.owner());
+    const auto now = conversation::Summaries::Clock::now();
+    if (engine.summaries->rests(server, now) || engine.summaries->rests(model, now)) {
       by.note = fmt::format("{} failed recently", writer.model);
       continue;
     }
@@ -145,6 +149,7 @@ Awaitable<ByModel> ask_models(const Engine& engine, WorkerContext& worker, const
       request = summary_request(engine, received, writer, work.source, work.limit, kept, soon);
     };
     co_await worker.elsewhere(std::move(preparing));
+    if (co_await client_is_gone()) break;
     if (!request) {
       by.note = request.error().what;
       continue;
@@ -158,13 +163,14 @@ Awaitable<ByModel> ask_models(const Engine& engine, WorkerContext& worker, const
     }
     if (co_await client_is_gone()) break;  // not the server's fault
     if (!written) {
-      engine.summaries->failed(writer.member, conversation::Summaries::Clock::now());
+      engine.summaries->failed(written.error().code == Errc::unreachable ? server : model,
+                               conversation::Summaries::Clock::now());
       const OwnWords own{about.chat.model, {received.ask.body, sent}};
       by.note = fmt::format("{}: {}", writer.model,
                             for_the_record(engine.rules.keep_prompts, own, written.error().what));
       continue;
     }
-    engine.summaries->succeeded(writer.member);
+    engine.summaries->succeeded(model);
     by.text = std::move(written->text);
     by.model = writer.model;
     break;

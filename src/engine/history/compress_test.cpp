@@ -124,6 +124,32 @@ TEST_F(Compress, ASummaryIsReservedBeforeAModelIsAskedForIt) {
   EXPECT_EQ(many.left(), 100'000 - written.request.notes.summary_used);  // the rest is given back
 }
 
+TEST_F(Compress, ASummaryWithoutTextIsChargedAllTheSame) {
+  server_.script = {{200, completion(100, "")}};
+  Ask ask = ask_with(long_body());
+  ask.caller = {.owner = "ann", .indexes = "ann", .metered = true};
+  FewTokens limits(100'000);
+  test_.engine.reserve = [&](const Caller&, const Need& need) { return limits.reserve(need); };
+  const Prepared prepared = compressed(TestRequest(test_, ask));
+  EXPECT_EQ(server_.got.size(), 1U);
+  EXPECT_EQ(prepared.request.chat.compressed->told.how, "extractive");
+  EXPECT_LE(limits.left(), 100'000 - 100);
+}
+
+TEST_F(Compress, AModelThatOneOwnerNamesInVainIsAskedForOthers) {
+  const auto compressed_for = [&](const char* owner) {
+    Ask ask = ask_with(long_body());
+    ask.caller = {.owner = owner, .indexes = owner};
+    server_.got.clear();
+    (void)compressed(TestRequest(test_, ask));
+    return server_.got.size();
+  };
+  server_.script = {{404, R"({"error":{"message":"no such model"}})"}};
+  EXPECT_EQ(compressed_for("ann"), 1U);
+  EXPECT_EQ(compressed_for("ann"), 0U) << "it rests for her";
+  EXPECT_EQ(compressed_for("bob"), 1U);
+}
+
 TEST_F(Compress, ASummaryIsChargedOnce) {
   const ScriptedServer::Reply summary{200, completion(100, "All pumps are in order.")},
       reply{200, completion()};

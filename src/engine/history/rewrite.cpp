@@ -4,6 +4,7 @@
 #include "base/try.hpp"
 #include "chat/write_chat.hpp"
 #include "count/chat/chat_body.hpp"
+#include "engine/client_gone.hpp"
 #include "engine/evidence/harmless.hpp"
 #include "engine/history/summarise.hpp"
 #include "engine/own_words.hpp"
@@ -89,6 +90,7 @@ Awaitable<Rewritten> rewrite_question(const Engine& engine, WorkerContext& worke
     asking = request_to(engine, received, *writer, request.chat, soon);
   };
   co_await worker.elsewhere(std::move(preparing));
+  if (co_await client_is_gone()) co_return result;
   if (engine.tell_step) engine.tell_step("rewriting the question");
   std::string why;
   if (asking) {

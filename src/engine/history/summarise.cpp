@@ -13,6 +13,7 @@
 #include "conversation/extract_summary.hpp"
 #include "count/chat/chat_body.hpp"
 #include "count/chat/chat_content.hpp"
+#include "engine/client_gone.hpp"
 #include "engine/evidence/harmless.hpp"
 #include "ingest/sentences.hpp"
 #include "ledger/cost.hpp"
@@ -161,6 +162,7 @@ Result<OwnRequest> own_request(const Engine& engine, const Received& received,
     if (!share) return fail(Errc::over_budget, "{}", share.error().what);
     request.held = std::move(share->held);
   }
+  request.input = tokens.input;
   request.upstream.body = base::json_text(body);
   request.upstream.owner = received.owner();
   request.upstream.model = writer.model;
@@ -204,24 +206,36 @@ Awaitable<Result<WrittenSummary>> written_summary(WorkerContext& worker, std::si
   const auto sent_bytes = static_cast<Tokens>(request.upstream.body.size());
   request.upstream.longest_answer = longest;
   request.upstream.resources = &worker;
-  CO_TRY(const auto reply, co_await worker.link(member).send(std::move(request.upstream), deadline));
-  CO_TRY(const ReplyBody body,
-         co_await reply->body(std::chrono::ceil<std::chrono::milliseconds>(deadline.left()), deadline));
-  if (reply->info().took != Took::answers)
-    co_return fail(Errc::upstream_failed, "it answered with {}", reply->info().outcome);
+  const auto charge = [&request](Tokens used) {
+    if (request.held) request.held->settle(used);
+  };
+  auto reply = co_await worker.link(member).send(std::move(request.upstream), deadline);
+  if (!reply) {
+    // A server that gave no answer in time, or that nobody waits for, may have read the prompt.
+    const bool may_have_read = reply.error().code != Errc::unreachable || co_await client_is_gone();
+    if (may_have_read) charge(request.input);
+    co_return tl::unexpected(std::move(reply).error());
+  }
+  const bool answers = (*reply)->info().took == Took::answers;
+  const auto read =
+      co_await (*reply)->body(std::chrono::ceil<std::chrono::milliseconds>(deadline.left()), deadline);
+  if (!read) {
+    if (answers) charge(request.input);
+    co_return tl::unexpected(read.error());
+  }
+  const ReplyBody& body = *read;
+  if (!answers) co_return fail(Errc::upstream_failed, "it answered with {}", (*reply)->info().outcome);
   WrittenSummary written;
-  written.text = memory::without_reasoning(base::words_in(body.text));
-  if (written.text.empty()) co_return fail(Errc::upstream_failed, "its answer has no text");
   const Usage& usage = body.facts.usage;
   // A text cannot have more tokens than bytes, whatever the server reports.
   const auto written_bytes = static_cast<Tokens>(body.text.size());
   written.used = add_used(std::min(usage.input.value_or(0), sent_bytes),
                           std::min(usage.answer.value_or(0), written_bytes));
   written.usage = usage;
-  if (request.held) {
-    request.held->settle(written.used);
-    written.settled = written.used;
-  }
+  charge(written.used);
+  if (request.held) written.settled = written.used;
+  written.text = memory::without_reasoning(base::words_in(body.text));
+  if (written.text.empty()) co_return fail(Errc::upstream_failed, "its answer has no text");
   co_return written;
 }
 

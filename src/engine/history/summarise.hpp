@@ -33,6 +33,7 @@ std::vector<models::ModelLocation> summary_writers(const Engine& engine, const m
 struct OwnRequest {
   UpstreamRequest upstream;
   std::shared_ptr<HeldShare> held{};  // its share of the owner's limits; null: there are none
+  Tokens input = 0;                   // of its prompt
 };
 struct OwnTokens {
   Tokens input = 0;

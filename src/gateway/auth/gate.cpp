@@ -285,12 +285,17 @@ tl::expected<LimitGrant, Refusal> Gate::take_shared(Holder& holder, const LimitW
     here.share.second = granted_here;
     return here;
   }
+  std::string name;
+  {
+    const std::lock_guard lock(book_->mutex);
+    name = holder.key.name;
+  }
   return tl::unexpected(Refusal{
       Refusal::Kind::unavailable, "limits_unavailable",
       fmt::format(
           "the limits of the key '{}' cannot be checked, and the gateway is set to refuse its requests "
           "until then (limits_without_store = refuse): {}",
-          holder.key.name, grant.error().what),
+          name, grant.error().what),
       2});
 }
 
@@ -362,7 +367,7 @@ std::optional<Gate::Admission> Gate::admit(const ClientRequest& request, const A
 
   std::shared_ptr<Holder> holder;
   LimitWish wish;
-  bool is_counted_later = false;
+  bool is_counted_later = false, has_private_indexes = false;
   std::optional<Refusal> refusal;
   {
     const std::lock_guard lock(book_->mutex);
@@ -374,6 +379,7 @@ std::optional<Gate::Admission> Gate::admit(const ClientRequest& request, const A
     }
     holder = found->second;
     wish = admission(*holder, estimate, model);
+    has_private_indexes = holder->key.private_indexes;
     // What is full stays so until the oldest second is over, whatever other gateways do.
     if (is_shared() && wish.limits.requests_per_minute > 0 && now < holder->full_until_ms)
       refusal = too_many(*holder, holder->full_until_ms - now);
@@ -393,7 +399,7 @@ std::optional<Gate::Admission> Gate::admit(const ClientRequest& request, const A
     if (!grant) return tl::unexpected(std::move(grant).error());
   }
   pass.caller.owner = wish.owner;
-  if (holder->key.private_indexes) pass.caller.indexes = wish.owner;
+  if (has_private_indexes) pass.caller.indexes = wish.owner;
   pass.caller.metered = wish.limits.tokens_per_minute > 0 || wish.limits.tokens_per_day > 0;
   return pass;
 }

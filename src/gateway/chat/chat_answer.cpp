@@ -4,6 +4,7 @@
 #include "base/json/json_member.hpp"
 #include "base/json/json_text.hpp"
 #include "base/private_words.hpp"
+#include "base/translated_reply.hpp"
 #include "base/try.hpp"
 #include "gateway/api.hpp"
 #include "gateway/http/answer_head.hpp"
@@ -100,6 +101,13 @@ Awaitable<Result<void>> ChatSink::begin(const engine::AnswerStart& start) {
 
 Awaitable<Result<void>> ChatSink::events(const AnswerEvents& events) {
   std::string out;
+  taken_ += events.bytes.size();
+  Result<void> held = base::hold_answer(&thread_, taken_);
+  if (taken_ > longest_) held = fail(Errc::upstream_failed, "the answer is longer than max_answer_bytes");
+  if (!held) {
+    problem_ = held.error().what;
+    co_return held;
+  }
   for (const AnswerEvent& event : events.each) {
     if (event.data.empty()) continue;
     if (event.facts.is_error) {

@@ -26,10 +26,12 @@ Result<DocumentAnswer> read_document_answer(std::string_view completion, Json re
 Json answer_json(DocumentAnswer answer);
 
 // Receives the engine's answer, whole or in pieces. Pieces are passed on as events {"delta": ...}; the last
-// event is sent after the turn is stored. The reply must outlive it.
+// event is sent after the turn is stored. Thread and reply must outlive it.
 class ChatSink final : public engine::AnswerSink {
  public:
-  ChatSink(ClientReply& reply, bool streams) : reply_(reply), streams_(streams) {}
+  // `longest`: bytes of a stream, whose text is kept to its end.
+  ChatSink(engine::WorkerContext& thread, ClientReply& reply, bool streams, std::size_t longest)
+      : thread_(thread), reply_(reply), streams_(streams), longest_(longest) {}
 
   Awaitable<Result<void>> whole(const engine::AnswerStart& start, const ReplyBody& body,
                                 const engine::AnswerReport* report) override;
@@ -47,8 +49,10 @@ class ChatSink final : public engine::AnswerSink {
   Awaitable<void> finish(int status, Json json);
 
  private:
+  engine::WorkerContext& thread_;
   ClientReply& reply_;
   bool streams_;
+  std::size_t longest_, taken_ = 0;
   AnswerHead head_;
   bool events_ = false;     // the answer is a stream of events
   std::string completion_;  // a whole answer

@@ -91,7 +91,7 @@ Awaitable<void> ChatRoutes::message(Call call) const {
   ask.recall = true;
   ask.at_ms = prepared.question.at_ms;
   ask.documents->top_k = prepared.ask.top_k;
-  ChatSink sink(call.reply, prepared.ask.stream);
+  ChatSink sink(call.thread, call.reply, prepared.ask.stream, engine_.rules.max_answer_bytes);
   std::string trace = new_trace_id();
   const auto outcome =
       co_await engine::answer(engine_, call.thread, std::move(ask), sink, call.deadline, trace);

@@ -2,6 +2,7 @@
 
 #include "base/json/here_or_elsewhere.hpp"
 #include "base/private_words.hpp"
+#include "base/translated_reply.hpp"
 #include "base/try.hpp"
 #include "gateway/error_json.hpp"
 #include "gateway/http/answer_head.hpp"
@@ -72,6 +73,11 @@ Awaitable<Result<void>> TranslatingSink::events(const AnswerEvents& events) {
     answer_.break_off("the answer is longer than max_answer_bytes", out);
     (void)co_await reply_.body(out);
     co_return fail(Errc::upstream_failed, "the answer is longer than {} bytes", manner_.longest_stream);
+  }
+  if (auto held = base::hold_answer(&thread_, taken_); !held) {
+    answer_.break_off(held.error().what, out);
+    (void)co_await reply_.body(out);
+    co_return held;
   }
   for (const AnswerEvent& event : events.each) answer_.take(event.data, out);
   if (out.empty()) co_return Result<void>();
