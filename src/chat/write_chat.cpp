@@ -56,22 +56,28 @@ void ask_for_usage(std::string& body) {
     body.insert(open + 1, R"("stream_options":{"include_usage":true},)");
 }
 
+namespace {
+
+// Of a completion: one if it is a text or tokens.
+std::size_t prompts_in(const ChatRequest& request) {
+  const Json& prompts = member(request.body, "prompt");
+  return prompts.is_array() && !prompts.empty() && !prompts.front().is_number() ? prompts.size() : 1;
+}
+
+}  // namespace
+
 Tokens answers_wanted(const ChatRequest& request) {
   constexpr double most = 100'000;
   double wanted = 1;
   for (const char* field : {"n", "best_of"})
     if (const Json& number = member(request.body, field); number.is_number())
       wanted = std::max(wanted, std::min(most, number.get<double>()));
-  const Json& prompts = member(request.body, "prompt");
-  if (prompts.is_array() && !prompts.empty() && !prompts.front().is_number())
-    wanted *= static_cast<double>(std::min<std::size_t>(prompts.size(), 1'000'000));
+  wanted *= static_cast<double>(std::min<std::size_t>(prompts_in(request), 1'000'000));
   return static_cast<Tokens>(wanted);
 }
 
 bool has_uncounted_input(const ChatRequest& request) {
-  const Json& prompts = member(request.body, "prompt");
-  if (prompts.is_array() && prompts.size() > 1 && !prompts.front().is_number()) return true;
-  return !member(request.body, "previous_response_id").is_null();
+  return prompts_in(request) > 1 || !member(request.body, "previous_response_id").is_null();
 }
 
 Json one_question(std::string_view model, std::string_view prompt, Tokens max_tokens) {

@@ -49,11 +49,15 @@ struct Share {
 // Thread-safe.
 using Reserve = std::function<tl::expected<Share, Refusal>(const Caller& caller, const Need& need)>;
 
-// Estimates the tokens of a text that is not counted. Capped, because a picture has many bytes and few
-// tokens.
+// Estimates the tokens of a text that is not counted.
+constexpr Tokens estimated_text_tokens(std::size_t bytes) {
+  constexpr std::size_t bytes_per_token = 4;
+  return static_cast<Tokens>(bytes / bytes_per_token);
+}
+// The same for a request of any kind. Capped, because a picture has many bytes and few tokens.
 constexpr Tokens estimated_tokens(std::size_t bytes) {
-  constexpr std::size_t bytes_per_token = 4, most = 32'768;
-  return static_cast<Tokens>(bytes / bytes_per_token < most ? bytes / bytes_per_token : most);
+  constexpr Tokens most = 32'768;
+  return estimated_text_tokens(bytes) < most ? estimated_text_tokens(bytes) : most;
 }
 
 }  // namespace plimsoll::engine

@@ -21,9 +21,8 @@ bool names_limit(const Received& received, const chat::ChatRequest& chat) {
 
 Need need_of(const Received& received, const chat::ChatRequest& chat, const Figures& figures) {
   // Embedding input is not counted, and of several prompts only the longest is. They have no pictures.
-  constexpr std::size_t bytes_per_token = 4;
   const bool counted = received.is_chat() || received.ask.kind == RequestKind::response;
-  const Tokens estimate = counted ? 0 : static_cast<Tokens>(received.ask.body.size() / bytes_per_token);
+  const Tokens estimate = counted ? 0 : estimated_text_tokens(received.ask.body.size());
   return {std::max(figures.input, estimate), (figures.thinking + figures.answer) * chat::answers_wanted(chat),
           !names_limit(received, chat)};
 }

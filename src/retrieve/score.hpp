@@ -39,6 +39,13 @@ struct Cutoff {
   float sentence = 0.25F;  // sentences below this are left out
   float share = 0.6F;      // after `sure` tokens: also those below this share of the best score
   Tokens sure = 600;
+
+  // Sets what is left out even if there is room.
+  void apply(SelectOptions& options) const {
+    options.least_relevance = sentence;
+    options.least_share = share;
+    options.sure = sure;
+  }
 };
 
 // Consecutive chunks of a document, for scoring.

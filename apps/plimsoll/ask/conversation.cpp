@@ -256,7 +256,7 @@ std::string answers_in(const Json& request) {
 
 Result<Spoken> Conversation::quote(Json request, const std::string& question,
                                    std::function<void(std::string_view)> step) {
-  const Json asked = request;
+  const std::string answers = answers_in(request);
   const std::string index = request.value("index_name", "");
   const std::string body = base::json_text(request);
   state_->models_off = true;
@@ -277,9 +277,8 @@ Result<Spoken> Conversation::quote(Json request, const std::string& question,
   }
   TRY(const Evidence evidence,
       library::find_evidence(loaded->open, question, options, Deadline::after(evidence_patience)));
-  const std::string answers = options.context.empty() ? "" : answers_in(asked);
   QuoteLimits limits;
-  limits.already_said = answers;
+  if (!options.context.empty()) limits.already_said = answers;  // the question depends on them
   spoken->text = quote_answer(quotable(evidence, spoken->sources), limits).text;
   return spoken;
 }

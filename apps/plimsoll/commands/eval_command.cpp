@@ -136,12 +136,7 @@ Result<void> run_evidence(const Globals& globals, const EvalOptions& options) {
     SelectOptions select;
     select.budget = budget;
     select.labels = !options.no_labels;
-    if (options.cutoff) {
-      const retrieve::Cutoff cutoff;
-      select.least_relevance = cutoff.sentence;
-      select.least_share = cutoff.share;
-      select.sure = cutoff.sure;
-    }
+    if (options.cutoff) retrieve::Cutoff{}.apply(select);
     Selection selection = select_passages(evidence, tokenizer, select);
     TRY_VOID(library::locate(searchable.open, selection));
     return selection;

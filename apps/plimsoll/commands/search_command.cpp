@@ -83,12 +83,7 @@ Result<void> run(const Globals& globals, const SearchCommandOptions& options) {
                        .most_passages = options.top_k,
                        .labels = !options.no_labels,
                        .recount = tokenizer.info().name != searchable.open.info.settings.tokenizer};
-  if (!options.budget && !options.top_k) {
-    const retrieve::Cutoff cutoff;
-    select.least_relevance = cutoff.sentence;
-    select.least_share = cutoff.share;
-    select.sure = cutoff.sure;
-  }
+  if (!options.budget && !options.top_k) retrieve::Cutoff{}.apply(select);
   report.selection = select_passages(evidence, tokenizer, select);
   if (report.selection.passages.empty() && evidence.candidates > 0 && select.least_relevance > 0)
     report.notes.emplace_back(

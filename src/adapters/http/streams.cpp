@@ -301,7 +301,8 @@ class Streams final : public HttpStreams {
     // It may have been cancelled while another thread worked for it, and a wait would not notice.
     const auto state = co_await asio::this_coro::cancellation_state;
     if (state.cancelled() != asio::cancellation_type::none)
-      co_return fail(Errc::io_failed, "{}: nobody waits for the answer", server->route.origin.shown());
+      co_return fail(Errc::io_failed, "{}: not asked, because the request was cancelled",
+                     server->route.origin.shown());
     std::unique_ptr<Wire> wire = pool->take(*server);
     while (true) {
       const bool kept = wire != nullptr;

@@ -112,10 +112,8 @@ void set_cutoff(const ConsultRules& rules, SelectOptions& options) {
   if (rules.similarity_threshold) {
     options.least_relevance = *rules.similarity_threshold > 0 ? 1 : 0;
   } else if (!rules.fills) {
-    const retrieve::Cutoff cutoff;
-    options.least_relevance = rules.keeps_best ? 0 : cutoff.sentence;
-    options.least_share = cutoff.share;
-    options.sure = cutoff.sure;
+    retrieve::Cutoff{}.apply(options);
+    if (rules.keeps_best) options.least_relevance = 0;
   }
 }
 

@@ -211,7 +211,7 @@ Awaitable<Result<WrittenSummary>> written_summary(WorkerContext& worker, std::si
   };
   auto reply = co_await worker.link(member).send(std::move(request.upstream), deadline);
   if (!reply) {
-    // A server that gave no answer in time, or that nobody waits for, may have read the prompt.
+    // The server may have read the prompt if it timed out, or if the client left.
     const bool may_have_read = reply.error().code != Errc::unreachable || co_await client_is_gone();
     if (may_have_read) charge(request.input);
     co_return tl::unexpected(std::move(reply).error());
